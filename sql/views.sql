@@ -57,13 +57,13 @@ COMMENT ON COLUMN zbxhist.parents.archive_after IS 'Age at which maintenance arc
 CREATE VIEW zbxhist.partitions AS
 SELECT c.parent,
        p.relation AS partition,
-       CASE WHEN u.is_runs THEN 'runs' WHEN p.is_packed THEN 'packed' ELSE 'heap' END AS kind,
+       CASE WHEN p.is_runs THEN 'runs' WHEN p.is_packed THEN 'packed' ELSE 'heap' END AS kind,
        p.from_clock,
        p.to_clock,
        pg_catalog.to_timestamp(p.from_clock) AS from_time,
        pg_catalog.to_timestamp(p.to_clock) AS to_time,
        CASE WHEN a.copy IS NOT NULL THEN 'archived'
-            WHEN p.is_packed AND NOT u.is_runs THEN 'packed'
+            WHEN p.is_packed AND NOT p.is_runs THEN 'packed'
             WHEN p.from_clock > t.present THEN 'future'
             WHEN p.to_clock > t.present THEN 'current'
             ELSE 'open' END AS state,
@@ -74,12 +74,10 @@ SELECT c.parent,
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.list_ranges(c.parent) p
-  CROSS JOIN LATERAL (SELECT p.is_packed AND EXISTS (SELECT FROM zbxhist.packed_day r
-                                                      WHERE r.day = p.relation AND r.runs) AS is_runs) u
   CROSS JOIN LATERAL (SELECT pg_catalog.date_part('epoch', pg_catalog.now()) AS present) t
   CROSS JOIN LATERAL (
        -- of runs, what is known is how many bytes they have
-       SELECT CASE WHEN u.is_runs THEN pg_catalog.pg_relation_size(p.relation) / 10
+       SELECT CASE WHEN p.is_runs THEN pg_catalog.pg_relation_size(p.relation) / 10
                    WHEN p.is_packed
                    THEN (SELECT CASE WHEN NOT d.unpacked THEN d.nrows ELSE 0 END
                            FROM zbxhist.packed_day d WHERE d.day = p.relation)
@@ -188,14 +186,13 @@ SELECT c.parent,
   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
   CROSS JOIN LATERAL (
-       SELECT pg_catalog.count(*) FILTER (WHERE NOT l.is_packed OR d.runs) AS partitions,
-              pg_catalog.count(*) FILTER (WHERE l.is_packed AND NOT d.runs) AS packed_days,
+       SELECT pg_catalog.count(*) FILTER (WHERE NOT l.is_packed OR l.is_runs) AS partitions,
+              pg_catalog.count(*) FILTER (WHERE l.is_packed AND NOT l.is_runs) AS packed_days,
               pg_catalog.count(*) FILTER (WHERE l.from_clock > pg_catalog.date_part('epoch', pg_catalog.now()))
                   AS partitions_ahead,
               pg_catalog.to_timestamp(pg_catalog.max(l.to_clock)) AS covered_until,
               pg_catalog.min(l.to_clock) AS first_end
-         FROM zbxhist_internal.list_ranges(c.parent) l
-         LEFT JOIN zbxhist.packed_day d ON d.day = l.relation) p
+         FROM zbxhist_internal.list_ranges(c.parent) l) p
   CROSS JOIN LATERAL zbxhist_internal.waiting_rows(c.parent) w
   CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
  ORDER BY c.parent::pg_catalog.text;

@@ -50,7 +50,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_t
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
     policy zbxhist.parent_config;
-    ahead  record;
 BEGIN
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_maintenance.parent;
     IF NOT policy.routing THEN
@@ -77,20 +76,17 @@ BEGIN
     IF NOT zbxhist_internal.is_overdue(parent, 'premake') THEN
         RETURN;
     END IF;
-    SELECT count(*) FILTER (WHERE p.from_clock <= zbxhist_internal.current_clock()) AS present,
-           count(*) FILTER (WHERE p.from_clock > zbxhist_internal.current_clock()) AS future,
-           max(p.to_clock) AS covered_until
-      INTO ahead
-      FROM zbxhist.list_partitions(parent) p
-     WHERE p.to_clock > zbxhist_internal.current_clock();
-    IF ahead.present = 0 THEN
-        RETURN QUERY SELECT 'error', 'no_current_partition', parent::text,
-            'there is no partition for the present: new rows stay in the table itself', remedy;
-    ELSIF policy.premake > 0 AND ahead.future = 0 THEN
-        RETURN QUERY SELECT 'warning', 'no_partition_ahead', parent::text,
-            format('there is no partition for the time from %s on',
-                   zbxhist_internal.format_time(to_timestamp(ahead.covered_until))), remedy;
-    END IF;
+    RETURN QUERY
+        SELECT CASE a.present WHEN 0 THEN 'error' ELSE 'warning' END,
+               CASE a.present WHEN 0 THEN 'no_current_partition' ELSE 'no_partition_ahead' END, parent::text,
+               CASE a.present WHEN 0 THEN 'there is no partition for the present: new rows stay in the table itself'
+                    ELSE format('there is no partition for the time from %s on',
+                                zbxhist_internal.format_time(to_timestamp(a.covered_until))) END, remedy
+          FROM (SELECT count(*) FILTER (WHERE p.from_clock <= c) AS present,
+                       count(*) FILTER (WHERE p.from_clock > c) AS future, max(p.to_clock) AS covered_until
+                  FROM zbxhist_internal.current_clock() c
+                  JOIN zbxhist.list_partitions(parent) p ON p.to_clock > c) a
+         WHERE a.present = 0 OR policy.premake > 0 AND a.future = 0;
 END
 $$;
 

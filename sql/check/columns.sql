@@ -68,7 +68,7 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
        AND (zbxhist_internal.why_unfit(c.parent)).problem IS NULL
        AND ((zbxhist_internal.settings_grant(n.nspname)).command IS NULL
             OR k.relname !~ '^(history|trends)')
-       AND ((zbxhist_internal.planned_retention(c.parent, NULL, true)).retention IS NULL
+       AND ((zbxhist_internal.effective_retention(c.parent, NULL, true)).retention IS NULL
             OR NOT EXISTS (SELECT FROM zbxhist_internal.zabbix_tables() z WHERE z.table_name = k.relname))
      GROUP BY k.relnamespace, k.relowner, replace(e.problem, 'hk_trends', 'hk_history')
 $$;

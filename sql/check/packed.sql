@@ -5,13 +5,10 @@
 -- 365 of trends; or longer, if there are older ones.
 CREATE FUNCTION zbxhist_internal.harmless_days(parent regclass) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    oldest bigint;
 BEGIN
-    oldest := (zbxhist_internal.deletion(parent, interval '0')).oldest;
     RETURN greatest(
         CASE WHEN (SELECT k.relname FROM pg_class k WHERE k.oid = parent) LIKE 'history%' THEN 31 ELSE 365 END,
-        ceil((extract(epoch FROM clock_timestamp()) - oldest) / 86400) + 1);
+        ceil((extract(epoch FROM clock_timestamp()) - (zbxhist_internal.deletion(parent, interval '0')).oldest) / 86400) + 1);
 END
 $$;
 
@@ -135,7 +132,6 @@ RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem CONSTANT text := zbxhist_internal.why_not_packable(policy.parent);
-    cutoff  CONSTANT bigint := zbxhist_internal.clock_before(policy.pack_after);
 BEGIN
     IF problem IS NOT NULL THEN
         RETURN QUERY SELECT 'info', 'not_packable', policy.parent::text,
@@ -151,7 +147,7 @@ BEGIN
                NULL
           FROM zbxhist.list_partitions(policy.parent) p,
                zbxhist_internal.not_packable(policy.parent, p.partition) AS u (problem)
-         WHERE p.to_clock <= cutoff AND u.problem IS NOT NULL
+         WHERE p.to_clock <= zbxhist_internal.clock_before(policy.pack_after) AND u.problem IS NOT NULL
          GROUP BY replace(u.problem, p.partition::text, '');
     RETURN QUERY
         SELECT 'warning', 'not_packed',
@@ -210,7 +206,6 @@ CREATE FUNCTION zbxhist_internal.check_runs(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    present CONSTANT bigint := zbxhist_internal.current_clock();
     problem text;
     hour    regclass;
     waiting bigint;
@@ -239,7 +234,7 @@ BEGIN
            AND zbxhist_internal.own_pages(d.day) > 0
          ORDER BY d.from_clock
     LOOP
-        EXECUTE format('SELECT count(*) FROM ONLY %s WHERE batch IS NULL AND last_clock < %s', hour, present - 600)
+        EXECUTE format('SELECT count(*) FROM ONLY %s WHERE batch IS NULL AND last_clock < %s', hour, zbxhist_internal.current_clock() - 600)
            INTO waiting;
         RETURN QUERY
             SELECT 'warning', 'runs_not_merged', hour::text,

@@ -65,24 +65,20 @@ DECLARE
     remedy    CONSTANT text := 'CALL zbxhist.run_maintenance();';
     month_ahead CONSTANT bigint := zbxhist_internal.current_clock() + 2592000;
     policy    zbxhist.parent_config;
-    shown     record;
     postponed boolean;
-    newest    bigint;
-    ahead     bigint;
 BEGIN
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_rows.parent;
     IF zbxhist_internal.own_pages(parent) = 0 OR NOT has_table_privilege(parent, 'SELECT')
        OR NOT policy.routing THEN
         RETURN;
     END IF;
-    SELECT min(b.from_clock) AS oldest, count(*) AS partitions INTO shown
-      FROM zbxhist_internal.waiting_partitions(parent) AS w (partition),
-           zbxhist.partition_bounds(w.partition) b;
-    IF shown.partitions > 0 AND zbxhist_internal.is_overdue(parent, 'move') THEN
-        RETURN QUERY SELECT 'warning', 'rows_in_parent', parent::text,
-            format('the table itself holds rows that belong to partitions, the oldest of them from %s on',
-                   zbxhist_internal.format_time(to_timestamp(shown.oldest))), remedy;
-    END IF;
+    RETURN QUERY
+        SELECT 'warning', 'rows_in_parent', check_rows.parent::text,
+               format('the table itself holds rows that belong to partitions, the oldest of them from %s on',
+                      zbxhist_internal.format_time(to_timestamp(min(b.from_clock)))), remedy
+          FROM zbxhist_internal.waiting_partitions(check_rows.parent) AS w (partition),
+               zbxhist.partition_bounds(w.partition) b
+        HAVING count(*) > 0 AND zbxhist_internal.is_overdue(check_rows.parent, 'move');
     IF zbxhist_internal.own_pages(parent) < 10000 AND zbxhist_internal.is_overdue(parent, 'merge') THEN
         RETURN QUERY
             SELECT 'warning', 'late_rows', check_rows.parent::text,
@@ -94,15 +90,14 @@ BEGIN
                AND zbxhist_internal.has_same_columns(check_rows.parent, d.day)
             HAVING sum(w.rows) > 100000;
     END IF;
-    newest := zbxhist_internal.waiting_clock(parent, month_ahead, 2147483648, true);
-    IF newest IS NOT NULL THEN
-        ahead := coalesce(zbxhist_internal.count_waiting(parent, month_ahead, 2147483648),
-                          zbxhist_internal.estimated_rows(parent));
-        RETURN QUERY SELECT CASE WHEN ahead < 1000 THEN 'info' ELSE 'warning' END, 'clocks_ahead', parent::text,
-            format('the table itself holds values with clocks up to %s, which are never past retention, and which every query reads that does not end before them.  The policy max_ahead leaves such values out when they come.  The command deletes about %s rows, those that are more than 30 days ahead',
-                   zbxhist_internal.format_time(to_timestamp(newest)), ahead),
-            format('DELETE FROM ONLY %s WHERE clock >= %s;', parent, month_ahead);
-    END IF;
+    RETURN QUERY
+        SELECT CASE WHEN a.rows < 1000 THEN 'info' ELSE 'warning' END, 'clocks_ahead', parent::text,
+               format('the table itself holds values with clocks up to %s, which are never past retention, and which every query reads that does not end before them.  The policy max_ahead leaves such values out when they come.  The command deletes about %s rows, those that are more than 30 days ahead',
+                      zbxhist_internal.format_time(to_timestamp(n)), a.rows),
+               format('DELETE FROM ONLY %s WHERE clock >= %s;', parent, month_ahead)
+          FROM zbxhist_internal.waiting_clock(parent, month_ahead, 2147483648, true) n
+         CROSS JOIN LATERAL (SELECT coalesce(zbxhist_internal.count_waiting(parent, month_ahead, 2147483648),
+                                             zbxhist_internal.estimated_rows(parent)) AS rows WHERE n IS NOT NULL) a;
     RETURN QUERY
         SELECT 'warning', 'duplicates', s.parent::text,
                format('rows that stay in the table itself, because there is another row with the same key in a partition or packed day%2$s: %1$s.  The command shows both: keep the right one',
@@ -131,17 +126,18 @@ $$;
 CREATE FUNCTION zbxhist_internal.check_indexes(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    lacking record;
-    extra   record;
 BEGIN
-    FOR lacking IN
-        SELECT k.relname, s.is_searchable, array_agg(p.partition::text ORDER BY p.from_clock) AS objects,
+    RETURN QUERY
+        SELECT CASE WHEN s.is_searchable THEN 'warning' ELSE 'error' END, 'indexes',
+               zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
+               format('it lacks the key "%s" of its parent: two of its rows can have the same key', k.relname)
+               || CASE WHEN s.is_searchable THEN '' ELSE
+                       '.  INSERTs store keys that it has once more, for it has no index to look for them' END,
                (array_agg(CASE WHEN c.oid IS NULL
                                THEN regexp_replace(pg_get_indexdef(x.indexrelid), '^(CREATE (UNIQUE )?INDEX ).*? USING ',
                                                    '\1ON ' || p.partition || ' USING ') || ';'
                                ELSE format('ALTER TABLE %s ADD %s;', p.partition, pg_get_constraintdef(c.oid)) END
-                          ORDER BY p.from_clock))[1] AS command
+                          ORDER BY p.from_clock))[1]
           FROM zbxhist.list_partitions(parent) p
          CROSS JOIN LATERAL zbxhist_internal.missing_indexes(check_indexes.parent, p.partition) x
           JOIN pg_class k ON k.oid = x.indexrelid
@@ -149,15 +145,7 @@ BEGIN
           LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
                                    AND c.contype IN ('p', 'u', 'x')
          WHERE (x.indisunique OR x.indisexclusion) AND zbxhist_internal.own_pages(p.partition) > 0
-         GROUP BY k.relname, s.is_searchable
-    LOOP
-        RETURN QUERY SELECT CASE WHEN lacking.is_searchable THEN 'warning' ELSE 'error' END,
-            'indexes', zbxhist_internal.object_list(lacking.objects),
-            format('it lacks the key "%s" of its parent: two of its rows can have the same key', lacking.relname)
-            || CASE WHEN lacking.is_searchable THEN '' ELSE
-                    '.  INSERTs store keys that it has once more, for it has no index to look for them' END,
-            lacking.command;
-    END LOOP;
+         GROUP BY k.relname, s.is_searchable;
     RETURN QUERY
         SELECT 'warning', 'invalid_index', u.relation::text,
                format('of its indexes these were not built to their end: %s.  No query uses them, and INSERT, UPDATE and DELETE may have to keep them up, or fail',
@@ -168,31 +156,22 @@ BEGIN
           FROM zbxhist_internal.unfinished_indexes(check_indexes.parent) u
          WHERE u.is_dropped OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = u.relation)
          GROUP BY u.relation, u.is_dropped, CASE WHEN NOT u.is_dropped THEN u.index END;
-    SELECT array_agg(DISTINCT p.partition::text) AS objects,
-           string_agg(x.indexrelid::regclass::text, ', ' ORDER BY p.from_clock, x.indexrelid::regclass::text) AS names
-      INTO extra
-      FROM zbxhist.list_partitions(parent) p
-     CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_indexes.parent) x
-     WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid);
-    IF extra.names IS NOT NULL THEN
-        RETURN QUERY SELECT 'info', 'own_index', zbxhist_internal.object_list(extra.objects),
-            'it has an index that its parent has not: each INSERT keeps it up, and fails if it is unique and a row violates it.  Drop it if this is not meant',
-            format('DROP INDEX %s;', extra.names);
-    END IF;
-    FOR extra IN
-        SELECT c.conname,
-               array_agg(p.partition::text ORDER BY p.from_clock) AS objects,
-               (array_agg(format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname)
-                          ORDER BY p.from_clock))[1] AS command
+    RETURN QUERY
+        SELECT 'info', 'own_index', zbxhist_internal.object_list(array_agg(DISTINCT p.partition::text)),
+               'it has an index that its parent has not: each INSERT keeps it up, and fails if it is unique and a row violates it.  Drop it if this is not meant',
+               format('DROP INDEX %s;', string_agg(x.indexrelid::regclass::text, ', ' ORDER BY p.from_clock, x.indexrelid::regclass::text))
+          FROM zbxhist.list_partitions(parent) p
+         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_indexes.parent) x
+         WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid)
+        HAVING count(*) > 0;
+    RETURN QUERY
+        SELECT 'info', 'own_index', zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
+               'it has a key that its parent has not: an INSERT fails if a row violates it.  Drop it if this is not meant',
+               (array_agg(format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname) ORDER BY p.from_clock))[1]
           FROM zbxhist.list_partitions(parent) p
          CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_indexes.parent) x
           JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
          WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = check_indexes.parent AND i.indisunique)
-         GROUP BY c.conname
-    LOOP
-        RETURN QUERY SELECT 'info', 'own_index', zbxhist_internal.object_list(extra.objects),
-            'it has a key that its parent has not: an INSERT fails if a row violates it.  Drop it if this is not meant',
-            extra.command;
-    END LOOP;
+         GROUP BY c.conname;
 END
 $$;

@@ -34,7 +34,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_t
 DECLARE
     remedy  CONSTANT text := 'CALL zbxhist.run_maintenance();';
     is_late boolean;
-    orphans record;
 BEGIN
     IF cardinality(zbxhist_internal.parent_list()) = 0 THEN
         RETURN QUERY SELECT 'warning', 'nothing_managed', current_database()::text,
@@ -83,22 +82,18 @@ BEGIN
                format('the managed table with OID %s has been dropped', c.parent::oid), remedy
           FROM zbxhist.parent_config c
          WHERE is_late AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
-    SELECT array_agg(k.oid::regclass::text ORDER BY k.relname) AS objects,
-           string_agg(k.oid::regclass::text, ', ' ORDER BY k.relname) AS names,
-           sum(pg_total_relation_size(k.oid)) AS bytes INTO orphans
-      FROM pg_class k
-     WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND k.relkind = 'r'
-       AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
-                         JOIN pg_class p ON p.oid = d.parent
-                        WHERE d.day = k.oid);
-    IF orphans.names IS NOT NULL THEN
-        RETURN QUERY SELECT 'warning', 'orphaned_day', zbxhist_internal.object_list(orphans.objects),
-            format('it is a packed day of no managed table, and nobody can read it.  If its values are not needed, drop it: that deletes %s, %s',
-                   CASE cardinality(orphans.objects) WHEN 1 THEN 'a packed day'
-                        ELSE cardinality(orphans.objects) || ' packed days' END,
-                   pg_size_pretty(orphans.bytes)),
-            format('DROP TABLE %s;', orphans.names);
-    END IF;
+    RETURN QUERY
+        SELECT 'warning', 'orphaned_day', zbxhist_internal.object_list(array_agg(k.oid::regclass::text ORDER BY k.relname)),
+               format('it is a packed day of no managed table, and nobody can read it.  If its values are not needed, drop it: that deletes %s, %s',
+                      CASE count(*) WHEN 1 THEN 'a packed day' ELSE count(*) || ' packed days' END,
+                      pg_size_pretty(sum(pg_total_relation_size(k.oid)))),
+               format('DROP TABLE %s;', string_agg(k.oid::regclass::text, ', ' ORDER BY k.relname))
+          FROM pg_class k
+         WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND k.relkind = 'r'
+           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                             JOIN pg_class p ON p.oid = d.parent
+                            WHERE d.day = k.oid)
+        HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'error', 'foreign_routine', p.oid::regprocedure::text,
                'it is in a schema of zbxhist, but no part of it: who calls a function of that name may call this one',

@@ -6,9 +6,6 @@ RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     ours    CONSTANT oid := 'zbxhist.route()'::regprocedure;
-    command text;
-    objects text[];
-    label   name;
 BEGIN
     RETURN QUERY
         SELECT 'error', 'trigger_missing', parent::text,
@@ -56,19 +53,15 @@ BEGIN
           FROM pg_class k
          WHERE k.oid = parent AND k.relrowsecurity;
     -- what partitions lack maintenance gives them, see step_align
-    FOR label, objects, command IN
-        SELECT t.tgname, array_agg(p.partition::text ORDER BY p.from_clock),
+    RETURN QUERY
+        SELECT 'info', 'own_trigger', zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
+               format('trigger "%s" is on %s, and not on %s.  Drop it if this is not meant', t.tgname,
+                      CASE count(*) WHEN 1 THEN 'this partition' ELSE 'each of these partitions' END, check_triggers.parent),
                (array_agg(format('DROP TRIGGER %I ON %s;', t.tgname, p.partition) ORDER BY p.from_clock))[1]
           FROM zbxhist.list_partitions(parent) p
           JOIN pg_trigger t ON t.tgrelid = p.partition
          WHERE NOT t.tgisinternal
-           AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(parent) o WHERE o.tgname = t.tgname)
-         GROUP BY t.tgname
-    LOOP
-        RETURN QUERY SELECT 'info', 'own_trigger', zbxhist_internal.object_list(objects),
-            format('trigger "%s" is on %s, and not on %s.  Drop it if this is not meant', label,
-                   CASE cardinality(objects) WHEN 1 THEN 'this partition' ELSE 'each of these partitions' END, parent),
-            command;
-    END LOOP;
+           AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(check_triggers.parent) o WHERE o.tgname = t.tgname)
+         GROUP BY t.tgname;
 END
 $$;

@@ -69,7 +69,8 @@ $$;
 -- The weak lock first: it stops nobody, and sends an autovacuum away, for
 -- which the short wait for the strong one would not be long enough.  INSERTs see
 -- by the work lock that it is maintenance that they wait for.
-CREATE FUNCTION zbxhist_internal.lock_exclusively(relation regclass, milliseconds integer) RETURNS interval
+CREATE FUNCTION zbxhist_internal.lock_exclusively(
+    relation regclass, milliseconds integer DEFAULT zbxhist_internal.short_lock_timeout()) RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     foreign_table CONSTANT boolean :=
@@ -108,31 +109,26 @@ DECLARE
     relation regclass;
 BEGIN
     FOR attempt IN 1 .. 5 LOOP
-        SELECT l.relation::regclass INTO relation
-          FROM pg_locks l
-          JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
-         WHERE l.locktype = 'relation' AND l.granted AND l.relation = ANY (relations)
-           AND EXISTS (SELECT FROM pg_locks w
-                        WHERE w.pid = l.pid AND w.locktype = 'relation' AND NOT w.granted
-                          AND w.database = l.database AND w.relation = ANY (relations))
-           AND l.pid <> pg_backend_pid()
-         LIMIT 1;
-        IF FOUND THEN
-            PERFORM zbxhist_internal.refuse('55P03', format('table %s is in use by a transaction that waits for this one', relation),
-                detail => 'Repeat the call when that has ended.',
-                hint => zbxhist_internal.long_transactions());
-        END IF;
+        PERFORM zbxhist_internal.refuse('55P03', format('table %s is in use by a transaction that waits for this one', l.relation::regclass),
+                    detail => 'Repeat the call when that has ended.',
+                    hint => zbxhist_internal.long_transactions())
+           FROM pg_locks l
+           JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+          WHERE l.locktype = 'relation' AND l.granted AND l.relation = ANY (relations)
+            AND EXISTS (SELECT FROM pg_locks w
+                         WHERE w.pid = l.pid AND w.locktype = 'relation' AND NOT w.granted
+                           AND w.database = l.database AND w.relation = ANY (relations))
+            AND l.pid <> pg_backend_pid();
         BEGIN
             FOR relation IN SELECT r FROM unnest(relations) r ORDER BY r::oid LOOP
-                PERFORM zbxhist_internal.lock_exclusively(relation, allowed);
+                PERFORM zbxhist_internal.lock_exclusively(relation);
             END LOOP;
             EXIT;
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
-            IF attempt = 5 THEN
-                PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, five times', relation, allowed),
-                    detail => 'A transaction is using it.  Repeat the call when that has ended.',
-                    hint => zbxhist_internal.long_transactions());
-            END IF;
+            PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, five times', relation, allowed),
+                detail => 'A transaction is using it.  Repeat the call when that has ended.',
+                hint => zbxhist_internal.long_transactions())
+              WHERE attempt = 5;
         END;
         PERFORM pg_sleep(0.25 * attempt);
     END LOOP;

@@ -88,10 +88,10 @@ $$;
 -- Raises an error if a transaction holds a lock on a table for longer than a time.
 -- To be called before work that would be in vain, since the lock that ends it
 -- could not be had.
-CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass, milliseconds integer) RETURNS void
+CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    deadline CONSTANT timestamptz := clock_timestamp() + milliseconds * interval '1 ms';
+    deadline CONSTANT timestamptz := clock_timestamp() + zbxhist_internal.short_lock_timeout() * interval '1 ms';
     holders  text[];
     present  text[];
 BEGIN
@@ -99,21 +99,20 @@ BEGIN
         present := zbxhist_internal.lock_holders(relation);
         EXIT WHEN NOT coalesce(holders, present) && present;
         holders := coalesce(holders, present);
-        IF clock_timestamp() >= deadline THEN
-            PERFORM zbxhist_internal.refuse('55P03', format('table %s is in use by another transaction', relation),
-                detail => 'Repeat the call when that has ended.',
-                hint => zbxhist_internal.long_transactions());
-        END IF;
+        PERFORM zbxhist_internal.refuse('55P03', format('table %s is in use by another transaction', relation),
+            detail => 'Repeat the call when that has ended.',
+            hint => zbxhist_internal.long_transactions())
+          WHERE clock_timestamp() >= deadline;
         PERFORM pg_sleep(0.02);
     END LOOP;
 END
 $$;
 
 -- Waits a bounded time for the end of the transactions that run now.
-CREATE FUNCTION zbxhist_internal.wait_for_transactions(milliseconds integer) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION zbxhist_internal.wait_for_transactions() RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    deadline CONSTANT timestamptz := clock_timestamp() + milliseconds * interval '1 ms';
+    deadline CONSTANT timestamptz := clock_timestamp() + least(zbxhist_internal.short_lock_timeout(), 1000) * interval '1 ms';
     present  CONSTANT text[] := zbxhist_internal.running_transactions();
 BEGIN
     WHILE clock_timestamp() < deadline AND zbxhist_internal.running_transactions() && present LOOP

@@ -69,19 +69,15 @@ $$;
 CREATE FUNCTION zbxhist_internal.why_unfit(parent regclass, OUT problem text, OUT remedy text)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    SELECT format('foreign key "%s" of table %s refers to it', c.conname, c.conrelid::regclass),
-           format('ALTER TABLE %s DROP CONSTRAINT %I;', c.conrelid::regclass, c.conname)
-      INTO problem, remedy
-      FROM pg_constraint c
-     WHERE c.confrelid = why_unfit.parent AND c.contype = 'f'
-     ORDER BY c.conname LIMIT 1;
-    IF problem IS NOT NULL THEN
-        RETURN;
-    END IF;
-    SELECT c.problem,
-           CASE WHEN c.state = '42710' THEN c.remedy
-                WHEN c.problem IS NOT NULL THEN zbxhist_internal.mend_columns(parent) END
-      INTO problem, remedy
-      FROM zbxhist_internal.column_problem(parent) c;
+    SELECT u.problem, u.remedy INTO problem, remedy
+      FROM (SELECT c.conname, format('foreign key "%s" of table %s refers to it', c.conname, c.conrelid::regclass),
+                   format('ALTER TABLE %s DROP CONSTRAINT %I;', c.conrelid::regclass, c.conname)
+              FROM pg_constraint c
+             WHERE c.confrelid = why_unfit.parent AND c.contype = 'f'
+             UNION ALL
+            SELECT NULL, c.problem, CASE c.state WHEN '42710' THEN c.remedy ELSE zbxhist_internal.mend_columns(parent) END
+              FROM zbxhist_internal.column_problem(parent) c
+             WHERE c.problem IS NOT NULL) u (name, problem, remedy)
+     ORDER BY u.name LIMIT 1;
 END
 $$;

@@ -3,8 +3,9 @@
 -- Writes an entry of the maintenance log and, if it is an error, remembers it for the
 -- status.
 CREATE FUNCTION zbxhist_internal.log_action(
-    parent regclass, action text, relation text, rows bigint, bytes bigint, started_at timestamptz,
-    lock_wait interval DEFAULT NULL, sqlstate text DEFAULT NULL, message text DEFAULT NULL) RETURNS void
+    parent regclass, action text, relation text, rows bigint DEFAULT NULL, bytes bigint DEFAULT NULL,
+    lock_wait interval DEFAULT NULL, message text DEFAULT NULL, sqlstate text DEFAULT NULL,
+    started_at timestamptz DEFAULT now()) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO zbxhist.maintenance_log
@@ -29,12 +30,12 @@ $$;
 -- Notes the batched action that begins, for the view progress.
 CREATE FUNCTION zbxhist_internal.set_action(parent regclass, action text, relation text) RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    UPDATE zbxhist.parent_state s
-       SET action = set_action.action, relation = set_action.relation,
-           action_pid = pg_backend_pid(), action_started = clock_timestamp(),
-           first_itemid = NULL, final_itemid = NULL, position_itemid = NULL,
-           action_rows = 0, action_percent = 0
-     WHERE s.parent = set_action.parent
+    INSERT INTO zbxhist.parent_state AS s (parent, action, relation, action_pid, action_started, action_percent)
+    VALUES (parent, action, relation, pg_backend_pid(), clock_timestamp(), 0)
+    ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE
+       SET action = excluded.action, relation = excluded.relation, action_pid = excluded.action_pid,
+           action_started = excluded.action_started, action_percent = 0,
+           first_itemid = NULL, final_itemid = NULL, position_itemid = NULL, action_rows = 0
 $$;
 
 -- Whether this session has noted that it begins an action.

@@ -56,7 +56,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.step_rewrite(parent regclass, day regclass, step text) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started   CONSTANT timestamptz := clock_timestamp();
     has_begun CONSTANT boolean := zbxhist_internal.has_begun(parent, step, day::text);
     days      regclass[] := ARRAY[day];
     culprit   text := day::text;
@@ -100,14 +99,14 @@ BEGIN
             IF step = 'compact' THEN
                 culprit := zbxhist_internal.note_culprit(days, state, problem);
             END IF;
-            PERFORM zbxhist_internal.log_action(parent, step, culprit, NULL, NULL, started, NULL, state, problem);
+            PERFORM zbxhist_internal.log_action(parent, step, culprit, sqlstate => state, message => problem);
             PERFORM zbxhist_internal.note_outcome(parent, step, culprit, 'failed', state, problem);
     END;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     IF state IS NOT NULL THEN
         RETURN 'failed';
     END IF;
-    PERFORM zbxhist_internal.log_action(parent, step, day::text, NULL, NULL, started, NULL, NULL, 'postponed: ' || problem);
+    PERFORM zbxhist_internal.log_action(parent, step, day::text, message => 'postponed: ' || problem);
     RETURN 'postponed';
 END
 $$;
@@ -126,7 +125,6 @@ CREATE FUNCTION zbxhist_internal.step_unpack(parent regclass, day regclass, salv
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
-    started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := day::text;
     entry   zbxhist.packed_day;
     rows    bigint;
@@ -166,18 +164,17 @@ BEGIN
              WHERE d.day = step_unpack.day;
             PERFORM zbxhist_internal.invalidate(parent);
             PERFORM zbxhist_internal.log_action(parent, CASE WHEN salvage THEN 'salvage' ELSE 'unpack' END,
-                entry.partition::text, rows,
-                before - pg_total_relation_size(entry.partition), started, NULL, NULL,
-                format('%s before, %s after', pg_size_pretty(before),
-                       pg_size_pretty(pg_total_relation_size(entry.partition))));
+                entry.partition::text, rows => rows, bytes => before - pg_total_relation_size(entry.partition),
+                message => format('%s before, %s after', pg_size_pretty(before),
+                                  pg_size_pretty(pg_total_relation_size(entry.partition))));
             RETURN 'more';
         ELSE
-            waited := zbxhist_internal.lock_exclusively(day, zbxhist_internal.short_lock_timeout());
+            waited := zbxhist_internal.lock_exclusively(day);
             PERFORM zbxhist_internal.end_older_snapshots(day, entry.changed);
             PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', day));
             DELETE FROM zbxhist.packed_day d WHERE d.day = step_unpack.day;
             PERFORM zbxhist_internal.invalidate(parent);
-            PERFORM zbxhist_internal.log_action(parent, 'unpack_drop', label, NULL, NULL, started, waited);
+            PERFORM zbxhist_internal.log_action(parent, 'unpack_drop', label, lock_wait => waited);
             RETURN 'done';
     END CASE;
 END

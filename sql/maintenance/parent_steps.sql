@@ -66,7 +66,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.step_take_up(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     policy  zbxhist.parent_config;
     waited  interval;
 BEGIN
@@ -79,8 +78,8 @@ BEGIN
      WHERE f.parent = step_take_up.parent;
     PERFORM zbxhist_internal.adopt(policy);
     waited := zbxhist_internal.attach_triggers(ARRAY[parent]);
-    PERFORM zbxhist_internal.log_action(parent, 'take_up', NULL, NULL, NULL, started, waited, NULL,
-                               zbxhist_internal.describe_policy(policy));
+    PERFORM zbxhist_internal.log_action(parent, 'take_up', NULL, lock_wait => waited,
+        message => zbxhist_internal.describe_policy(policy));
     RETURN 'done';
 END
 $$;
@@ -94,7 +93,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.step_owner(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     owner   CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
     child   regclass;
     waited  interval;
@@ -107,10 +105,10 @@ BEGIN
     IF NOT FOUND THEN
         RETURN CASE WHEN EXISTS (SELECT FROM zbxhist_internal.foreign_children(parent)) THEN 'postponed' ELSE 'done' END;
     END IF;
-    waited := zbxhist_internal.lock_exclusively(child, zbxhist_internal.short_lock_timeout());
+    waited := zbxhist_internal.lock_exclusively(child);
     PERFORM zbxhist_internal.give_to(child, owner);
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, 'owner', child::text, NULL, NULL, started, waited);
+    PERFORM zbxhist_internal.log_action(parent, 'owner', child::text, lock_wait => waited);
     RETURN 'more';
 END
 $$;
@@ -119,7 +117,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.step_trigger(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     missing CONSTANT name[] := ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent));
     waited  interval;
 BEGIN
@@ -127,12 +124,10 @@ BEGIN
         RETURN 'done';
     END IF;
     waited := zbxhist_internal.attach_triggers(ARRAY[parent]);
-    IF EXISTS (SELECT FROM zbxhist_internal.missing_route_triggers(parent)) THEN
-        PERFORM zbxhist_internal.refuse('42710', format('table %s has triggers of its own named as those of zbxhist: %s', parent,
-            array_to_string(ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent)), ', ')));
-    END IF;
-    PERFORM zbxhist_internal.log_action(parent, 'trigger', NULL, NULL, NULL, started, waited, NULL,
-                                        array_to_string(missing, ', '));
+    PERFORM zbxhist_internal.refuse('42710', format('table %s has triggers of its own named as those of zbxhist: %s', parent,
+        array_to_string(ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent)), ', ')))
+      WHERE EXISTS (SELECT FROM zbxhist_internal.missing_route_triggers(parent));
+    PERFORM zbxhist_internal.log_action(parent, 'trigger', NULL, lock_wait => waited, message => array_to_string(missing, ', '));
     RETURN 'done';
 END
 $$;
@@ -145,7 +140,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.step_align(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     found   text[];
 BEGIN
     -- another run may have done it, or dropped it
@@ -169,13 +163,11 @@ BEGIN
     IF 'row triggers' = ANY (found) THEN
         PERFORM zbxhist_internal.clone_triggers(parent, partition);
     END IF;
-    IF zbxhist_internal.unlike(parent, partition) <> '{}' THEN
-        PERFORM zbxhist_internal.refuse('55000', format('%s of partition %s cannot be made those of its parent',
-            array_to_string(zbxhist_internal.unlike(parent, partition), ', '), partition));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('%s of partition %s cannot be made those of its parent',
+        array_to_string(zbxhist_internal.unlike(parent, partition), ', '), partition))
+      WHERE zbxhist_internal.unlike(parent, partition) <> '{}';
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, 'align', partition::text, NULL, NULL, started, NULL, NULL,
-                                        array_to_string(found, ', '));
+    PERFORM zbxhist_internal.log_action(parent, 'align', partition::text, message => array_to_string(found, ', '));
     RETURN 'done';
 END
 $$;
@@ -192,13 +184,13 @@ DECLARE
     index   regclass;
 BEGIN
     IF EXISTS (SELECT FROM zbxhist_internal.unfinished_indexes(parent, partition) u WHERE u.is_dropped) THEN
-        waited := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
+        waited := zbxhist_internal.lock_exclusively(partition);
         FOR index IN
             SELECT u.index FROM zbxhist_internal.unfinished_indexes(parent, partition) u WHERE u.is_dropped
         LOOP
             EXECUTE format('DROP INDEX %s', index);
         END LOOP;
-        PERFORM zbxhist_internal.log_action(parent, 'index', partition::text, NULL, NULL, started, waited);
+        PERFORM zbxhist_internal.log_action(parent, 'index', partition::text, lock_wait => waited);
         RETURN 'more';
     END IF;
     -- another run may have done it, or dropped it
@@ -211,7 +203,7 @@ BEGIN
     waited := clock_timestamp() - started;
     PERFORM zbxhist_internal.clone_indexes(parent, partition);
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, 'index', partition::text, NULL, NULL, started, waited);
+    PERFORM zbxhist_internal.log_action(parent, 'index', partition::text, lock_wait => waited);
     RETURN 'done';
 END
 $$;
@@ -220,7 +212,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.step_inspect(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started  CONSTANT timestamptz := clock_timestamp();
     problems bigint;
     first    text;
 BEGIN
@@ -234,7 +225,8 @@ BEGIN
     PERFORM zbxhist_internal.note_verified(parent, day, first);
     IF problems > 0 THEN
         RAISE WARNING 'zbxhist: packed day % is damaged: %', day, first;
-        PERFORM zbxhist_internal.log_action(parent, 'inspect', day::text, problems, NULL, started, NULL, 'XX001', first);
+        PERFORM zbxhist_internal.log_action(parent, 'inspect', day::text, rows => problems, sqlstate => 'XX001',
+            message => first);
         RETURN 'failed';
     END IF;
     RETURN 'done';

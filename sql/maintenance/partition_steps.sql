@@ -4,17 +4,15 @@
 CREATE FUNCTION zbxhist_internal.step_premake(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
-    started CONSTANT timestamptz := clock_timestamp();
     gap     record;
     made    regclass;
 BEGIN
-    SELECT * INTO gap FROM zbxhist_internal.wanted_ranges(policy) w ORDER BY w.from_clock LIMIT 1;
+    SELECT * INTO gap FROM zbxhist_internal.wanted_ranges(zbxhist_internal.require_parent(parent)) w ORDER BY w.from_clock LIMIT 1;
     IF NOT FOUND THEN
         RETURN 'done';
     END IF;
     made := zbxhist_internal.create_place(parent, gap.from_clock, gap.to_clock);
-    PERFORM zbxhist_internal.log_action(parent, 'premake', made::text, NULL, NULL, started);
+    PERFORM zbxhist_internal.log_action(parent, 'premake', made::text);
     RETURN 'more';
 END
 $$;
@@ -25,7 +23,6 @@ CREATE FUNCTION zbxhist_internal.step_extend(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
-    started CONSTANT timestamptz := clock_timestamp();
     gap     CONSTANT record := zbxhist_internal.next_existing_range(policy);
     made    regclass;
 BEGIN
@@ -34,7 +31,7 @@ BEGIN
         RETURN 'done';
     END IF;
     made := zbxhist_internal.create_range(parent, gap.from_clock, gap.to_clock);
-    PERFORM zbxhist_internal.log_action(parent, 'extend', made::text, NULL, NULL, started);
+    PERFORM zbxhist_internal.log_action(parent, 'extend', made::text);
     UPDATE zbxhist.parent_state s SET extended_to = gap.from_clock
      WHERE s.parent = step_extend.parent;
     PERFORM zbxhist_internal.set_action(parent, 'move', made::text);
@@ -51,7 +48,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.step_replace(parent regclass, place regclass, action text) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := place::text;
     covered record;
     piece   record;
@@ -64,7 +60,7 @@ BEGIN
         RETURN 'done';
     END IF;
     SELECT * INTO STRICT covered FROM zbxhist_internal.list_ranges(parent) r WHERE r.relation = place;
-    PERFORM zbxhist_internal.wait_for_readers(place, zbxhist_internal.short_lock_timeout());
+    PERFORM zbxhist_internal.wait_for_readers(place);
     FOR piece IN SELECT * FROM zbxhist_internal.split_ranges(parent, covered.from_clock, covered.to_clock) WHERE action = 'split'
                   UNION ALL SELECT covered.from_clock, covered.to_clock WHERE action = 'replace'
     LOOP
@@ -72,15 +68,13 @@ BEGIN
     END LOOP;
     waited := zbxhist_internal.lock_with_patience(VARIADIC CASE WHEN covered.is_packed
         THEN ARRAY[zbxhist_internal.packed_table(parent), place] ELSE ARRAY[place] END);
-    IF zbxhist_internal.own_pages(place) > 0 THEN
-        PERFORM zbxhist_internal.refuse('55006', format('rows have just been stored in partition %s: it stays as it is', place));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55006', format('rows have just been stored in partition %s: it stays as it is', place))
+      WHERE zbxhist_internal.own_pages(place) > 0;
     DELETE FROM zbxhist.packed_day d WHERE d.day = place;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', place));
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, action, label, NULL, NULL, started, waited, NULL,
-                                        CASE action WHEN 'split' THEN format('%s partitions in its place', cardinality(made))
-                                             ELSE format('%s in its place', made[1]) END);
+    PERFORM zbxhist_internal.log_action(parent, action, label, lock_wait => waited,
+        message => CASE action WHEN 'split' THEN format('%s partitions in its place', cardinality(made)) ELSE format('%s in its place', made[1]) END);
     RETURN 'done';
 END
 $$;
@@ -120,7 +114,7 @@ BEGIN
                            AND p.refclassid = 'pg_class'::regclass AND p.refobjid = packed);
     options := zbxhist_internal.missing_options(parent, packed);
     IF options IS NOT NULL THEN
-        PERFORM zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
+        PERFORM zbxhist_internal.lock_exclusively(packed);
         PERFORM zbxhist_internal.execute_as_owner(packed, options);
     END IF;
     RETURN 'done';
@@ -135,9 +129,9 @@ DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
 BEGIN
     -- another run may have dropped it, or the policy has been changed
-    IF EXISTS (SELECT FROM zbxhist_internal.expired_partitions(parent) e WHERE e = relation
+    IF EXISTS (SELECT FROM zbxhist_internal.expired(parent, false) e WHERE e = relation
                 UNION ALL
-               SELECT FROM zbxhist_internal.expired_days(parent) e
+               SELECT FROM zbxhist_internal.expired(parent, true) e
                 WHERE e = relation AND policy.retention_action = 'drop') THEN
         PERFORM zbxhist_internal.take_off(parent, relation, policy.retention_action, policy.retention_schema);
     END IF;
@@ -177,12 +171,11 @@ BEGIN
     took := clock_timestamp() - started;
     left_ms := allowed - 1100 * extract(epoch FROM took);
     IF left_ms < greatest(1, allowed / 20) THEN
-        PERFORM zbxhist_internal.log_action(parent, 'truncate', NULL, NULL, NULL, started, NULL, NULL,
-            format('postponed: making sure that no row is left takes %s; autovacuum, or a longer'
-                   ' zbxhist.maintenance_lock_timeout for one run, will help', took));
+        PERFORM zbxhist_internal.log_action(parent, 'truncate', NULL, message => format(
+            'postponed: making sure that no row is left takes %s; autovacuum, or a longer'
+            ' zbxhist.maintenance_lock_timeout for one run, will help', took));
         RETURN 'postponed';
     END IF;
-    started := clock_timestamp();
     waited := zbxhist_internal.lock_exclusively(parent, left_ms);
     IF zbxhist_internal.has_own_rows(parent, cutoff) THEN
         RETURN 'done';
@@ -192,7 +185,7 @@ BEGIN
     bytes := pg_total_relation_size(parent);
     PERFORM zbxhist_internal.execute_as_owner(parent, format('TRUNCATE ONLY %s', parent));
     UPDATE zbxhist.parent_state s SET settling = NULL WHERE s.parent = step_truncate.parent;
-    PERFORM zbxhist_internal.log_action(parent, 'truncate', NULL, rows, bytes, started, waited);
+    PERFORM zbxhist_internal.log_action(parent, 'truncate', NULL, rows => rows, bytes => bytes, lock_wait => waited);
     RETURN 'done';
 END
 $$;

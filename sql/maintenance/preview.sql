@@ -14,14 +14,14 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog,
      -- a packed day is unpacked to be detached
      CROSS JOIN LATERAL unnest(zbxhist_internal.targets_of(policy.parent, s.step)
                                || CASE WHEN s.step = 'drop' AND policy.retention_action = 'detach'
-                                       THEN ARRAY(SELECT zbxhist_internal.expired_days(policy.parent)) END)
+                                       THEN ARRAY(SELECT zbxhist_internal.expired(policy.parent, true)) END)
            WITH ORDINALITY t (relation, place)
       JOIN zbxhist_internal.list_ranges(policy.parent) r ON r.relation = t.relation
       LEFT JOIN zbxhist.packed_day d ON d.day = t.relation
       LEFT JOIN LATERAL (SELECT zbxhist_internal.count_waiting(policy.parent, r.from_clock, r.to_clock) AS rows
                           WHERE s.step IN ('move', 'merge')) w ON true
      WHERE (s.step <> 'move' OR coalesce(w.rows, 1) > 0)
-       AND (s.step <> 'unpack' OR r.relation NOT IN (SELECT zbxhist_internal.expired_days(policy.parent)))
+       AND (s.step <> 'unpack' OR r.relation NOT IN (SELECT zbxhist_internal.expired(policy.parent, true)))
      ORDER BY s.place, t.place
 $$;
 
@@ -90,7 +90,15 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT c.parent, p.*
-          FROM zbxhist.auditlog_config c, zbxhist_internal.preview_auditlog(c.parent) p
+          FROM zbxhist.auditlog_config c
+         CROSS JOIN LATERAL (
+               SELECT 'create', NULL, to_timestamp(m.from_clock), to_timestamp(m.to_clock), NULL::bigint, NULL::bigint
+                 FROM zbxhist_internal.missing_auditlog_ranges(c) m
+                UNION ALL
+               SELECT 'drop', a.partition::text, to_timestamp(a.from_clock), to_timestamp(a.to_clock),
+                      zbxhist_internal.estimated_rows(a.partition), pg_total_relation_size(a.partition)
+                 FROM zbxhist_internal.auditlog_partitions(c.parent) a
+                WHERE a.partition IN (SELECT zbxhist_internal.expired_auditlog_partitions(c.parent))) p
          WHERE c.parent = coalesce(preview.parent, c.parent);
     IF parent IS NOT NULL
        AND NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = preview.parent

@@ -1,21 +1,5 @@
 -- sql/maintenance/row_steps.sql
 
--- Maintenance: moves a batch of rows from the parent to their partition.
-CREATE FUNCTION zbxhist_internal.step_move(parent regclass, partition regclass) RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    bounds record;
-BEGIN
-    SELECT p.from_clock, p.to_clock INTO bounds
-      FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_move.partition;
-    IF NOT FOUND THEN
-        RETURN 'done';
-    END IF;
-    RETURN zbxhist_internal.move_batch(parent, 'move', partition, parent, partition,
-                              bounds.from_clock, bounds.to_clock);
-END
-$$;
-
 -- Maintenance: merges a batch of rows from the parent into their packed day.
 CREATE FUNCTION zbxhist_internal.step_merge(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -53,8 +37,8 @@ BEGIN
         RETURN 'more';
     END IF;
     IF state.action_rows + batch.merged > 0 OR batch.duplicates > 0 THEN
-        PERFORM zbxhist_internal.log_action(parent, 'merge', day::text, state.action_rows + batch.merged,
-                                   NULL, state.action_started);
+        PERFORM zbxhist_internal.log_action(parent, 'merge', day::text, rows => state.action_rows + batch.merged,
+            started_at => state.action_started);
     END IF;
     UPDATE zbxhist.packed_day d SET merged_at = clock_timestamp() WHERE d.day = step_merge.day;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
@@ -103,10 +87,9 @@ BEGIN
         SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_expire.parent;
     END IF;
     batch := zbxhist_internal.delete_expired(parent, cutoff, state.position_itemid, 5000);
-    IF NOT batch.done AND batch.deleted = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid THEN
-        PERFORM zbxhist_internal.refuse('54000', format('deleting rows of %s does not get on', parent),
-            detail => format('No row was deleted after item %s.', state.position_itemid));
-    END IF;
+    PERFORM zbxhist_internal.refuse('54000', format('deleting rows of %s does not get on', parent),
+        detail => format('No row was deleted after item %s.', state.position_itemid))
+      WHERE NOT batch.done AND batch.deleted = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid;
     UPDATE zbxhist.parent_state s
        SET position_itemid = batch.last_itemid, action_rows = s.action_rows + batch.deleted,
            settling = NULL
@@ -114,8 +97,8 @@ BEGIN
     IF NOT batch.done THEN
         RETURN 'more';
     END IF;
-    PERFORM zbxhist_internal.log_action(parent, 'expire', NULL, state.action_rows + batch.deleted, NULL,
-                               state.action_started);
+    PERFORM zbxhist_internal.log_action(parent, 'expire', NULL, rows => state.action_rows + batch.deleted,
+        started_at => state.action_started);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     RETURN 'done';
 END
@@ -144,7 +127,7 @@ BEGIN
      WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.partition);
     INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, from_clock, to_clock)
     SELECT t.relation, step_verify.parent, present || 'prepared'::text, t.from_clock, t.to_clock
-      FROM zbxhist_internal.list_takers(parent) t
+      FROM zbxhist_internal.list_ranges(parent) t WHERE t.is_runs OR NOT t.is_packed
         ON CONFLICT ON CONSTRAINT partition_state_pkey
         DO UPDATE SET from_clock = excluded.from_clock, to_clock = excluded.to_clock
      WHERE s.to_clock IS NULL;
@@ -163,7 +146,10 @@ BEGIN
      WHERE s.parent = step_verify.parent AND s.verifying;
     SELECT t.xmin INTO version FROM pg_trigger t
      WHERE t.tgrelid = parent AND t.tgname = 'zzz_zbxhist_route' AND t.tgenabled <> 'D';
-    IF NOT zbxhist_internal.is_unverified(parent, version, present) THEN
+    IF NOT (EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = step_verify.parent)
+            OR EXISTS (SELECT FROM zbxhist.partition_state s
+                        WHERE s.parent = step_verify.parent AND s.verified IS DISTINCT FROM version
+                          AND NOT coalesce(s.settling && present, false))) THEN
         RETURN 'done';
     END IF;
     IF divide THEN
@@ -172,7 +158,7 @@ BEGIN
         RETURN 'more';
     END IF;
     SELECT zbxhist_internal.waiting_clock(parent, min(t.from_clock), max(t.to_clock), true) INTO newest
-      FROM zbxhist_internal.list_takers(parent) t;
+      FROM zbxhist_internal.list_ranges(parent) t WHERE t.is_runs OR NOT t.is_packed;
     IF looking THEN
         PERFORM zbxhist_internal.lock_strays(parent);
         IF EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = step_verify.parent) THEN
@@ -184,8 +170,8 @@ BEGIN
     UPDATE zbxhist.partition_state s
        SET settling = CASE WHEN s.settling && present THEN s.settling END,
            verified = CASE WHEN t.from_clock > newest OR newest IS NULL THEN version END
-      FROM zbxhist_internal.list_takers(step_verify.parent) t
-     WHERE s.partition = t.relation AND NOT coalesce(s.settling && present, false);
+      FROM zbxhist_internal.list_ranges(step_verify.parent) t
+     WHERE s.partition = t.relation AND (t.is_runs OR NOT t.is_packed) AND NOT coalesce(s.settling && present, false);
     RETURN 'done';
 END
 $$;

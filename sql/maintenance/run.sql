@@ -46,8 +46,8 @@ DECLARE
     problem CONSTANT text := format('it asked to be called again %s times', calls);
 BEGIN
     RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(relation, parent::text), problem;
-    PERFORM zbxhist_internal.log_action(parent, step, relation, NULL, NULL, clock_timestamp(), NULL,
-                                        '54000', problem);
+    PERFORM zbxhist_internal.log_action(parent, step, relation, sqlstate => '54000', message => problem,
+        started_at => clock_timestamp());
     RETURN 'failed';
 END
 $$;
@@ -69,7 +69,7 @@ DECLARE
     answer  text;
     problem text;
     state   text;
-    detail  text := '';
+    detail  text;
 BEGIN
     IF NOT pg_try_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer) THEN
         RETURN 'busy';
@@ -90,6 +90,7 @@ BEGIN
         END IF;
         EXECUTE format('SELECT zbxhist_internal.%s', CASE
             WHEN step IN ('split', 'replace') THEN 'step_replace($1, $2, $3)'
+            WHEN step IN ('move', 'undo_move') THEN 'step_move($1, $2, $3)'
             WHEN step IN ('repack', 'compact') THEN 'step_rewrite($1, $2, $3)'
             ELSE quote_ident('step_' || step) || CASE WHEN relation IS NULL THEN '($1)' ELSE '($1, $2)' END END) INTO answer USING parent, relation, step;
         -- who answers that it failed has noted why
@@ -97,19 +98,15 @@ BEGIN
             PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, NULL, answer);
         END IF;
         RETURN answer;
-    EXCEPTION
-        WHEN lock_not_available OR deadlock_detected OR serialization_failure OR object_in_use THEN
-            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
-            answer := 'locked';
-        WHEN OTHERS THEN
-            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE,
-                                    detail = PG_EXCEPTION_DETAIL;
-            answer := 'failed';
+    EXCEPTION WHEN OTHERS THEN
+        GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL;
+        answer := CASE WHEN zbxhist_internal.is_transient(state) THEN 'locked' ELSE 'failed' END;
+        IF answer = 'failed' THEN
             RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(label, parent::text), problem;
+        END IF;
     END;
-    PERFORM zbxhist_internal.log_action(parent, step, label, NULL, NULL, started,
-                               CASE answer WHEN 'locked' THEN clock_timestamp() - started END,
-                               state, problem);
+    PERFORM zbxhist_internal.log_action(parent, step, label,
+        lock_wait => CASE answer WHEN 'locked' THEN clock_timestamp() - started END, sqlstate => state, message => problem);
     PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, state,
                                           -- others' details hold values
                                           problem || CASE state WHEN '2BP01' THEN format(' (%s)', replace(detail, E'\n', '; '))
@@ -118,47 +115,77 @@ BEGIN
 END
 $$;
 
--- Runs a step of maintenance until it is done, in a transaction each time.
+-- Runs a step of maintenance, or one by hand, until it is done for all of some relations,
+-- in a transaction each time; a null stands for the table itself.
 -- Between two batches it sleeps as long as the batch took, so that maintenance
 -- takes at most half of a disk.  A lock not got, or a transaction that has to
--- end first, is waited for a little; the next run tries again.
+-- end first, is waited for a little; the next run tries again.  Relations that take
+-- the same step one after the other wait together, else to unpack a thousand hours would
+-- be to wait two thousand times.  By hand a problem is an error, and nobody sleeps between
+-- two steps for the sake of others.
 --
 -- Whatever is wrong with a table, a run comes to an end: steps that go through
 -- rows prove that each batch has got on, and the others know how often they
 -- may ask to be called again.
-CREATE PROCEDURE zbxhist_internal.repeat_step(parent regclass, step text, relation regclass, INOUT answer text)
+CREATE PROCEDURE zbxhist_internal.repeat_step(
+    parent regclass, step text, relations regclass[], by_hand boolean, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
-    tries integer := 0;
-    calls integer := 0;
-    began pg_catalog.timestamptz;
-    told  pg_catalog.timestamptz := pg_catalog.clock_timestamp();
-    pause double precision;
+    relation  pg_catalog.regclass;
+    result    pg_catalog.text;
+    began     pg_catalog.timestamptz;
+    told      pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+    remaining pg_catalog.regclass[];
+    results   pg_catalog.text[];
+    rounds    pg_catalog.int4 := 0;
+    waits     pg_catalog.int4 := 0;
+    locked    pg_catalog.int4 := 0;
 BEGIN
-    LOOP
-        CALL zbxhist_internal.next_transaction();
-        began := clock_timestamp();
-        answer := zbxhist_internal.run_step(parent, step, relation);
-        CALL zbxhist_internal.next_transaction();
-        PERFORM zbxhist_internal.tell_progress(parent, step, relation, told);
-        told := clock_timestamp();
-        EXIT WHEN answer NOT IN ('more', 'locked', 'wait');
-        IF answer = 'more' THEN
-            tries := 0;
-            calls := calls + 1;
-            IF calls > zbxhist_internal.most_calls(parent, step) THEN
-                answer := zbxhist_internal.give_up(parent, step, relation::text, calls);
+    CALL zbxhist_internal.next_transaction();
+    answer := 'done';
+    WHILE cardinality(relations) > 0 LOOP
+        remaining := '{}';
+        results := '{}';
+        FOREACH relation IN ARRAY relations LOOP
+            CALL zbxhist_internal.next_transaction();
+            began := clock_timestamp();
+            result := CASE WHEN by_hand THEN zbxhist_internal.run_by_hand(parent, step, relation)
+                           ELSE zbxhist_internal.run_step(parent, step, relation) END;
+            CALL zbxhist_internal.next_transaction();
+            PERFORM zbxhist_internal.tell_progress(parent, step, relation, told);
+            told := clock_timestamp();
+            IF result IN ('more', 'wait', 'locked') THEN
+                remaining := remaining || relation;
+                results := results || result;
+            ELSIF result <> 'done' THEN
+                answer := result;
+            END IF;
+            IF result = 'more' AND NOT by_hand THEN
+                PERFORM pg_sleep(least(2, extract(epoch FROM clock_timestamp() - began)));
+            END IF;
+        END LOOP;
+        relations := remaining;
+        EXIT WHEN relations = '{}';
+        IF 'more' = ANY (results) THEN
+            rounds := rounds + 1;
+            waits := 0;
+            locked := 0;
+            IF rounds > zbxhist_internal.most_calls(parent, step) THEN
+                answer := zbxhist_internal.give_up(parent, step, relations[1]::text, rounds);
                 EXIT;
             END IF;
-            pause := least(2, extract(epoch FROM clock_timestamp() - began));
         ELSE
-            tries := tries + 1;
-            EXIT WHEN tries >= CASE WHEN answer = 'locked' THEN 3
-                                    WHEN step = 'undo_settle' THEN zbxhist_internal.most_tries(8)
-                                    ELSE 8 END;
-            pause := 0.25;
+            waits := waits + 1;
+            locked := locked + ('locked' = ANY (results))::integer;
+            IF by_hand THEN
+                PERFORM zbxhist_internal.refuse_to_wait(parent, waits);
+            ELSIF locked = 3
+                  OR waits >= (CASE WHEN step IN ('unpack', 'undo_settle') THEN zbxhist_internal.most_tries(8) ELSE 8 END) THEN
+                answer := CASE WHEN answer <> 'done' THEN answer WHEN locked > 0 THEN 'locked' ELSE 'wait' END;
+                EXIT;
+            END IF;
+            PERFORM pg_sleep(0.25);
         END IF;
-        PERFORM pg_sleep(pause);
     END LOOP;
 END
 $$;
@@ -179,8 +206,8 @@ BEGIN
         WHEN 'index' THEN ARRAY(SELECT u.relation FROM zbxhist_internal.unfinished_indexes(parent) u
                                  WHERE u.is_dropped
                                  UNION SELECT zbxhist_internal.unindexed_partitions(parent))
-        WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
-                                UNION ALL SELECT zbxhist_internal.expired_days(parent)
+        WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired(parent, false)
+                                UNION ALL SELECT zbxhist_internal.expired(parent, true)
                                            WHERE zbxhist_internal.deletion_clock(parent) IS NOT NULL)
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
         WHEN 'merge' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
@@ -201,7 +228,7 @@ BEGIN
                                          OR d.day IN (SELECT zbxhist_internal.altered_days(targets_of.parent))
                                          -- it is detached as a partition
                                          OR zbxhist_internal.deletion_clock(targets_of.parent) IS NULL
-                                            AND d.day IN (SELECT zbxhist_internal.expired_days(targets_of.parent)))
+                                            AND d.day IN (SELECT zbxhist_internal.expired(targets_of.parent, true)))
                                   ORDER BY d.from_clock)
         WHEN 'inspect' THEN ARRAY(SELECT zbxhist_internal.days_to_verify(parent))
         WHEN 'undo_move' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
@@ -225,7 +252,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     problem text;
     state   text;
 BEGIN
@@ -234,7 +260,7 @@ BEGIN
     RETURN zbxhist_internal.targets_of(parent, step);
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
-    PERFORM zbxhist_internal.log_action(parent, step, NULL, NULL, NULL, started, NULL, state, problem);
+    PERFORM zbxhist_internal.log_action(parent, step, NULL, sqlstate => state, message => problem);
     PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'failed', state, problem);
     RAISE WARNING 'zbxhist: % of % failed: %', step, parent, problem;
     RETURN '{}';
@@ -260,7 +286,7 @@ BEGIN
     CALL zbxhist_internal.next_transaction();
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
         CONTINUE WHEN zbxhist_internal.skip_in_use(parent, partition, locked < 3);
-        CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
+        CALL zbxhist_internal.repeat_step(parent, 'pack', ARRAY[partition], false, answer);
         tried := tried + 1;
         IF answer = 'locked' THEN
             locked := locked + 1;
@@ -286,7 +312,7 @@ BEGIN
     CALL zbxhist_internal.next_transaction();
     began := clock_timestamp();
     FOREACH relation IN ARRAY zbxhist_internal.work_list(parent, step) LOOP
-        CALL zbxhist_internal.repeat_step(parent, step, relation, answer);
+        CALL zbxhist_internal.repeat_step(parent, step, ARRAY[relation], false, answer);
         EXIT WHEN CASE step
             WHEN 'compact' THEN answer NOT IN ('done', 'failed')
             WHEN 'repack' THEN answer NOT IN ('done', 'failed')
@@ -310,7 +336,7 @@ BEGIN
     days := zbxhist_internal.work_list(parent, 'unpack');
     FOR place IN 1 .. cardinality(days) BY 48 LOOP
         EXIT WHEN answer NOT IN ('done', 'more', 'wait');
-        CALL zbxhist_internal.unpack_together(parent, days[place:place + 47], false, answer);
+        CALL zbxhist_internal.repeat_step(parent, 'unpack', days[place:place + 47], false, answer);
     END LOOP;
 END
 $$;
@@ -326,7 +352,7 @@ BEGIN
     IF NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = maintain_parent.parent AND c.routing) THEN
         RETURN;
     END IF;
-    CALL zbxhist_internal.repeat_step(parent, 'begin', NULL::regclass, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'begin', ARRAY[NULL::regclass], false, answer);
     IF answer NOT IN ('done', 'unfit') THEN
         RETURN;
     END IF;
@@ -342,7 +368,12 @@ BEGIN
                 CALL zbxhist_internal.unpack_due(parent, answer);
             WHEN 'move' THEN CALL zbxhist_internal.move_waiting(parent);
             WHEN 'pack' THEN CALL zbxhist_internal.pack_closed(parent);
-            WHEN 'merge' THEN CALL zbxhist_internal.merge_waiting(parent);
+            WHEN 'merge' THEN
+                CALL zbxhist_internal.do_step(parent, step, answer);
+                UPDATE zbxhist.parent_state s SET merged_at = clock_timestamp()
+                 WHERE s.parent = maintain_parent.parent
+                   AND coalesce(s.merged_at < clock_timestamp() - interval '1 hour', true)
+                   AND NOT EXISTS (SELECT FROM zbxhist.step_problem p WHERE p.parent = s.parent AND p.step = 'merge');
             ELSE CALL zbxhist_internal.do_step(parent, step, answer);
         END CASE;
     END LOOP;
@@ -361,24 +392,24 @@ BEGIN
         RETURN;
     END IF;
     IF EXISTS (SELECT FROM zbxhist.auditlog_config c WHERE c.parent = run_maintenance.parent) THEN
-        CALL zbxhist_internal.repeat_step(parent, 'auditlog', NULL::regclass, answer);
+        CALL zbxhist_internal.repeat_step(parent, 'auditlog', ARRAY[NULL::regclass], false, answer);
     ELSIF parent IS NOT NULL THEN
         PERFORM zbxhist_internal.require_parent(parent);
         CALL zbxhist_internal.maintain_parent(parent);
     ELSE
         PERFORM zbxhist_internal.forget_dropped();
         FOREACH target IN ARRAY ARRAY(SELECT zbxhist_internal.new_tables()) LOOP
-            CALL zbxhist_internal.repeat_step(target, 'take_up', NULL::regclass, answer);
+            CALL zbxhist_internal.repeat_step(target, 'take_up', ARRAY[NULL::regclass], false, answer);
         END LOOP;
         FOREACH target IN ARRAY zbxhist_internal.parent_list() LOOP
             CALL zbxhist_internal.maintain_parent(target);
         END LOOP;
         FOREACH target IN ARRAY ARRAY(SELECT DISTINCT a.parent FROM zbxhist.archive_copy a
                                        WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = a.parent)) LOOP
-            CALL zbxhist_internal.repeat_step(target, 'archive_clean', NULL::regclass, answer);
+            CALL zbxhist_internal.repeat_step(target, 'archive_clean', ARRAY[NULL::regclass], false, answer);
         END LOOP;
         FOREACH target IN ARRAY ARRAY(SELECT c.parent FROM zbxhist.auditlog_config c ORDER BY c.parent) LOOP
-            CALL zbxhist_internal.repeat_step(target, 'auditlog', NULL::regclass, answer);
+            CALL zbxhist_internal.repeat_step(target, 'auditlog', ARRAY[NULL::regclass], false, answer);
         END LOOP;
         CALL zbxhist_internal.next_transaction();
         PERFORM zbxhist_internal.summarize_check();

@@ -22,35 +22,17 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
     SELECT CASE WHEN zbxhist_internal.settled(parent) THEN 'done' ELSE 'wait' END
 $$;
 
--- Undo: moves a batch of rows from a partition back to the parent.
-CREATE FUNCTION zbxhist_internal.step_undo_move(parent regclass, partition regclass) RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    bounds record;
-BEGIN
-    IF NOT EXISTS (SELECT FROM zbxhist_internal.own_children(parent) c WHERE c = partition) THEN
-        RETURN 'done';
-    END IF;
-    -- one that has no bounds any more is emptied, whatever the clocks
-    SELECT p.from_clock, p.to_clock INTO bounds
-      FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_undo_move.partition;
-    RETURN zbxhist_internal.move_batch(parent, 'undo', partition, partition, parent,
-                              bounds.from_clock, bounds.to_clock);
-END
-$$;
-
 -- Undo: drops a partition that has been emptied.
 CREATE FUNCTION zbxhist_internal.step_undo_drop(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := partition::text;
     waited  interval;
 BEGIN
     IF NOT zbxhist_internal.settled(parent) OR zbxhist_internal.has_own_rows(partition, NULL) THEN
         RETURN 'again';
     END IF;
-    waited := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
+    waited := zbxhist_internal.lock_exclusively(partition);
     -- a transaction that began before the undo may have written to it
     IF zbxhist_internal.has_own_rows(partition, NULL) THEN
         RETURN 'again';
@@ -59,7 +41,7 @@ BEGIN
        FROM zbxhist.parent_state s WHERE s.parent = step_undo_drop.parent;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, 'undo_drop', label, 0, NULL, started, waited);
+    PERFORM zbxhist_internal.log_action(parent, 'undo_drop', label, rows => 0, lock_wait => waited);
     RETURN 'done';
 END
 $$;
@@ -68,10 +50,8 @@ $$;
 CREATE FUNCTION zbxhist_internal.step_undo_end(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
     waited  interval;
-    item    record;
 BEGIN
     IF EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent))
        OR EXISTS (SELECT FROM zbxhist_internal.own_children(parent)) THEN
@@ -79,18 +59,14 @@ BEGIN
     END IF;
     IF packed IS NOT NULL THEN
         PERFORM zbxhist_internal.lock_patiently(parent);
-        waited := zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
+        waited := zbxhist_internal.lock_exclusively(packed);
         PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP FOREIGN TABLE %s', packed));
     END IF;
-    waited := zbxhist_internal.lock_exclusively(parent, zbxhist_internal.short_lock_timeout());
-    FOR item IN
-        SELECT t.tgname FROM pg_trigger t
-         WHERE t.tgrelid = parent AND t.tgfoid = 'zbxhist.route()'::regprocedure
-    LOOP
-        PERFORM zbxhist_internal.execute_as_owner(
-            parent, format('DROP TRIGGER %I ON %s', item.tgname, parent));
-    END LOOP;
-    PERFORM zbxhist_internal.log_action(parent, 'undo', NULL, NULL, NULL, started, waited);
+    waited := zbxhist_internal.lock_exclusively(parent);
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TRIGGER %I ON %s', t.tgname, parent))
+       FROM pg_trigger t
+      WHERE t.tgrelid = parent AND t.tgfoid = 'zbxhist.route()'::regprocedure;
+    PERFORM zbxhist_internal.log_action(parent, 'undo', NULL, lock_wait => waited);
     DELETE FROM zbxhist.step_problem p WHERE p.parent = step_undo_end.parent;
     DELETE FROM zbxhist.parent_state s WHERE s.parent = step_undo_end.parent;
     DELETE FROM zbxhist.parent_config c WHERE c.parent = step_undo_end.parent;
@@ -112,12 +88,12 @@ BEGIN
         RETURN;
     END IF;
     PERFORM zbxhist_internal.require_parent(parent);
-    CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
-    CALL zbxhist_internal.repeat_step(parent, 'undo_begin', NULL::regclass, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'owner', ARRAY[NULL::regclass], false, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'undo_begin', ARRAY[NULL::regclass], false, answer);
     -- hours of runs
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
         EXIT WHEN answer NOT IN ('done', 'more', 'wait');
-        CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
+        CALL zbxhist_internal.repeat_step(parent, 'pack', ARRAY[partition], false, answer);
     END LOOP;
     CALL zbxhist_internal.unpack_due(parent, answer);
     -- a second round for rows of transactions that began before the first
@@ -127,9 +103,9 @@ BEGIN
         CALL zbxhist_internal.do_step(parent, 'undo_settle', answer);
         CALL zbxhist_internal.do_step(parent, 'undo_drop', answer);
     END LOOP;
-    CALL zbxhist_internal.repeat_step(parent, 'undo_end', NULL::regclass, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'undo_end', ARRAY[NULL::regclass], false, answer);
     IF answer = 'done' AND zbxhist_internal.has_archive(parent) THEN
-        CALL zbxhist_internal.repeat_step(parent, 'archive_clean', NULL::regclass, answer);
+        CALL zbxhist_internal.repeat_step(parent, 'archive_clean', ARRAY[NULL::regclass], false, answer);
     ELSIF answer <> 'done' THEN
         RAISE NOTICE 'table % is not a plain table yet: % partitions and % packed days are left', parent,
                      cardinality(zbxhist_internal.work_list(parent, 'undo_move')),

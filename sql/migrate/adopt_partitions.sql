@@ -6,7 +6,6 @@
 CREATE FUNCTION zbxhist_internal.adoption_policy(native regclass) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    nothing CONSTANT zbxhist.managed_schema := NULL;
     source  record;
     partman record;
     policy  zbxhist.parent_config;
@@ -23,7 +22,7 @@ BEGIN
         policy.move_existing := false;
     ELSE
         policy := zbxhist_internal.new_policy(native, source.is_trends,
-            zbxhist_internal.merged_options(source.nspname, nothing, false));
+            zbxhist_internal.merged_options(source.nspname, NULL::zbxhist.managed_schema, false));
     END IF;
     partman := zbxhist_internal.partman_entry(native);
     IF (zbxhist_internal.effective_retention(native, policy.retention)).retention IS NULL THEN
@@ -45,8 +44,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE ROWS 2 SET search_path = pg_cat
 SET intervalstyle = postgres AS $$
 DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.adoption_policy(native);
-    nobody CONSTANT zbxhist.parent_config := NULL;
-    keeps  CONSTANT record := zbxhist_internal.new_retention(policy, nobody, false);
+    keeps  CONSTANT record := zbxhist_internal.new_retention(policy, NULL::zbxhist.parent_config, false);
     cutoff CONSTANT bigint := zbxhist_internal.clock_before(keeps.retention);
     detach CONSTANT boolean := policy.retention_action IS NOT DISTINCT FROM 'detach';
     place  regclass;
@@ -122,9 +120,8 @@ DECLARE
     result    pg_catalog.regclass;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    IF dry_run IS NULL OR accept_deletion IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'dry_run and accept_deletion must not be null');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22004', 'dry_run and accept_deletion must not be null')
+      WHERE dry_run IS NULL OR accept_deletion IS NULL;
     PERFORM zbxhist_internal.verify_native(parent);
     SELECT array_agg(l.line), array_agg(l.line) FILTER (WHERE l.is_lost) INTO found, lost
       FROM zbxhist_internal.adoption_losses(parent) l;
@@ -152,7 +149,7 @@ BEGIN
         CALL zbxhist_internal.next_transaction();
         result := zbxhist_internal.exchange_parent(parent);
         CALL zbxhist_internal.next_transaction();
-        CALL zbxhist_internal.repeat_step(result, 'premake', NULL::regclass, answer);
+        CALL zbxhist_internal.repeat_step(result, 'premake', ARRAY[NULL::regclass], false, answer);
         RAISE NOTICE 'table % is managed by zbxhist now, with its % partitions', result,
                      (SELECT count(*) FROM zbxhist.list_partitions(result));
     END IF;

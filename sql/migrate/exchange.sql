@@ -45,11 +45,10 @@ BEGIN
             END LOOP;
             RETURN clock_timestamp() - started;
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
-            IF try = tries THEN
-                PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', locked, budget, tries),
-                    detail => 'A long transaction is using it.  Repeat the call when that has ended.',
-                    hint => zbxhist_internal.long_transactions());
-            END IF;
+            PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', locked, budget, tries),
+                detail => 'A long transaction is using it.  Repeat the call when that has ended.',
+                hint => zbxhist_internal.long_transactions())
+              WHERE try = tries;
         END;
         PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
     END LOOP;
@@ -106,11 +105,10 @@ BEGIN
                ON (p.attname, p.place) = (n.attname, n.place)
           LEFT JOIN pg_attrdef d ON d.adrelid = native AND d.adnum = n.attnum AND n.attgenerated = ''
     LOOP
-        IF item.is_same IS NOT TRUE THEN
-            PERFORM zbxhist_internal.refuse('55000', format('default partition %s has its columns in another order than table %s',
-                partition, native),
-                detail => 'It would become the table itself, because it has rows.  Move them to partitions first.');
-        END IF;
+        PERFORM zbxhist_internal.refuse('55000', format('default partition %s has its columns in another order than table %s',
+            partition, native),
+            detail => 'It would become the table itself, because it has rows.  Move them to partitions first.')
+          WHERE item.is_same IS NOT TRUE;
         PERFORM zbxhist_internal.execute_as_owner(partition, format(
             'ALTER TABLE %s ALTER COLUMN %I %s DEFAULT %s', partition, item.attname,
             CASE WHEN item.value IS NULL THEN 'DROP' ELSE 'SET' END, coalesce(item.value, '')));
@@ -163,6 +161,21 @@ BEGIN
 END
 $$;
 
+-- Has a table managed that has taken the place of another one, which is still locked.
+CREATE FUNCTION zbxhist_internal.begin_adopted(
+    result regclass, policy zbxhist.parent_config, relation text, waited interval, message text) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM zbxhist_internal.verify_table(result);
+    policy.parent := result;
+    PERFORM zbxhist_internal.write_new_policy(policy);
+    PERFORM zbxhist_internal.create_triggers(result);
+    PERFORM zbxhist_internal.invalidate(result);
+    PERFORM zbxhist_internal.step_begin(result);
+    PERFORM zbxhist_internal.log_action(result, 'adopt', relation, lock_wait => waited, message => message);
+END
+$$;
+
 -- Puts a plain managed table in the place of a natively partitioned one, whose
 -- partitions it takes over, and returns it.
 -- In one transaction: a session that waits for the table finds the new one under its
@@ -170,7 +183,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.exchange_parent(native regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     locked  timestamptz;
     is_partmans CONSTANT boolean := (zbxhist_internal.partman_entry(native)).config IS NOT NULL;
     policy  zbxhist.parent_config;
@@ -212,22 +224,13 @@ BEGIN
         PERFORM zbxhist_internal.execute_as_owner(
             native, format('ALTER TABLE %s INHERIT %s%s', item.partition, result, item.needless));
     END LOOP;
-    IF EXISTS (SELECT FROM zbxhist_internal.missing_indexes(native, result)) THEN
-        PERFORM zbxhist_internal.refuse('55000', format('default partition %s has not all indexes of table %s', result, native));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('default partition %s has not all indexes of table %s', result, native))
+      WHERE EXISTS (SELECT FROM zbxhist_internal.missing_indexes(native, result));
     PERFORM zbxhist_internal.take_place(native, result);
-    PERFORM zbxhist_internal.verify_table(result);
-    IF taken <> ARRAY(SELECT p.partition FROM zbxhist.list_partitions(result) p ORDER BY p.from_clock) THEN
-        PERFORM zbxhist_internal.refuse('55000', format('the bounds of the partitions of table %s cannot be read', result));
-    END IF;
-    policy.parent := result;
-    PERFORM zbxhist_internal.write_new_policy(policy);
-    PERFORM zbxhist_internal.create_triggers(result);
-    PERFORM zbxhist_internal.invalidate(result);
-    PERFORM zbxhist_internal.step_begin(result);
-    PERFORM zbxhist_internal.log_action(result, 'adopt', NULL, NULL, NULL, started, waited, NULL,
-                                        format('%s partitions, locked for %s ms', cardinality(taken),
-                                               ceil(extract(epoch FROM clock_timestamp() - locked) * 1000)));
+    PERFORM zbxhist_internal.refuse('55000', format('the bounds of the partitions of table %s cannot be read', result))
+      WHERE taken <> ARRAY(SELECT p.partition FROM zbxhist.list_partitions(result) p ORDER BY p.from_clock);
+    PERFORM zbxhist_internal.begin_adopted(result, policy, NULL, waited,
+        format('%s partitions, locked for %s ms', cardinality(taken), ceil(extract(epoch FROM clock_timestamp() - locked) * 1000)));
     RETURN result;
 END
 $$;

@@ -26,23 +26,20 @@ DECLARE
     former CONSTANT name := zbxhist_internal.former_name(parent);
     others CONSTANT regclass := (SELECT k.oid FROM pg_class k WHERE k.relnamespace = schema AND k.relname = former);
 BEGIN
-    IF parent IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'table must not be null');
-    END IF;
-    IF parent NOT IN (SELECT zbxhist_internal.hypertables()) THEN
-        PERFORM zbxhist_internal.refuse('42809', format('table %s is not a hypertable of TimescaleDB', parent),
-            hint => CASE WHEN others IN (SELECT zbxhist_internal.hypertables())
-                         THEN format('CALL zbxhist.import(%L, %L);', others, parent)
-                         WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_hypertable.parent)
-                         THEN 'SELECT * FROM zbxhist.status;'
-                         ELSE format('SELECT zbxhist.create_parent(%L);', parent) END);
-    END IF;
+    PERFORM zbxhist_internal.refuse('22004', 'table must not be null')
+      WHERE parent IS NULL;
+    PERFORM zbxhist_internal.refuse('42809', format('table %s is not a hypertable of TimescaleDB', parent),
+        hint => CASE WHEN others IN (SELECT zbxhist_internal.hypertables())
+                     THEN format('CALL zbxhist.import(%L, %L);', others, parent)
+                     WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_hypertable.parent)
+                     THEN 'SELECT * FROM zbxhist.status;'
+                     ELSE format('SELECT zbxhist.create_parent(%L);', parent) END)
+      WHERE parent NOT IN (SELECT zbxhist_internal.hypertables());
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.verify_replaceable(parent);
-    IF others IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse('42P07', format('cannot rename table %s to %s: that is there already', parent, others),
-            hint => format('ALTER TABLE %s RENAME TO %I;', others, zbxhist_internal.free_name(schema, former)));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42P07', format('cannot rename table %s to %s: that is there already', parent, others),
+        hint => format('ALTER TABLE %s RENAME TO %I;', others, zbxhist_internal.free_name(schema, former)))
+      WHERE others IS NOT NULL;
 END
 $$;
 
@@ -58,22 +55,17 @@ DECLARE
     columns CONSTANT text := (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
                                WHERE a.attrelid = hypertable AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '');
     query   CONSTANT text := format('SELECT %s FROM %%s', columns);
-    surplus regclass;
 BEGIN
     PERFORM zbxhist_internal.clone_columns(hypertable, result);
     PERFORM zbxhist_internal.clone_grants(hypertable, result);
-    FOR surplus IN
-        SELECT x.indexrelid FROM pg_index x
-         WHERE x.indrelid = result AND zbxhist_internal.describe_index(x.indexrelid) = 'btree (clock DESC)'
-    LOOP
-        PERFORM zbxhist_internal.execute_as_owner(result, format('DROP INDEX %s', surplus));
-    END LOOP;
+    PERFORM zbxhist_internal.execute_as_owner(result, format('DROP INDEX %s', x.indexrelid::regclass))
+       FROM pg_index x
+      WHERE x.indrelid = result AND zbxhist_internal.describe_index(x.indexrelid) = 'btree (clock DESC)';
     IF with_rows THEN
         PERFORM zbxhist_internal.execute_as_owner(result, format('INSERT INTO %s (%s) %s', result, columns, format(query, hypertable)));
-        IF zbxhist_internal.checksum_rows(result, format(query, hypertable))
-           IS DISTINCT FROM zbxhist_internal.checksum_rows(result, format(query, result)) THEN
-            PERFORM zbxhist_internal.refuse('XX001', format('the copy of table %s has other rows', hypertable));
-        END IF;
+        PERFORM zbxhist_internal.refuse('XX001', format('the copy of table %s has other rows', hypertable))
+          WHERE zbxhist_internal.checksum_rows(result, format(query, hypertable))
+                IS DISTINCT FROM zbxhist_internal.checksum_rows(result, format(query, result));
     END IF;
     PERFORM zbxhist_internal.take_place(hypertable, result, former_name);
     RETURN result;
@@ -87,9 +79,7 @@ $$;
 CREATE FUNCTION zbxhist_internal.exchange_hypertable(hypertable regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     policy  zbxhist.parent_config;
-    former  CONSTANT name := zbxhist_internal.former_name(hypertable);
     waited  interval;
     locked  timestamptz;
     result  regclass;
@@ -101,16 +91,9 @@ BEGIN
     waited := zbxhist_internal.lock_with_patience(hypertable);
     locked := clock_timestamp();
     PERFORM zbxhist_internal.verify_hypertable(hypertable);
-    result := zbxhist_internal.replace_hypertable(hypertable, former, false);
-    PERFORM zbxhist_internal.verify_table(result);
-    policy.parent := result;
-    PERFORM zbxhist_internal.write_new_policy(policy);
-    PERFORM zbxhist_internal.create_triggers(result);
-    PERFORM zbxhist_internal.invalidate(result);
-    PERFORM zbxhist_internal.step_begin(result);
-    PERFORM zbxhist_internal.log_action(result, 'adopt', hypertable::text, NULL, NULL, started, waited, NULL,
-                                        format('in the place of a hypertable, locked for %s ms',
-                                               ceil(extract(epoch FROM clock_timestamp() - locked) * 1000)));
+    result := zbxhist_internal.replace_hypertable(hypertable, zbxhist_internal.former_name(hypertable), false);
+    PERFORM zbxhist_internal.begin_adopted(result, policy, hypertable::text, waited,
+        format('in the place of a hypertable, locked for %s ms', ceil(extract(epoch FROM clock_timestamp() - locked) * 1000)));
     RETURN result;
 END
 $$;
@@ -133,9 +116,8 @@ DECLARE
     result pg_catalog.regclass;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    IF dry_run IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'dry_run must not be null');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22004', 'dry_run must not be null')
+      WHERE dry_run IS NULL;
     PERFORM zbxhist_internal.verify_hypertable(hypertable);
     PERFORM zbxhist_internal.verify_columns(hypertable);
     IF dry_run THEN
@@ -145,7 +127,7 @@ BEGIN
     ELSE
         result := zbxhist_internal.exchange_hypertable(hypertable);
         CALL zbxhist_internal.next_transaction();
-        CALL zbxhist_internal.repeat_step(result, 'premake', NULL::regclass, answer);
+        CALL zbxhist_internal.repeat_step(result, 'premake', ARRAY[NULL::regclass], false, answer);
         RAISE NOTICE 'table % is managed by zbxhist now; the rows so far are in hypertable %', result, hypertable
             USING HINT = format('CALL zbxhist.import(%L, %L);', hypertable, result);
     END IF;

@@ -137,12 +137,10 @@ DECLARE
     changed pg_catalog.int8[] := '{}';
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    IF dry_run IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'dry_run must not be null');
-    END IF;
-    IF rows_a_second <= 0 THEN
-        PERFORM zbxhist_internal.refuse('22023', 'rows_a_second must be greater than zero');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22004', 'dry_run must not be null')
+      WHERE dry_run IS NULL;
+    PERFORM zbxhist_internal.refuse('22023', 'rows_a_second must be greater than zero')
+      WHERE rows_a_second <= 0;
     PERFORM zbxhist_internal.require_parent(parent);
     PERFORM zbxhist_internal.verify_source(source, parent);
     IF dry_run THEN

@@ -204,14 +204,12 @@ DECLARE
     config CONSTANT regclass := zbxhist_internal.extension_table('pg_partman', 'part_config');
     schema CONSTANT regnamespace := (SELECT k.relnamespace FROM pg_class k WHERE k.oid = config);
 BEGIN
-    IF NOT has_schema_privilege(schema, 'USAGE') THEN
-        PERFORM zbxhist_internal.refuse('42501', format('permission denied for schema %s of pg_partman', schema),
-            hint => format('GRANT USAGE ON SCHEMA %s TO %I;', schema, current_user));
-    END IF;
-    IF NOT (has_table_privilege(config, 'SELECT') AND has_table_privilege(config, 'DELETE')) THEN
-        PERFORM zbxhist_internal.refuse('42501', format('permission denied for table %s of pg_partman', config),
-            hint => format('GRANT SELECT, DELETE ON %s TO %I;', config, current_user));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42501', format('permission denied for schema %s of pg_partman', schema),
+        hint => format('GRANT USAGE ON SCHEMA %s TO %I;', schema, current_user))
+      WHERE NOT has_schema_privilege(schema, 'USAGE');
+    PERFORM zbxhist_internal.refuse('42501', format('permission denied for table %s of pg_partman', config),
+        hint => format('GRANT SELECT, DELETE ON %s TO %I;', config, current_user))
+      WHERE NOT (has_table_privilege(config, 'SELECT') AND has_table_privilege(config, 'DELETE'));
 END
 $$;
 
@@ -244,17 +242,15 @@ BEGIN
                                 ELSE format(' ALTER TABLE %s ATTACH PARTITION %s DEFAULT;', parent, found_at.partition) END));
     END IF;
     counted := (SELECT count(*) FROM zbxhist_internal.native_partitions(parent));
-    IF counted = 0 THEN
-        PERFORM zbxhist_internal.refuse('55000', format('table %s has no partitions', parent),
-            hint => 'An empty table is better created as a plain one, and given to zbxhist.setup().');
-    END IF;
-    IF counted > 2 * zbxhist_internal.most_partitions() THEN
-        PERFORM zbxhist_internal.refuse('54000', format('table %s has %s partitions, too many to be locked at once', parent, counted),
-            detail => 'PostgreSQL has to be restarted after this.',
-            hint => format('ALTER SYSTEM SET max_locks_per_transaction = %s;',
-                           ceil(current_setting('max_locks_per_transaction')::numeric * counted
-                                / zbxhist_internal.most_partitions())));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('table %s has no partitions', parent),
+        hint => 'An empty table is better created as a plain one, and given to zbxhist.setup().')
+      WHERE counted = 0;
+    PERFORM zbxhist_internal.refuse('54000', format('table %s has %s partitions, too many to be locked at once', parent, counted),
+        detail => 'PostgreSQL has to be restarted after this.',
+        hint => format('ALTER SYSTEM SET max_locks_per_transaction = %s;',
+                       ceil(current_setting('max_locks_per_transaction')::numeric * counted
+                            / zbxhist_internal.most_partitions())))
+      WHERE counted > 2 * zbxhist_internal.most_partitions();
 END
 $$;
 
@@ -267,15 +263,13 @@ DECLARE
 BEGIN
     SELECT * INTO STRICT relation FROM pg_class k WHERE k.oid = parent;
     SELECT * INTO obstacle FROM zbxhist_internal.native_obstacle(parent);
-    IF obstacle.problem IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse('55000', format('cannot take over the partitions of table %s: %s', parent, obstacle.problem),
-            hint => obstacle.remedy);
-    END IF;
-    IF NOT has_schema_privilege(relation.relowner, relation.relnamespace, 'CREATE') THEN
-        PERFORM zbxhist_internal.refuse('42501', format('role %s may not create tables in schema %s',
-            pg_get_userbyid(relation.relowner), relation.relnamespace::regnamespace),
-            hint => format('GRANT CREATE ON SCHEMA %s TO %I;', relation.relnamespace::regnamespace, pg_get_userbyid(relation.relowner)));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('cannot take over the partitions of table %s: %s', parent, obstacle.problem),
+        hint => obstacle.remedy)
+      WHERE obstacle.problem IS NOT NULL;
+    PERFORM zbxhist_internal.refuse('42501', format('role %s may not create tables in schema %s',
+        pg_get_userbyid(relation.relowner), relation.relnamespace::regnamespace),
+        hint => format('GRANT CREATE ON SCHEMA %s TO %I;', relation.relnamespace::regnamespace, pg_get_userbyid(relation.relowner)))
+      WHERE NOT has_schema_privilege(relation.relowner, relation.relnamespace, 'CREATE');
 END
 $$;
 
@@ -286,20 +280,17 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $
 DECLARE
     relation pg_class;
 BEGIN
-    IF parent IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'table must not be null');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22004', 'table must not be null')
+      WHERE parent IS NULL;
     SELECT * INTO relation FROM pg_class k WHERE k.oid = parent;
-    IF relation.relkind IS DISTINCT FROM 'p' THEN
-        PERFORM zbxhist_internal.refuse('42809', format('table %s is not a natively partitioned one', parent),
-            hint => CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_native.parent)
-                         THEN 'zbxhist manages it already: SELECT * FROM zbxhist.status;'
-                         ELSE format('SELECT zbxhist.create_parent(%L);', parent) END);
-    END IF;
-    IF relation.relispartition THEN
-        PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a partition itself', parent),
-            hint => 'Name the table at the top.');
-    END IF;
+    PERFORM zbxhist_internal.refuse('42809', format('table %s is not a natively partitioned one', parent),
+        hint => CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_native.parent)
+                     THEN 'zbxhist manages it already: SELECT * FROM zbxhist.status;'
+                     ELSE format('SELECT zbxhist.create_parent(%L);', parent) END)
+      WHERE relation.relkind IS DISTINCT FROM 'p';
+    PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a partition itself', parent),
+        hint => 'Name the table at the top.')
+      WHERE relation.relispartition;
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.verify_columns(parent);
     PERFORM zbxhist_internal.verify_replaceable(parent);

@@ -146,8 +146,8 @@ BEGIN
     PERFORM zbxhist_internal.attach_day(day, packed);
     PERFORM zbxhist_internal.lock_with_patience(packed);
     PERFORM zbxhist_internal.note_columns(target, packed, day);
-    PERFORM zbxhist_internal.log_action(target, 'import', slice.source::text, rows_stored, NULL, started, NULL, NULL,
-                                        format('%s rows read, packed to %s', rows_read, pg_size_pretty(pg_total_relation_size(day))));
+    PERFORM zbxhist_internal.log_action(target, 'import', slice.source::text, rows => rows_stored, started_at => started,
+        message => format('%s rows read, packed to %s', rows_read, pg_size_pretty(pg_total_relation_size(day))));
 END
 $$;
 
@@ -190,15 +190,14 @@ BEGIN
        OR absent > 0 AND (keys IS NULL OR zbxhist_internal.count_absent(target, query, from_clock, to_clock, keys) > 0) THEN
         SELECT (c.nrows, c.checksum) = (import_rest.rows_read, import_rest.checksum) INTO is_same
           FROM zbxhist_internal.checksum_rows(target, query) c;
-        IF is_same THEN
-            PERFORM zbxhist_internal.refuse('55000', format('table %s does not answer with the rows of table %s that have been inserted',
-                target, slice.source),
-                detail => format('Those with clocks from %s to %s have been compared.  Nothing of them has been kept.', from_clock, to_clock - 1),
-                hint => 'SELECT * FROM zbxhist.check();');
-        END IF;
+        PERFORM zbxhist_internal.refuse('55000', format('table %s does not answer with the rows of table %s that have been inserted',
+            target, slice.source),
+            detail => format('Those with clocks from %s to %s have been compared.  Nothing of them has been kept.', from_clock, to_clock - 1),
+            hint => 'SELECT * FROM zbxhist.check();')
+          WHERE is_same;
     END IF;
-    PERFORM zbxhist_internal.log_action(target, 'import', slice.source::text, rows_stored, NULL, started, NULL, NULL,
-                                        format('%s rows read, inserted', rows_read));
+    PERFORM zbxhist_internal.log_action(target, 'import', slice.source::text, rows => rows_stored, started_at => started,
+        message => format('%s rows read, inserted', rows_read));
 END
 $$;
 

@@ -41,33 +41,27 @@ DECLARE
     kind   CONSTANT "char" := (SELECT k.relkind FROM pg_class k WHERE k.oid = source);
     item record;
 BEGIN
-    IF kind IS NULL THEN
-        PERFORM zbxhist_internal.refuse('42P01', 'source must be a table that exists');
-    END IF;
-    IF kind NOT IN ('r', 'p', 'f') THEN
-        PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: it is no table', source));
-    END IF;
-    IF source = parent OR source IN (SELECT zbxhist_internal.own_children(parent))
-       OR EXISTS (SELECT FROM zbxhist.parent_config c
-                   WHERE c.parent = source OR zbxhist_internal.packed_table(c.parent) = source)
-       OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = source) THEN
-        PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: it is managed by zbxhist', source));
-    END IF;
-    IF EXISTS (WITH RECURSIVE ancestor AS (
-                   SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = parent
-                    UNION
-                   SELECT i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.inhparent)
-               SELECT FROM ancestor a WHERE a.inhparent = source) THEN
-        PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: table %s inherits from it', source, parent));
-    END IF;
-    IF NOT has_table_privilege(owner, source, 'SELECT') THEN
-        PERFORM zbxhist_internal.refuse('42501', format('the owner of table %s may not read table %s', parent, source),
-            hint => format('GRANT SELECT ON %s TO %I;', source, pg_get_userbyid(owner)));
-    END IF;
-    IF row_security_active(source) OR EXISTS (SELECT FROM pg_class k WHERE k.oid = source AND k.relrowsecurity) THEN
-        PERFORM zbxhist_internal.refuse('0A000', format('cannot import %s: it has row security', source),
-            hint => format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', source));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42P01', 'source must be a table that exists')
+      WHERE kind IS NULL;
+    PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: it is no table', source))
+      WHERE kind NOT IN ('r', 'p', 'f');
+    PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: it is managed by zbxhist', source))
+      WHERE source = parent OR source IN (SELECT zbxhist_internal.own_children(parent))
+         OR EXISTS (SELECT FROM zbxhist.parent_config c
+                        WHERE c.parent = source OR zbxhist_internal.packed_table(c.parent) = source)
+         OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = source);
+    PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: table %s inherits from it', source, parent))
+      WHERE EXISTS (WITH RECURSIVE ancestor AS (
+                        SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = parent
+                         UNION
+                        SELECT i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.inhparent)
+                    SELECT FROM ancestor a WHERE a.inhparent = source);
+    PERFORM zbxhist_internal.refuse('42501', format('the owner of table %s may not read table %s', parent, source),
+        hint => format('GRANT SELECT ON %s TO %I;', source, pg_get_userbyid(owner)))
+      WHERE NOT has_table_privilege(owner, source, 'SELECT');
+    PERFORM zbxhist_internal.refuse('0A000', format('cannot import %s: it has row security', source),
+        hint => format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', source))
+      WHERE row_security_active(source) OR EXISTS (SELECT FROM pg_class k WHERE k.oid = source AND k.relrowsecurity);
     FOR item IN
         SELECT p.attname, format_type(p.atttypid, p.atttypmod) AS type, s.atttypid IS NULL AS is_missing,
                s.atttypid <> p.atttypid OR s.atttypmod <> p.atttypmod AS is_other, format_type(s.atttypid, s.atttypmod) AS its
@@ -100,20 +94,6 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       FROM (SELECT NULL::bigint, NULL::bigint WHERE (slice).first_block IS NULL
              UNION ALL
             SELECT * FROM unnest((slice).first_block, (slice).end_block)) AS b (first, behind)
-$$;
-
--- The least and the greatest clock in a range of blocks of a table.
-CREATE FUNCTION zbxhist_internal.source_range(
-    source regclass, parent regclass, first_block bigint, end_block bigint, OUT low bigint, OUT high bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    answer CONSTANT text[] := zbxhist_internal.execute_as_owner(parent, format(
-        'SELECT ARRAY[min(clock), max(clock)] FROM ONLY %s WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''',
-        source, first_block, end_block));
-BEGIN
-    low := answer[1];
-    high := answer[2];
-END
 $$;
 
 -- The least and the greatest clock of each day that a table has rows of, or of what
@@ -149,6 +129,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     pages CONSTANT bigint := pg_relation_size(source) / current_setting('block_size')::bigint;
     step  CONSTANT bigint := least(8192, greatest(64, pages / 256));
+    answer bigint[];
 BEGIN
     IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = source)
        OR (SELECT k.relkind FROM pg_class k WHERE k.oid = source) <> 'r'
@@ -162,8 +143,11 @@ BEGIN
     FOR block IN 0 .. greatest(pages - 1, 0) BY step LOOP
         first_block := block;
         end_block := block + step;
-        SELECT r.low, r.high INTO low, high
-          FROM zbxhist_internal.source_range(source, parent, first_block, end_block) r;
+        answer := zbxhist_internal.execute_as_owner(parent, format(
+            'SELECT ARRAY[min(clock), max(clock)] FROM ONLY %s WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''',
+            source, first_block, end_block));
+        low := answer[1];
+        high := answer[2];
         IF low IS NOT NULL THEN
             RETURN NEXT;
         END IF;

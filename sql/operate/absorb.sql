@@ -9,12 +9,11 @@ DECLARE
     grandchild   regclass;
 BEGIN
     PERFORM zbxhist_internal.lock_for_hand(parent);
-    IF NOT EXISTS (SELECT FROM pg_inherits i
-                     JOIN pg_class k ON k.oid = i.inhrelid AND k.relkind = 'r'
-                    WHERE i.inhparent = parent AND i.inhrelid = child) THEN
-        PERFORM zbxhist_internal.refuse('42809', format('table %s does not inherit from table %s', child, parent),
-            hint => format('SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = %L::regclass;', parent));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42809', format('table %s does not inherit from table %s', child, parent),
+        hint => format('SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = %L::regclass;', parent))
+      WHERE NOT EXISTS (SELECT FROM pg_inherits i
+                          JOIN pg_class k ON k.oid = i.inhrelid AND k.relkind = 'r'
+                         WHERE i.inhparent = parent AND i.inhrelid = child);
     -- neither would be moved
     SELECT a.attname INTO other_column FROM pg_attribute a
      WHERE a.attrelid = child AND a.attnum > 0 AND NOT a.attisdropped
@@ -34,14 +33,13 @@ BEGIN
     IF NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = child) THEN
         RETURN;
     END IF;
-    IF NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent) b
-                     JOIN zbxhist_internal.list_ranges(parent) o
-                       ON o.relation <> b.relation AND o.from_clock < b.to_clock AND o.to_clock > b.from_clock
-                    WHERE b.relation = child) THEN
-        PERFORM zbxhist_internal.refuse('55000', format('table %s is a partition of table %s, and no other is for its time', child, parent),
-            hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
-    END IF;
-    PERFORM zbxhist_internal.lock_exclusively(child, zbxhist_internal.short_lock_timeout());
+    PERFORM zbxhist_internal.refuse('55000', format('table %s is a partition of table %s, and no other is for its time', child, parent),
+        hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent))
+      WHERE NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent) b
+                          JOIN zbxhist_internal.list_ranges(parent) o
+                            ON o.relation <> b.relation AND o.from_clock < b.to_clock AND o.to_clock > b.from_clock
+                         WHERE b.relation = child);
+    PERFORM zbxhist_internal.lock_exclusively(child);
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock', child));
     DELETE FROM zbxhist.partition_state s WHERE s.partition = child;
     PERFORM zbxhist_internal.invalidate(parent);
@@ -100,13 +98,13 @@ DECLARE
     rest   bigint;
 BEGIN
     PERFORM zbxhist_internal.lock_for_hand(parent);
-    waited := zbxhist_internal.lock_exclusively(child, zbxhist_internal.short_lock_timeout());
+    waited := zbxhist_internal.lock_exclusively(child);
     PERFORM zbxhist_internal.end_older_snapshots(child, since);
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s NO INHERIT %s', child, parent));
     PERFORM zbxhist_internal.invalidate(parent);
     rest := zbxhist_internal.execute_as_owner(parent, format('SELECT count(*) FROM ONLY %s', child));
-    PERFORM zbxhist_internal.log_action(parent, 'absorb', label, NULL, NULL, started, waited, NULL,
-                                        CASE WHEN rest > 0 THEN format('%s rows are left in it', rest) END);
+    PERFORM zbxhist_internal.log_action(parent, 'absorb', label, lock_wait => waited, started_at => started,
+        message => CASE WHEN rest > 0 THEN format('%s rows are left in it', rest) END);
     IF rest > 0 THEN
         RAISE WARNING '% rows of table % are left in it', rest, child
             USING DETAIL = format('They are past retention, or table %s has their key with other values.  They are not read there any more.  '

@@ -70,8 +70,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
                   max(q.to_clock) AS until, min(q.from_clock) AS oldest, min(q.to_clock) AS first_end,
                   sum(CASE WHEN q.relation <> ALL (locked) THEN pg_total_relation_size(q.relation) END)::bigint AS bytes
              FROM zbxhist_internal.list_ranges(c.parent) q
-             LEFT JOIN zbxhist.packed_day d ON d.day = q.relation
-            WHERE NOT q.is_packed OR d.runs) h
+            WHERE NOT q.is_packed OR q.is_runs) h
      CROSS JOIN LATERAL (
            SELECT count(*) AS days, coalesce(sum(d.nrows), 0)::bigint AS rows,
                   coalesce(sum(d.packed_bytes) FILTER (WHERE a.copy IS NULL), 0)::bigint AS bytes,

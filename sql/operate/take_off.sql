@@ -24,16 +24,14 @@ BEGIN
       FROM zbxhist_internal.ranges_of_day(parent, day) r
       LEFT JOIN zbxhist.packed_day d ON d.day = r.relation
       JOIN pg_class k ON k.oid = r.relation;
-    IF found.to_clock > zbxhist_internal.current_clock() THEN
-        PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not over yet', to_char(day, 'YYYY-MM-DD'), parent),
-            detail => format('Values up to %s are stored in its partitions.',
-                             zbxhist_internal.format_time(to_timestamp(found.to_clock))));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not over yet', to_char(day, 'YYYY-MM-DD'), parent),
+        detail => format('Values up to %s are stored in its partitions.',
+                         zbxhist_internal.format_time(to_timestamp(found.to_clock))))
+      WHERE found.to_clock > zbxhist_internal.current_clock();
     own := zbxhist_internal.count_waiting(parent, found.from_clock, found.to_clock);
-    IF found.relations = '{}' AND own = 0 THEN
-        PERFORM zbxhist_internal.refuse('42P01', format('table %s has nothing of %s', parent, to_char(day, 'YYYY-MM-DD')),
-            hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42P01', format('table %s has nothing of %s', parent, to_char(day, 'YYYY-MM-DD')),
+        hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent))
+      WHERE found.relations = '{}' AND own = 0;
     relations := found.relations;
     from_clock := found.from_clock;
     to_clock := found.to_clock;
@@ -56,10 +54,9 @@ BEGIN
     FOREACH place IN ARRAY relations LOOP
         PERFORM zbxhist_internal.lock_for_hand(parent);
         -- maintenance may have packed or dropped it meanwhile
-        IF NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent) r WHERE r.relation = place) THEN
-            PERFORM zbxhist_internal.refuse('55000', format('partition %s has been packed or dropped meanwhile', place),
-                hint => 'Repeat the call.');
-        END IF;
+        PERFORM zbxhist_internal.refuse('55000', format('partition %s has been packed or dropped meanwhile', place),
+            hint => 'Repeat the call.')
+          WHERE NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent) r WHERE r.relation = place);
         PERFORM zbxhist_internal.take_off(parent, place, action, schema_name, 'by hand');
         CALL zbxhist_internal.next_transaction();
     END LOOP;
@@ -75,11 +72,10 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     place := zbxhist_internal.days_to_take_off(parent, day);
-    IF place.is_wider AND accept_deletion IS NOT TRUE THEN
-        PERFORM zbxhist_internal.refuse('55000', 'values of other days would be deleted, too',
-            detail => format('Table %s would lose its values %s.', parent, place.detail),
-            hint => format('CALL zbxhist.drop_day(%L, %L, accept_deletion => true);', parent, to_char(day, 'YYYY-MM-DD')));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', 'values of other days would be deleted, too',
+        detail => format('Table %s would lose its values %s.', parent, place.detail),
+        hint => format('CALL zbxhist.drop_day(%L, %L, accept_deletion => true);', parent, to_char(day, 'YYYY-MM-DD')))
+      WHERE place.is_wider AND accept_deletion IS NOT TRUE;
     RAISE NOTICE 'dropping values of table % %', parent, place.detail;
     CALL zbxhist_internal.take_off_by_hand(parent, place.relations, 'drop', NULL);
     LOOP
@@ -92,8 +88,9 @@ BEGIN
         EXIT WHEN batch < 10000;
     END LOOP;
     IF removed > 0 THEN
-        PERFORM zbxhist_internal.log_action(parent, 'drop', NULL, removed, NULL, clock_timestamp(), NULL, NULL,
-                                            format('by hand, rows of %s in the table itself', to_char(day, 'YYYY-MM-DD')));
+        PERFORM zbxhist_internal.log_action(parent, 'drop', NULL, rows => removed,
+            message => format('by hand, rows of %s in the table itself', to_char(day, 'YYYY-MM-DD')),
+            started_at => clock_timestamp());
     END IF;
     -- the session's own search_path again, for the caller's next statement
     COMMIT;
@@ -114,29 +111,25 @@ BEGIN
     CALL zbxhist_internal.next_transaction();
     place := zbxhist_internal.days_to_take_off(parent, day);
     PERFORM zbxhist_internal.verify_retention_action(parent, 'detach', schema_name);
-    IF place.relations = '{}' THEN
-        PERFORM zbxhist_internal.refuse('42P01', format('table %s has no partition for %s', parent, to_char(day, 'YYYY-MM-DD')),
-            detail => 'Its rows of that day are in the table itself.',
-            hint => format('SELECT zbxhist.create_partition(%L, %L);', parent, to_char(day, 'YYYY-MM-DD')));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42P01', format('table %s has no partition for %s', parent, to_char(day, 'YYYY-MM-DD')),
+        detail => 'Its rows of that day are in the table itself.',
+        hint => format('SELECT zbxhist.create_partition(%L, %L);', parent, to_char(day, 'YYYY-MM-DD')))
+      WHERE place.relations = '{}';
     RAISE NOTICE 'detaching values of table % %', parent, place.detail;
     -- runs are packed before they are unpacked
     days := ARRAY(SELECT d.day FROM zbxhist.packed_day d WHERE d.day = ANY (place.relations) AND d.runs);
-    CALL zbxhist_internal.repeat_each_by_hand(parent, 'pack', days);
+    CALL zbxhist_internal.repeat_by_hand(parent, 'pack', days);
     CALL zbxhist_internal.next_transaction();
     days := ARRAY(SELECT r.relation FROM zbxhist_internal.ranges_of_day(parent, day) r WHERE r.is_packed);
-    CALL zbxhist_internal.unpack_together(parent, days, true, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'unpack', days, true, answer);
     CALL zbxhist_internal.next_transaction();
     days := ARRAY(SELECT r.relation FROM zbxhist_internal.ranges_of_day(parent, day) r WHERE NOT r.is_packed);
-    -- maintenance may never have been run
-    INSERT INTO zbxhist.parent_state (parent) VALUES (detach_day.parent) ON CONFLICT DO NOTHING;
     FOREACH partition IN ARRAY days LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'move', partition, answer);
-        IF answer <> 'done' THEN
-            PERFORM zbxhist_internal.refuse('55006', format('rows of %s that wait in table %s could not be moved there', partition, parent),
-                detail => 'Nothing is lost.  Repeat the call.',
-                hint => 'SELECT * FROM zbxhist.maintenance_log ORDER BY id DESC LIMIT 10;');
-        END IF;
+        CALL zbxhist_internal.repeat_step(parent, 'move', ARRAY[partition], false, answer);
+        PERFORM zbxhist_internal.refuse('55006', format('rows of %s that wait in table %s could not be moved there', partition, parent),
+            detail => 'Nothing is lost.  Repeat the call.',
+            hint => 'SELECT * FROM zbxhist.maintenance_log ORDER BY id DESC LIMIT 10;')
+          WHERE answer <> 'done';
     END LOOP;
     CALL zbxhist_internal.take_off_by_hand(parent, days, 'detach', schema_name);
     RAISE NOTICE 'now tables of their own: %', zbxhist_internal.object_list(days::text[]);

@@ -57,19 +57,13 @@ $$;
 CREATE FUNCTION zbxhist_internal.verify_archive(
     policy zbxhist.parent_config, archive_server name, archive_after interval) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    obstacle record;
 BEGIN
-    IF NOT archive_after BETWEEN interval '0' AND interval '200 years' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'archive_after must be between 0 and 200 years');
-    END IF;
-    IF archive_after IS NOT NULL AND coalesce(archive_server, policy.archive_server, '') = '' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'archive_after needs an archive_server');
-    END IF;
-    SELECT * INTO obstacle FROM zbxhist_internal.why_no_archive(policy.parent, nullif(archive_server, ''));
-    IF FOUND THEN
-        PERFORM zbxhist_internal.refuse(obstacle.code, obstacle.problem, hint => obstacle.command);
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'archive_after must be between 0 and 200 years')
+      WHERE NOT archive_after BETWEEN interval '0' AND interval '200 years';
+    PERFORM zbxhist_internal.refuse('22023', 'archive_after needs an archive_server')
+      WHERE archive_after IS NOT NULL AND coalesce(archive_server, policy.archive_server, '') = '';
+    PERFORM zbxhist_internal.refuse(w.code, w.problem, hint => w.command)
+       FROM zbxhist_internal.why_no_archive(policy.parent, nullif(archive_server, '')) w;
 END
 $$;
 
@@ -226,18 +220,13 @@ CREATE FUNCTION zbxhist_internal.replace_by_copy(
     parent regclass, entry zbxhist.packed_day, INOUT copy zbxhist.archive_copy)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := entry.day::text;
-    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
-    packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
     bytes   CONSTANT bigint := pg_total_relation_size(entry.day);
     new_day regclass;
     written record;
     waited  interval;
 BEGIN
-    IF NOT EXISTS (SELECT FROM zbxhist.parent_state s
-                    WHERE s.parent = replace_by_copy.parent AND s.action = 'archive'
-                      AND s.relation = label AND s.action_pid = pg_backend_pid()) THEN
+    IF NOT zbxhist_internal.has_begun(parent, 'archive', label) THEN
         -- it may have been compared long ago, and the server be another since
         IF zbxhist_internal.execute_as_owner(copy.groups, format(
                'SELECT concat_ws('','', count(*), coalesce(sum(octet_length(payload)), 0)) FROM %s WHERE copy = %L::uuid',
@@ -245,11 +234,7 @@ BEGIN
             copy.state := 'useless';
             RETURN;
         END IF;
-        PERFORM zbxhist_internal.wait_for_readers(entry.day, allowed);
-        PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
-        PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
-        INSERT INTO zbxhist.parent_state (parent) VALUES (replace_by_copy.parent) ON CONFLICT DO NOTHING;
-        PERFORM zbxhist_internal.set_action(parent, 'archive', label);
+        PERFORM zbxhist_internal.begin_rewrite(parent, 'archive', ARRAY[entry.day]);
         RETURN;
     END IF;
     new_day := zbxhist_internal.create_day_like(parent, entry.day, entry.from_clock, entry.to_clock);
@@ -259,20 +244,16 @@ BEGIN
         copy.state := 'useless';
         RETURN;
     END IF;
-    PERFORM zbxhist_internal.attach_day(new_day, packed);
-    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     UPDATE zbxhist.packed_day d
        SET day = new_day, archive_copy = copy.copy, kept_here = false
      WHERE d.day = entry.day;
-    waited := zbxhist_internal.lock_unchanged_days(ARRAY[entry.day], ARRAY[written.version], packed);
-    PERFORM zbxhist_internal.replace_tables(ARRAY[entry.day], new_day);
-    PERFORM zbxhist_internal.invalidate(parent);
+    waited := zbxhist_internal.end_rewrite(parent, ARRAY[entry.day], ARRAY[written.version], new_day);
     copy.state := 'archived';
     copy.day := new_day;
     copy.archived_at := clock_timestamp();
-    PERFORM zbxhist_internal.log_action(parent, 'archive', label, written.rows, bytes - pg_total_relation_size(new_day),
-                                        started, waited, NULL,
-                                        format('%s groups, %s on server %I', copy.copied, pg_size_pretty(copy.bytes), copy.server));
+    PERFORM zbxhist_internal.log_action(parent, 'archive', label, rows => written.rows,
+        bytes => bytes - pg_total_relation_size(new_day), lock_wait => waited,
+        message => format('%s groups, %s on server %I', copy.copied, pg_size_pretty(copy.bytes), copy.server));
 END
 $$;
 
@@ -280,12 +261,11 @@ $$;
 CREATE FUNCTION zbxhist_internal.begin_copy(entry zbxhist.packed_day, server name) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF (SELECT count(*) FROM zbxhist.archive_copy c
-         WHERE c.day = entry.day AND c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour') > 1 THEN
-        PERFORM zbxhist_internal.refuse('40001', format('packed day %s was changed while it was copied to server "%s", or what came back was not the same',
-                                                        entry.day, server),
-            detail => 'It stays here.', hint => 'Repeat the call in an hour.');
-    END IF;
+    PERFORM zbxhist_internal.refuse('40001', format('packed day %s was changed while it was copied to server "%s", or what came back was not the same',
+                                                    entry.day, server),
+        detail => 'It stays here.', hint => 'Repeat the call in an hour.')
+      WHERE (SELECT count(*) FROM zbxhist.archive_copy c
+              WHERE c.day = entry.day AND c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour') > 1;
     INSERT INTO zbxhist.archive_copy (copy, parent, day, server, groups, origin, version)
     VALUES (gen_random_uuid(), entry.parent, entry.day, server,
             zbxhist_internal.create_archive_table(entry.parent, server), zbxhist_internal.archive_origin(),
@@ -303,7 +283,6 @@ DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     entry  zbxhist.packed_day;
     made   zbxhist.archive_copy;
-    obstacle record;
 BEGIN
     SELECT d.* INTO entry FROM zbxhist.packed_day d
      WHERE d.parent = archive_day.parent AND d.day = archive_day.day AND d.partition IS NULL AND NOT d.runs
@@ -312,14 +291,11 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 'done';
     END IF;
-    IF policy.archive_server IS NULL THEN
-        PERFORM zbxhist_internal.refuse('55000', format('table %s has no archive_server', parent),
-            hint => format('SELECT zbxhist.alter_parent(%L, archive_server => ''...'');', parent));
-    END IF;
-    SELECT * INTO obstacle FROM zbxhist_internal.why_no_archive(parent, policy.archive_server);
-    IF FOUND THEN
-        PERFORM zbxhist_internal.refuse(obstacle.code, obstacle.problem, hint => obstacle.command);
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('table %s has no archive_server', parent),
+        hint => format('SELECT zbxhist.alter_parent(%L, archive_server => ''...'');', parent))
+      WHERE policy.archive_server IS NULL;
+    PERFORM zbxhist_internal.refuse(w.code, w.problem, hint => w.command)
+       FROM zbxhist_internal.why_no_archive(parent, policy.archive_server) w;
     SELECT c.* INTO made FROM zbxhist.archive_copy c
      WHERE c.day = archive_day.day AND c.server = policy.archive_server AND c.state IN ('copying', 'comparing', 'compared')
        AND c.origin = zbxhist_internal.archive_origin() AND c.begun_at > pg_postmaster_start_time()
@@ -363,30 +339,18 @@ CREATE PROCEDURE zbxhist.archive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_each_by_hand(parent, 'archive', zbxhist_internal.days_to_unpack(parent, day));
+    CALL zbxhist_internal.repeat_by_hand(parent, 'archive', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
 
 COMMENT ON PROCEDURE zbxhist.archive(regclass, date) IS
 'Moves what is packed of a UTC day of a managed table to its archive_server; can be broken off and repeated';
 
--- Writes an archived day anew, here, or does what has to be done before: more, call
--- again; wait, call again later.
-CREATE FUNCTION zbxhist_internal.unarchive_day(parent regclass, day regclass) RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = unarchive_day.day AND d.archive_copy IS NOT NULL) THEN
-        RETURN 'done';
-    END IF;
-    RETURN zbxhist_internal.rewrite_days(parent, 'unarchive', ARRAY[day]);
-END
-$$;
-
 CREATE PROCEDURE zbxhist.unarchive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_each_by_hand(parent, 'unarchive', zbxhist_internal.days_to_unpack(parent, day));
+    CALL zbxhist_internal.repeat_by_hand(parent, 'unarchive', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
 
@@ -486,7 +450,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.step_archive_clean(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     made  zbxhist.archive_copy;
     own   zbxhist.archive_mark;
     rows  text;
@@ -513,8 +476,8 @@ BEGIN
     rows := zbxhist_internal.execute_as_owner(made.groups, format('DELETE FROM %s WHERE copy = %L::uuid', made.groups, made.copy));
     PERFORM zbxhist_internal.unlist_copy(made);
     DELETE FROM zbxhist.archive_copy c WHERE c.copy = made.copy;
-    PERFORM zbxhist_internal.log_action(parent, 'archive_clean', made.copy::text, NULL, NULL, started, NULL, NULL,
-                                        format('%s groups on server %I', rows, made.server));
+    PERFORM zbxhist_internal.log_action(parent, 'archive_clean', made.copy::text,
+        message => format('%s groups on server %I', rows, made.server));
     RETURN 'more';
 END
 $$;
@@ -526,20 +489,17 @@ $$;
 -- What one of them has of some days of the table, be it not of this one.
 CREATE FUNCTION zbxhist_internal.require_right_archive(day regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    made zbxhist.archive_copy;
 BEGIN
-    SELECT c.* INTO made FROM zbxhist.packed_day d
-      JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
-      JOIN pg_class k ON k.oid = c.groups
-     WHERE d.day = require_right_archive.day;
-    IF FOUND AND NOT zbxhist_internal.execute_as_owner(made.groups, format(
-           'SELECT EXISTS (SELECT FROM %s WHERE copy = ANY (%L::uuid[]))', made.groups,
-           ARRAY(SELECT c.copy FROM zbxhist.archive_copy c WHERE c.groups = made.groups AND c.state = 'archived')))::boolean THEN
-        PERFORM zbxhist_internal.refuse('55000', format('server "%s" has nothing of the days that were archived there', made.server),
-            detail => 'It may be another server, or its database another one.',
-            hint => 'Correct its options with ALTER SERVER, or restore its backup.  If there is none, drop the days with zbxhist.drop_day().');
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('server "%s" has nothing of the days that were archived there', c.server),
+                detail => 'It may be another server, or its database another one.',
+                hint => 'Correct its options with ALTER SERVER, or restore its backup.  If there is none, drop the days with zbxhist.drop_day().')
+       FROM zbxhist.packed_day d
+       JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
+       JOIN pg_class k ON k.oid = c.groups
+      WHERE d.day = require_right_archive.day
+        AND NOT zbxhist_internal.execute_as_owner(c.groups, format(
+                    'SELECT EXISTS (SELECT FROM %s WHERE copy = ANY (%L::uuid[]))', c.groups,
+                    ARRAY(SELECT o.copy FROM zbxhist.archive_copy o WHERE o.groups = c.groups AND o.state = 'archived')))::boolean;
 END
 $$;
 

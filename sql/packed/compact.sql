@@ -127,7 +127,7 @@ CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_each_by_hand(parent, 'compact', zbxhist_internal.ranges_to_compact(parent, day));
+    CALL zbxhist_internal.repeat_by_hand(parent, 'compact', zbxhist_internal.ranges_to_compact(parent, day));
 END
 $$;
 

@@ -15,13 +15,11 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $
 DECLARE
     moment numeric;
 BEGIN
-    IF day IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'day must not be null');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22004', 'day must not be null')
+      WHERE day IS NULL;
     moment := extract(epoch FROM day::timestamp);
-    IF moment NOT BETWEEN -2147483648 AND 2147483647 THEN
-        PERFORM zbxhist_internal.refuse('22008', format('date is out of the range of a clock: %s', day));
-    END IF;
+    PERFORM zbxhist_internal.refuse('22008', format('date is out of the range of a clock: %s', day))
+      WHERE moment NOT BETWEEN -2147483648 AND 2147483647;
     RETURN moment;
 END
 $$;
@@ -70,7 +68,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.altered_days(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    max_rows CONSTANT bigint := 10000000;
     altered  regclass[];
 BEGIN
     IF zbxhist_internal.own_pages(parent) = 0 OR zbxhist_internal.why_not_packable(parent) IS NOT NULL THEN
@@ -94,21 +91,10 @@ BEGIN
                       FROM zbxhist_internal.waiting_days(parent) AS t (day)
                       JOIN zbxhist.packed_day d ON d.day = t.day
                      WHERE d.day = ANY (altered)) w
-             WHERE w.before < max_rows
+             WHERE w.before < 10000000
              ORDER BY w.from_clock DESC;
     END IF;
 END
-$$;
-
--- The packed days whose whole range is past retention, oldest first.
-CREATE FUNCTION zbxhist_internal.expired_days(parent regclass) RETURNS SETOF regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT d.day
-      FROM zbxhist_internal.cutoff_clock(parent) AS cutoff,
-           zbxhist.packed_day d
-     WHERE d.parent = expired_days.parent AND d.to_clock <= cutoff
-       AND EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
-     ORDER BY d.from_clock
 $$;
 
 -- Creates the empty table of a packed day, or one for runs, for a range of clocks.
@@ -229,8 +215,8 @@ BEGIN
                 format('its table, with the values from %s to %s, has been dropped',
                        zbxhist_internal.format_time(to_timestamp(gone.from_clock)),
                        zbxhist_internal.format_time(to_timestamp(gone.to_clock))));
-        PERFORM zbxhist_internal.log_action(parent, 'lost', gone.day::oid::text, gone.nrows, NULL, clock_timestamp(),
-                                            NULL, NULL, 'the table of a packed day has been dropped');
+        PERFORM zbxhist_internal.log_action(parent, 'lost', gone.day::oid::text, rows => gone.nrows,
+            message => 'the table of a packed day has been dropped', started_at => clock_timestamp());
     END LOOP;
 END
 $$;
@@ -241,16 +227,15 @@ $$;
 CREATE FUNCTION zbxhist_internal.drop_packed_day(parent regclass, day regclass) RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
     packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
     waited  interval := '0';
 BEGIN
     IF packed IS NOT NULL THEN
-        PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
+        PERFORM zbxhist_internal.wait_for_readers(packed);
         PERFORM zbxhist_internal.lock_patiently(day);
-        waited := zbxhist_internal.lock_exclusively(packed, allowed);
+        waited := zbxhist_internal.lock_exclusively(packed);
     END IF;
-    waited := waited + zbxhist_internal.lock_exclusively(day, allowed);
+    waited := waited + zbxhist_internal.lock_exclusively(day);
     -- what is listed is guarded
     DELETE FROM zbxhist.packed_day d WHERE d.day = drop_packed_day.day;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', day));

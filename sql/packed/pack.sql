@@ -7,56 +7,41 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_why_not_pa
 -- Why a partition cannot be packed; NULL if it can.
 CREATE FUNCTION zbxhist_internal.not_packable(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    problem text := zbxhist_internal.why_not_packable(parent);
 BEGIN
-    IF problem IS NOT NULL THEN
-        RETURN problem;
-    END IF;
-    problem := zbxhist_internal.own_column(parent, partition);
-    IF problem IS NOT NULL THEN
-        RETURN format('partition %s has a column "%s" that table %s has not', partition, problem, parent);
-    END IF;
-    SELECT format('packed days have another column under the name of "%s"', a.attname)
-      INTO problem
-      FROM pg_attribute a
-      JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
-           ON c.packed_name = a.attname AND c.column_name <> a.attname
-     WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
-       AND a.attname NOT IN (SELECT o.column_name
-                               FROM zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) o)
-     LIMIT 1;
-    IF FOUND THEN
-        RETURN problem;
-    END IF;
-    -- of the parent itself it is asked for what is yet to be made
-    problem := CASE WHEN partition <> parent THEN zbxhist_internal.dependent_object(partition) END;
-    IF problem IS NOT NULL THEN
-        RETURN format('%s depends on partition %s', problem, partition);
-    END IF;
-    -- only these keys are looked up in packed days
-    SELECT format('unique index "%s" is not one on itemid, clock%s alone', k.relname,
-                  CASE WHEN c.columns = '{clock,itemid}' THEN '' ELSE ' and ns' END)
-      INTO problem
-      FROM pg_index x
-      JOIN pg_class k ON k.oid = x.indexrelid
-     CROSS JOIN LATERAL (
-           SELECT array_agg(a.attname ORDER BY a.attname) AS columns
-             FROM pg_attribute a
-            WHERE a.attrelid = x.indrelid AND a.attname IN ('itemid', 'clock', 'ns')) c
-     WHERE x.indrelid = not_packable.parent AND (x.indisunique OR x.indisexclusion)
-       AND (x.indpred IS NOT NULL OR x.indexprs IS NOT NULL OR NOT x.indimmediate OR x.indisexclusion
-            OR c.columns IS DISTINCT FROM
-               ARRAY(SELECT a.attname FROM unnest(x.indkey[0:x.indnkeyatts - 1]) i (attnum)
-                       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
-                      ORDER BY a.attname))
-     LIMIT 1;
-    IF FOUND THEN
-        RETURN problem;
-    END IF;
-    -- what was found out when it was tried
-    RETURN (SELECT s.not_packable FROM zbxhist.partition_state s
-             WHERE s.partition = not_packable.partition);
+    RETURN coalesce(
+        zbxhist_internal.why_not_packable(parent),
+        (SELECT format('partition %s has a column "%s" that table %s has not', partition, c, parent)
+           FROM zbxhist_internal.own_column(parent, partition) c
+          WHERE c IS NOT NULL),
+        (SELECT format('packed days have another column under the name of "%s"', a.attname)
+           FROM pg_attribute a
+           JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
+                ON c.packed_name = a.attname AND c.column_name <> a.attname
+          WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
+            AND a.attname NOT IN (SELECT o.column_name
+                                    FROM zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) o)
+          LIMIT 1),
+        -- of the parent itself it is asked for what is yet to be made
+        CASE WHEN partition <> parent
+             THEN zbxhist_internal.dependent_object(partition) || format(' depends on partition %s', partition) END,
+        -- only these keys are looked up in packed days
+        (SELECT format('unique index "%s" is not one on itemid, clock%s alone', k.relname,
+                       CASE WHEN c.columns = '{clock,itemid}' THEN '' ELSE ' and ns' END)
+           FROM pg_index x
+           JOIN pg_class k ON k.oid = x.indexrelid
+          CROSS JOIN LATERAL (
+                SELECT array_agg(a.attname ORDER BY a.attname) AS columns
+                  FROM pg_attribute a
+                 WHERE a.attrelid = x.indrelid AND a.attname IN ('itemid', 'clock', 'ns')) c
+          WHERE x.indrelid = not_packable.parent AND (x.indisunique OR x.indisexclusion)
+            AND (x.indpred IS NOT NULL OR x.indexprs IS NOT NULL OR NOT x.indimmediate OR x.indisexclusion
+                 OR c.columns IS DISTINCT FROM
+                    ARRAY(SELECT a.attname FROM unnest(x.indkey[0:x.indnkeyatts - 1]) i (attnum)
+                            JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
+                           ORDER BY a.attname))
+          LIMIT 1),
+        -- what was found out when it was tried
+        (SELECT s.not_packable FROM zbxhist.partition_state s WHERE s.partition = not_packable.partition));
 END
 $$;
 
@@ -105,16 +90,13 @@ $$;
 CREATE FUNCTION zbxhist_internal.partitions_to_pack(parent regclass, day date) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    runs    CONSTANT regclass[] := ARRAY(SELECT d.day FROM zbxhist.packed_day d
-                                          WHERE d.parent = partitions_to_pack.parent AND d.runs);
     covered record;
-    problem text;
-    result  regclass[] := '{}';
+    result  regclass[];
 BEGIN
     PERFORM zbxhist_internal.require_routed(parent);
     SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock), '{}') INTO result
       FROM zbxhist_internal.ranges_of_day(parent, day) r
-     WHERE (NOT r.is_packed OR r.relation = ANY (runs)) AND r.to_clock <= zbxhist_internal.current_clock()
+     WHERE (NOT r.is_packed OR r.is_runs) AND r.to_clock <= zbxhist_internal.current_clock()
        AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
                         WHERE d.parent = partitions_to_pack.parent
                           AND d.day <> r.relation
@@ -129,15 +111,13 @@ BEGIN
         PERFORM zbxhist_internal.refuse('42P01', format('table %s has no partition for %s', parent, to_char(day, 'YYYY-MM-DD')),
             hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
     END IF;
-    IF covered.is_packed AND covered.relation <> ALL (runs) THEN
-        PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is packed already', to_char(day, 'YYYY-MM-DD'), parent),
-            detail => format('Its table is %s.', covered.relation));
-    END IF;
-    IF covered.to_clock > zbxhist_internal.current_clock() THEN
-        PERFORM zbxhist_internal.refuse('55000', format('partition %s is not closed yet', covered.relation),
-            detail => format('Its time ends at %s.', zbxhist_internal.format_time(to_timestamp(covered.to_clock))),
-            hint => 'Only a partition whose time has gone by can be packed.');
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is packed already', to_char(day, 'YYYY-MM-DD'), parent),
+        detail => format('Its table is %s.', covered.relation))
+      WHERE covered.is_packed AND NOT covered.is_runs;
+    PERFORM zbxhist_internal.refuse('55000', format('partition %s is not closed yet', covered.relation),
+        detail => format('Its time ends at %s.', zbxhist_internal.format_time(to_timestamp(covered.to_clock))),
+        hint => 'Only a partition whose time has gone by can be packed.')
+      WHERE covered.to_clock > zbxhist_internal.current_clock();
     PERFORM zbxhist_internal.refuse('0A000', format('partition %s cannot be packed', covered.relation),
         detail => zbxhist_internal.not_packable(parent, covered.relation));
 END
@@ -156,20 +136,14 @@ $$;
 -- somebody has made by hand may share one; a packed day must not.
 CREATE FUNCTION zbxhist_internal.refuse_overlap(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    covered CONSTANT record := zbxhist.partition_bounds(partition);
-    other   record;
 BEGIN
-    SELECT r.relation, r.is_packed INTO other
-      FROM zbxhist_internal.list_ranges(parent) r
-     WHERE r.relation <> partition
-       AND r.from_clock < covered.to_clock AND covered.from_clock < r.to_clock
-     ORDER BY r.from_clock LIMIT 1;
-    IF FOUND THEN
-        PERFORM zbxhist_internal.refuse('55000', format('partition %s is for the same time as %s', partition, other.relation),
-            detail => 'No day is packed of which rows may be in two tables.',
-            hint => $hint$SELECT object, message, hint FROM zbxhist.check() WHERE code = 'overlap';$hint$);
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('partition %s is for the same time as %s', partition, r.relation),
+                detail => 'No day is packed of which rows may be in two tables.',
+                hint => $hint$SELECT object, message, hint FROM zbxhist.check() WHERE code = 'overlap';$hint$)
+       FROM zbxhist.partition_bounds(partition) b
+       JOIN zbxhist_internal.list_ranges(parent) r ON r.from_clock < b.to_clock AND b.from_clock < r.to_clock
+      WHERE r.relation <> partition
+      ORDER BY r.from_clock LIMIT 1;
 END
 $$;
 
@@ -190,9 +164,7 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_pack_r
 CREATE FUNCTION zbxhist_internal.pack_partition(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := partition::text;
-    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
     packed  regclass := zbxhist_internal.packed_table(parent);
     covered record;
     day     regclass;
@@ -211,7 +183,7 @@ BEGIN
     PERFORM zbxhist_internal.refuse_overlap(parent, partition);
     IF packed IS NULL THEN
         packed := zbxhist_internal.create_packed_table(parent);
-        PERFORM zbxhist_internal.log_action(parent, 'packed_table', packed::text, NULL, NULL, started);
+        PERFORM zbxhist_internal.log_action(parent, 'packed_table', packed::text);
         RETURN 'more';
     END IF;
     IF NOT zbxhist_internal.packed_table_settled(parent, packed) THEN
@@ -221,14 +193,14 @@ BEGIN
         PERFORM zbxhist_internal.set_action(parent, 'pack', label);
         RETURN 'more';
     END IF;
-    PERFORM zbxhist_internal.wait_for_readers(partition, allowed);
-    PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
+    PERFORM zbxhist_internal.wait_for_readers(partition);
+    PERFORM zbxhist_internal.wait_for_readers(packed);
     PERFORM zbxhist_internal.lock_patiently(partition);
-    PERFORM set_config('lock_timeout', allowed::text, true);
+    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
     PERFORM zbxhist_internal.refuse_overlap(parent, partition);
     -- what has been written just now is the same for all when these have ended
-    PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
+    PERFORM zbxhist_internal.wait_for_transactions();
     BEGIN
         day := (SELECT zbxhist_internal.create_day_of_range(parent, k.relname, covered.from_clock, covered.to_clock, k.relpersistence)
                   FROM pg_class k WHERE k.oid = partition);
@@ -252,11 +224,10 @@ BEGIN
     PERFORM zbxhist_internal.note_columns(parent, packed, day);
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, 'pack', label, written.rows, before - pg_total_relation_size(day),
-                               started, waited, NULL,
-                               format('%s before, %s after%s', pg_size_pretty(before),
-                                      pg_size_pretty(pg_total_relation_size(day)),
-                                      zbxhist_internal.describe_left_out(written.left_out, kept.problem)));
+    PERFORM zbxhist_internal.log_action(parent, 'pack', label, rows => written.rows,
+        bytes => before - pg_total_relation_size(day), lock_wait => waited,
+        message => format('%s before, %s after%s', pg_size_pretty(before), pg_size_pretty(pg_total_relation_size(day)),
+                          zbxhist_internal.describe_left_out(written.left_out, kept.problem)));
     RETURN 'done';
 END
 $$;
@@ -265,7 +236,7 @@ CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_each_by_hand(parent, 'pack', zbxhist_internal.partitions_to_pack(parent, day));
+    CALL zbxhist_internal.repeat_by_hand(parent, 'pack', zbxhist_internal.partitions_to_pack(parent, day));
 END
 $$;
 

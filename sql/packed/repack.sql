@@ -147,7 +147,7 @@ BEGIN
                 PERFORM zbxhist_internal.end_older_snapshots(days[n], seen.newest);
             END LOOP;
             stopped := clock_timestamp();
-            PERFORM zbxhist_internal.lock_exclusively(packed, allowed);
+            PERFORM zbxhist_internal.lock_exclusively(packed);
             FOR n IN 1 .. cardinality(days) LOOP
                 -- readers wait for all of them together no longer than for one
                 PERFORM zbxhist_internal.lock_exclusively(days[n], greatest(1,
@@ -159,11 +159,10 @@ BEGIN
                 PERFORM zbxhist_internal.refuse('40001', format('packed day %s has been changed meanwhile', changed),
                     hint => 'Repeat the call.');
             WHEN lock_not_available OR deadlock_detected THEN
-                IF attempt = 5 THEN
-                    PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, five times', packed, allowed),
-                        detail => 'A transaction is using it.  Repeat the call when that has ended.',
-                        hint => zbxhist_internal.long_transactions());
-                END IF;
+                PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, five times', packed, allowed),
+                    detail => 'A transaction is using it.  Repeat the call when that has ended.',
+                    hint => zbxhist_internal.long_transactions())
+                  WHERE attempt = 5;
         END;
         PERFORM pg_sleep(0.25 * attempt);
     END LOOP;
@@ -201,6 +200,37 @@ BEGIN
 END
 $$;
 
+-- Waits for those who read packed days, or could not see rows that are there, and notes
+-- that an action on them has begun, so that the next call finds rows that all
+-- transactions see alike.
+CREATE FUNCTION zbxhist_internal.begin_rewrite(parent regclass, action text, days regclass[]) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM zbxhist_internal.wait_for_readers(d) FROM unnest(days || zbxhist_internal.packed_table(parent)) d;
+    PERFORM zbxhist_internal.wait_for_transactions();
+    PERFORM zbxhist_internal.set_action(parent, action, days[1]::text);
+END
+$$;
+
+-- Puts a new table, which packed_day has already, in the place of packed days that are
+-- not to have been changed since their versions were read, and returns the time it
+-- waited for locks.
+CREATE FUNCTION zbxhist_internal.end_rewrite(parent regclass, days regclass[], versions bigint[], new_day regclass)
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    packed CONSTANT regclass := zbxhist_internal.packed_table(parent);
+    waited interval;
+BEGIN
+    PERFORM zbxhist_internal.attach_day(new_day, packed);
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    waited := zbxhist_internal.lock_unchanged_days(days, versions, packed);
+    PERFORM zbxhist_internal.replace_tables(days, new_day);
+    PERFORM zbxhist_internal.invalidate(parent);
+    RETURN waited;
+END
+$$;
+
 -- Writes packed days anew, as one, or does what has to be done before: more, call
 -- again; wait, call again later.
 -- One packed day is repacked, or several whose ranges follow each other are
@@ -211,9 +241,7 @@ $$;
 CREATE FUNCTION zbxhist_internal.rewrite_days(parent regclass, action text, days regclass[]) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := days[1]::text;
-    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
     packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
     entries zbxhist.packed_day[];
     covered record;
@@ -234,11 +262,7 @@ BEGIN
         RETURN 'done';
     END IF;
     IF NOT zbxhist_internal.has_begun(parent, action, label) THEN
-        PERFORM zbxhist_internal.wait_for_readers(d, allowed) FROM unnest(days) d;
-        PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
-        PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
-        INSERT INTO zbxhist.parent_state (parent) VALUES (rewrite_days.parent) ON CONFLICT DO NOTHING;
-        PERFORM zbxhist_internal.set_action(parent, action, label);
+        PERFORM zbxhist_internal.begin_rewrite(parent, action, days);
         RETURN 'more';
     END IF;
     SELECT min(e.from_clock) AS from_clock, max(e.to_clock) AS to_clock, sum(e.heap_bytes)::bigint AS heap_bytes,
@@ -250,9 +274,9 @@ BEGIN
     IF entries[1].runs THEN
         -- from now on its values stay as they are, and new ones are kept in the parent
         PERFORM zbxhist_internal.lock_patiently(days[1]);
-        PERFORM set_config('lock_timeout', allowed::text, true);
+        PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
         EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', days[1]);
-        PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
+        PERFORM zbxhist_internal.wait_for_transactions();
     END IF;
     BEGIN
         new_day := zbxhist_internal.create_day_like(parent, days[1], covered.from_clock, covered.to_clock);
@@ -274,8 +298,6 @@ BEGIN
         -- some transactions do not see their newest rows yet
         RETURN 'wait';
     END;
-    PERFORM zbxhist_internal.attach_day(new_day, packed);
-    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     DELETE FROM zbxhist.packed_day d WHERE d.day = ANY (days[2:]);
     UPDATE zbxhist.packed_day d
        SET day = new_day, from_clock = covered.from_clock, to_clock = covered.to_clock,
@@ -286,19 +308,14 @@ BEGIN
            time_precision = greatest(precision, covered.time_precision),
            archive_copy = NULL, kept_here = d.kept_here OR action = 'unarchive'
      WHERE d.day = days[1];
-    waited := zbxhist_internal.lock_unchanged_days(days, written.versions, packed);
-    PERFORM zbxhist_internal.replace_tables(days, new_day);
-    PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, action, label, written.rows,
-                                        covered.bytes - pg_total_relation_size(new_day),
-                                        started, waited, NULL,
-                                        format('%s%s before, %s after%s%s',
-                                               CASE WHEN cardinality(days) > 1
-                                                    THEN format('%s tables, ', cardinality(days)) END,
-                                               pg_size_pretty(covered.bytes),
-                                               pg_size_pretty(pg_total_relation_size(new_day)),
-                                               ', in tablespace ' || nullif(zbxhist_internal.tablespace_of(new_day), place),
-                                               zbxhist_internal.describe_left_out(written.left_out, kept.problem)));
+    waited := zbxhist_internal.end_rewrite(parent, days, written.versions, new_day);
+    PERFORM zbxhist_internal.log_action(parent, action, label, rows => written.rows,
+        bytes => covered.bytes - pg_total_relation_size(new_day), lock_wait => waited,
+        message => format('%s%s before, %s after%s%s',
+                          CASE WHEN cardinality(days) > 1 THEN format('%s tables, ', cardinality(days)) END,
+                          pg_size_pretty(covered.bytes), pg_size_pretty(pg_total_relation_size(new_day)),
+                          ', in tablespace ' || nullif(zbxhist_internal.tablespace_of(new_day), place),
+                          zbxhist_internal.describe_left_out(written.left_out, kept.problem)));
     RETURN 'done';
 END
 $$;
@@ -307,7 +324,7 @@ CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_each_by_hand(parent, 'repack', zbxhist_internal.days_to_unpack(parent, day));
+    CALL zbxhist_internal.repeat_by_hand(parent, 'repack', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
 

@@ -12,28 +12,19 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_salvag
 CREATE FUNCTION zbxhist_internal.describe_loss(loss zbxhist.lost_values) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(loss.rows::text || CASE loss.rows WHEN 1 THEN ' value' ELSE ' values' END, 'values')
-        || CASE
-            WHEN loss.first_itemid IS NULL THEN ' of unknown items'
-            WHEN loss.is_end AND loss.first_itemid = loss.last_itemid AND loss.first_clock = loss.last_clock THEN
-                format(' of item %s at %s', loss.first_itemid,
-                       zbxhist_internal.format_time(to_timestamp(loss.first_clock)))
-            WHEN loss.is_end AND loss.first_itemid = loss.last_itemid THEN
-                format(' of item %s from %s to %s', loss.first_itemid,
-                       zbxhist_internal.format_time(to_timestamp(loss.first_clock)),
-                       zbxhist_internal.format_time(to_timestamp(loss.last_clock)))
-            WHEN loss.is_end THEN
-                format(' from item %s, %s, to item %s, %s', loss.first_itemid,
-                       zbxhist_internal.format_time(to_timestamp(loss.first_clock)), loss.last_itemid,
-                       zbxhist_internal.format_time(to_timestamp(loss.last_clock)))
-            ELSE
-                format(' from item %s, %s, on', loss.first_itemid,
-                       zbxhist_internal.format_time(to_timestamp(loss.first_clock)))
-                || CASE WHEN loss.last_itemid < 9223372036854775807 THEN
-                    format(', before item %s, %s', loss.last_itemid,
-                           zbxhist_internal.format_time(to_timestamp(loss.last_clock)))
-                   ELSE '' END
-           END
+        || CASE WHEN loss.first_itemid IS NULL THEN ' of unknown items'
+                WHEN loss.is_end AND loss.first_itemid = loss.last_itemid AND loss.first_clock = loss.last_clock
+                THEN format(' of item %s at %s', loss.first_itemid, t.first)
+                WHEN loss.is_end AND loss.first_itemid = loss.last_itemid
+                THEN format(' of item %s from %s to %s', loss.first_itemid, t.first, t.last)
+                WHEN loss.is_end
+                THEN format(' from item %s, %s, to item %s, %s', loss.first_itemid, t.first, loss.last_itemid, t.last)
+                ELSE format(' from item %s, %s, on', loss.first_itemid, t.first)
+                     || CASE WHEN loss.last_itemid < 9223372036854775807
+                             THEN format(', before item %s, %s', loss.last_itemid, t.last) ELSE '' END END
         || ': ' || loss.problem
+      FROM (SELECT zbxhist_internal.format_time(to_timestamp(loss.first_clock)) AS first,
+                   zbxhist_internal.format_time(to_timestamp(loss.last_clock)) AS last) t
 $$;
 
 -- Moves all rows of a packed day that can be read into a partition, tells what is lost,
@@ -67,8 +58,8 @@ BEGIN
         losses := losses + 1;
         lost := lost + coalesce(found.rows, 0);
         IF losses <= 1000 THEN
-            PERFORM zbxhist_internal.log_action(parent, 'lost', label, found.rows, NULL,
-                clock_timestamp(), NULL, NULL, zbxhist_internal.describe_loss(loss));
+            PERFORM zbxhist_internal.log_action(parent, 'lost', label, rows => found.rows,
+                message => zbxhist_internal.describe_loss(loss), started_at => clock_timestamp());
         END IF;
         IF losses <= 20 THEN
             RAISE WARNING 'lost: %', zbxhist_internal.describe_loss(loss);
@@ -91,7 +82,7 @@ CREATE PROCEDURE zbxhist.salvage(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_each_by_hand(parent, 'salvage', zbxhist_internal.days_to_unpack(parent, day, true));
+    CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', zbxhist_internal.days_to_unpack(parent, day, true));
 END
 $$;
 
@@ -109,7 +100,7 @@ BEGIN
         PERFORM zbxhist_internal.refuse('55000', format('%s is not the table of a packed day', day),
             hint => 'SELECT * FROM zbxhist.partitions WHERE kind = ''packed'';');
     END IF;
-    CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', day);
+    CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', ARRAY[day]);
 END
 $$;
 

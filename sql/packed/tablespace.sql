@@ -44,12 +44,10 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $
 DECLARE
     owner CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = policy.parent);
 BEGIN
-    IF NOT packed_tablespace_after BETWEEN interval '0' AND interval '200 years' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'packed_tablespace_after must be between 0 and 200 years');
-    END IF;
-    IF packed_tablespace_after IS NOT NULL AND coalesce(packed_tablespace, policy.packed_tablespace, '') = '' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'packed_tablespace_after needs a packed_tablespace');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'packed_tablespace_after must be between 0 and 200 years')
+      WHERE NOT packed_tablespace_after BETWEEN interval '0' AND interval '200 years';
+    PERFORM zbxhist_internal.refuse('22023', 'packed_tablespace_after needs a packed_tablespace')
+      WHERE packed_tablespace_after IS NOT NULL AND coalesce(packed_tablespace, policy.packed_tablespace, '') = '';
     IF packed_tablespace = 'pg_global' THEN
         PERFORM zbxhist_internal.refuse('22023', 'only shared relations can be placed in pg_global tablespace');
     ELSIF packed_tablespace <> '' AND NOT EXISTS (SELECT FROM pg_tablespace t WHERE t.spcname = packed_tablespace) THEN

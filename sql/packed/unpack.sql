@@ -15,13 +15,10 @@ BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     SELECT array_agg(r.relation ORDER BY r.from_clock) INTO result
       FROM zbxhist_internal.ranges_of_day(parent, day) r
-     WHERE r.is_packed
-       AND (with_runs
-            OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = r.relation AND d.runs));
-    IF result IS NULL THEN
-        PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not packed', to_char(day, 'YYYY-MM-DD'), parent),
-            hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
-    END IF;
+     WHERE r.is_packed AND (with_runs OR NOT r.is_runs);
+    PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not packed', to_char(day, 'YYYY-MM-DD'), parent),
+        hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent))
+      WHERE result IS NULL;
     RETURN result;
 END
 $$;
@@ -32,7 +29,7 @@ DECLARE
     answer pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.unpack_together(parent, zbxhist_internal.days_to_unpack(parent, day), true, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'unpack', zbxhist_internal.days_to_unpack(parent, day), true, answer);
     -- the session's own search_path again, for the caller's next statement
     COMMIT;
 END

@@ -7,35 +7,41 @@ CREATE FUNCTION zbxhist_internal.move_rows(
     OUT moved bigint, OUT duplicates bigint, OUT last_itemid bigint, OUT done boolean)
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_move_rows';
 
--- Moves the next batch of rows and keeps count of it.
+-- Maintenance: moves the next batch of rows from the parent to their partition, or back
+-- (undo_move), and keeps count of it.
 -- The position is kept in parent_state, so each call is a transaction of its
--- own and a pass that was broken off costs nothing but its last batch.  Without
--- clocks all rows are moved, and there is no position: each batch begins with
--- what the one before has left.
-CREATE FUNCTION zbxhist_internal.move_batch(
-    parent regclass, action text, relation regclass, source regclass, target regclass, from_clock bigint,
-    to_clock bigint) RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+-- own and a pass that was broken off costs nothing but its last batch.  A partition
+-- that has no bounds any more is emptied, whatever the clocks, and there is no position:
+-- each batch begins with what the one before has left.
+CREATE FUNCTION zbxhist_internal.step_move(parent regclass, partition regclass, step text DEFAULT 'move') RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    state zbxhist.parent_state;
-    batch record;
+    source CONSTANT regclass := CASE step WHEN 'move' THEN parent ELSE partition END;
+    target CONSTANT regclass := CASE step WHEN 'move' THEN partition ELSE parent END;
+    action CONSTANT text := CASE step WHEN 'move' THEN 'move' ELSE 'undo' END;
+    bounds record;
+    state  zbxhist.parent_state;
+    batch  record;
 BEGIN
-    SELECT * INTO state FROM zbxhist.parent_state s WHERE s.parent = move_batch.parent;
-    IF state.action IS DISTINCT FROM move_batch.action
-       OR state.relation IS DISTINCT FROM move_batch.relation::text THEN
-        PERFORM zbxhist_internal.set_action(parent, action, relation::text);
-        SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = move_batch.parent;
+    SELECT p.from_clock, p.to_clock INTO bounds
+      FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_move.partition;
+    IF NOT FOUND AND (step = 'move' OR partition NOT IN (SELECT zbxhist_internal.own_children(parent))) THEN
+        RETURN 'done';
     END IF;
-    IF state.first_itemid IS NULL AND from_clock IS NOT NULL THEN
+    SELECT * INTO state FROM zbxhist.parent_state s WHERE s.parent = step_move.parent;
+    IF (state.action, state.relation) IS DISTINCT FROM (action, partition::text) THEN
+        PERFORM zbxhist_internal.set_action(parent, action, partition::text);
+        SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_move.parent;
+    END IF;
+    IF state.first_itemid IS NULL AND bounds.from_clock IS NOT NULL THEN
         SELECT i.first_itemid, i.final_itemid INTO state.first_itemid, state.final_itemid
           FROM zbxhist_internal.own_items(source) i;
     END IF;
-    batch := zbxhist_internal.move_rows(source, target, from_clock, to_clock, state.position_itemid,
-                                         CASE WHEN from_clock IS NULL THEN 50000 ELSE 5000 END);
-    IF NOT batch.done AND batch.moved = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid THEN
-        PERFORM zbxhist_internal.refuse('54000', format('moving rows of %s does not get on', relation),
-            detail => format('No row was moved after item %s.', state.position_itemid));
-    END IF;
+    batch := zbxhist_internal.move_rows(source, target, bounds.from_clock, bounds.to_clock, state.position_itemid,
+                                         CASE WHEN bounds.from_clock IS NULL THEN 50000 ELSE 5000 END);
+    PERFORM zbxhist_internal.refuse('54000', format('moving rows of %s does not get on', partition),
+        detail => format('No row was moved after item %s.', state.position_itemid))
+      WHERE NOT batch.done AND batch.moved = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid;
     UPDATE zbxhist.parent_state s
        SET first_itemid = state.first_itemid, final_itemid = state.final_itemid,
            position_itemid = batch.last_itemid,
@@ -48,13 +54,13 @@ BEGIN
            duplicates = s.duplicates + batch.duplicates,
            last_move = CASE WHEN batch.moved > 0 THEN pg_current_xact_id() ELSE s.last_move END,
            settling = CASE WHEN batch.moved > 0 THEN NULL ELSE s.settling END
-     WHERE s.parent = move_batch.parent;
+     WHERE s.parent = step_move.parent;
     IF NOT batch.done THEN
         RETURN 'more';
     END IF;
     IF state.action_rows + batch.moved > 0 OR batch.duplicates > 0 THEN
-        PERFORM zbxhist_internal.log_action(parent, action, relation::text,
-                                   state.action_rows + batch.moved, NULL, state.action_started);
+        PERFORM zbxhist_internal.log_action(parent, action, partition::text, rows => state.action_rows + batch.moved,
+            started_at => state.action_started);
     END IF;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     RETURN 'done';
@@ -73,7 +79,7 @@ BEGIN
     UPDATE zbxhist.parent_state s SET duplicates = 0
      WHERE s.parent = move_waiting.parent AND s.duplicates <> 0;
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'move') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'move', partition, answer);
+        CALL zbxhist_internal.repeat_step(parent, 'move', ARRAY[partition], false, answer);
     END LOOP;
     -- what is packed before the next run makes room for more
     FOR made IN 1 .. 100 LOOP
@@ -84,29 +90,8 @@ BEGIN
         SELECT to_regclass(s.relation) INTO partition
           FROM zbxhist.parent_state s WHERE s.parent = move_waiting.parent;
         EXIT WHEN partition IS NULL;
-        CALL zbxhist_internal.repeat_step(parent, 'move', partition, answer);
+        CALL zbxhist_internal.repeat_step(parent, 'move', ARRAY[partition], false, answer);
     END LOOP;
-END
-$$;
-
--- Merges the rows that wait in a parent into their packed days.
-CREATE PROCEDURE zbxhist_internal.merge_waiting(parent regclass)
-LANGUAGE plpgsql AS $$
-DECLARE
-    day    pg_catalog.regclass;
-    answer pg_catalog.text;
-    failed boolean := false;
-BEGIN
-    CALL zbxhist_internal.next_transaction();
-    FOREACH day IN ARRAY zbxhist_internal.work_list(parent, 'merge') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'merge', day, answer);
-        failed := failed OR answer <> 'done';
-    END LOOP;
-    IF NOT failed THEN
-        UPDATE zbxhist.parent_state s SET merged_at = clock_timestamp()
-         WHERE s.parent = merge_waiting.parent
-           AND (s.merged_at IS NULL OR s.merged_at < clock_timestamp() - interval '1 hour');
-    END IF;
 END
 $$;
 

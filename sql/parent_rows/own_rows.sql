@@ -26,16 +26,6 @@ LANGUAGE c VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_has_own_rows';
 CREATE FUNCTION zbxhist_internal.lock_strays(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_strays';
 
--- Whether there is anything to find out for step_verify.
-CREATE FUNCTION zbxhist_internal.is_unverified(parent regclass, version xid, present text[]) RETURNS boolean
-LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = is_unverified.parent)
-        OR EXISTS (SELECT FROM zbxhist.partition_state s
-                    WHERE s.parent = is_unverified.parent
-                      AND s.verified IS DISTINCT FROM is_unverified.version
-                      AND NOT coalesce(s.settling && present, false))
-$$;
-
 -- Values sent to the partitions of a managed table, kept in it, batches, and values
 -- planned as fast inserts, since the server started; where the server does not count
 -- them, the rows inserted into partitions as the statistics have it.

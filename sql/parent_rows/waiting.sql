@@ -36,33 +36,31 @@ BEGIN
 END
 $$;
 
--- The partitions whose rows may wait in the parent, newest first.
-CREATE FUNCTION zbxhist_internal.waiting_partitions(parent regclass) RETURNS SETOF regclass
+-- The oldest and the newest clock among the rows of the parent itself that belong to its
+-- partitions, or packed days; NULL if there are none.
+CREATE FUNCTION zbxhist_internal.waiting_span(parent regclass, packed boolean, OUT oldest bigint, OUT newest bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     bounds record;
-    oldest bigint;
-    newest bigint;
 BEGIN
-    IF zbxhist_internal.own_pages(parent) = 0 THEN
-        RETURN;
-    END IF;
-    SELECT min(p.from_clock) AS from_clock, max(p.to_clock) AS to_clock INTO bounds
-      FROM zbxhist.list_partitions(parent) p;
+    SELECT min(r.from_clock) AS from_clock, max(r.to_clock) AS to_clock INTO bounds
+      FROM zbxhist_internal.list_ranges(parent) r
+     WHERE r.is_packed = packed AND zbxhist_internal.own_pages(parent) > 0;
     newest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, bounds.to_clock, true);
-    IF newest IS NULL THEN
-        RETURN;
-    END IF;
     oldest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, newest + 1, false);
-    RETURN QUERY
-        SELECT p.partition
-          FROM zbxhist.list_partitions(parent) p
-         WHERE p.to_clock > oldest AND p.from_clock <= newest
-           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
-                            WHERE d.partition = p.partition AND NOT d.unpacked)
-           AND zbxhist_internal.own_column(parent, p.partition) IS NULL
-         ORDER BY p.from_clock DESC;
 END
+$$;
+
+-- The partitions whose rows may wait in the parent, newest first.
+CREATE FUNCTION zbxhist_internal.waiting_partitions(parent regclass) RETURNS SETOF regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT p.partition
+      FROM zbxhist_internal.waiting_span(parent, false) w
+      JOIN zbxhist.list_partitions(parent) p ON p.to_clock > w.oldest AND p.from_clock <= w.newest
+     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                        WHERE d.partition = p.partition AND NOT d.unpacked)
+       AND zbxhist_internal.own_column(parent, p.partition) IS NULL
+     ORDER BY p.from_clock DESC
 $$;
 
 -- The packed days whose rows wait in the parent and are to be merged now, newest first.
@@ -73,30 +71,17 @@ $$;
 -- many.
 CREATE FUNCTION zbxhist_internal.waiting_days(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    bounds record;
-    oldest bigint;
-    newest bigint;
 BEGIN
-    SELECT min(d.from_clock) AS from_clock, max(d.to_clock) AS to_clock INTO bounds
-      FROM zbxhist.packed_day d WHERE d.parent = waiting_days.parent;
-    IF bounds.from_clock IS NULL OR zbxhist_internal.own_pages(parent) = 0
-       OR zbxhist_internal.own_pages(parent) > 131072
-          AND EXISTS (SELECT FROM zbxhist.parent_state s
-                       WHERE s.parent = waiting_days.parent
-                         AND s.merged_at > clock_timestamp() - interval '1 hour') THEN
+    IF zbxhist_internal.own_pages(parent) > 131072
+       AND EXISTS (SELECT FROM zbxhist.parent_state s
+                    WHERE s.parent = waiting_days.parent AND s.merged_at > clock_timestamp() - interval '1 hour') THEN
         RETURN;
     END IF;
-    newest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, bounds.to_clock, true);
-    IF newest IS NULL THEN
-        RETURN;
-    END IF;
-    oldest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, newest + 1, false);
     RETURN QUERY
         SELECT d.day
-          FROM zbxhist.packed_day d
+          FROM zbxhist_internal.waiting_span(waiting_days.parent, true) w
+          JOIN zbxhist.packed_day d ON d.to_clock > w.oldest AND d.from_clock <= w.newest
          WHERE d.parent = waiting_days.parent AND d.partition IS NULL AND NOT d.runs
-           AND d.to_clock > oldest AND d.from_clock <= newest
            AND (coalesce(d.merged_at < clock_timestamp() - interval '6 hours', true)
                 OR coalesce(zbxhist_internal.count_waiting(waiting_days.parent, d.from_clock, d.to_clock)
                             >= d.nrows / 10,

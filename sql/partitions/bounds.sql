@@ -24,29 +24,28 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 30 AS 'MODULE_PATHNAME', 'zbxhist_li
 COMMENT ON FUNCTION zbxhist.list_partitions IS
 'The partitions of a managed table with their clock ranges, oldest first';
 
--- What takes the rows of an INSERT into a managed table: its partitions and tables of
--- runs, with their clock ranges.
-CREATE FUNCTION zbxhist_internal.list_takers(parent regclass)
-RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT p.partition, p.from_clock, p.to_clock
-      FROM zbxhist.list_partitions(parent) p
-     UNION ALL
-    SELECT d.day, d.from_clock, d.to_clock
-      FROM zbxhist.packed_day d
-     WHERE d.parent = list_takers.parent AND d.runs
-$$;
-
--- The clock ranges of a managed table's partitions and packed days.
+-- The clock ranges of a managed table's partitions and packed days, and which of these are
+-- tables of runs, which take the rows of an INSERT as partitions do.
 CREATE FUNCTION zbxhist_internal.list_ranges(parent regclass)
-RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
+RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean, is_runs boolean)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT p.partition, p.from_clock, p.to_clock, false
+    SELECT p.partition, p.from_clock, p.to_clock, false, false
       FROM zbxhist.list_partitions(parent) p
      UNION ALL
-    SELECT d.day, d.from_clock, d.to_clock, true
+    SELECT d.day, d.from_clock, d.to_clock, true, d.runs
       FROM zbxhist.packed_day d
      WHERE d.parent = list_ranges.parent
+$$;
+
+-- The partitions whose whole range is past retention, or such packed days, oldest first.
+CREATE FUNCTION zbxhist_internal.expired(parent regclass, packed boolean) RETURNS SETOF regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT r.relation
+      FROM zbxhist_internal.cutoff_clock(parent) AS cutoff,
+           zbxhist_internal.list_ranges(parent) r
+     WHERE r.is_packed = packed AND r.to_clock <= cutoff
+       AND EXISTS (SELECT FROM pg_class k WHERE k.oid = r.relation)
+     ORDER BY r.from_clock
 $$;
 
 -- What the constraint zbxhist_clock of a partition for a range of clocks says.
@@ -141,21 +140,36 @@ $$;
 -- Gives a new relation to a role, with no privileges for others.
 CREATE FUNCTION zbxhist_internal.own_alone(relation regclass, owner oid) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    source CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = relation);
-    item   record;
 BEGIN
-    -- what ALTER DEFAULT PRIVILEGES may have given
-    FOR item IN
-        SELECT DISTINCT zbxhist_internal.role_name(g.grantee) AS grantee
-          FROM aclexplode(source.relacl) g
-         WHERE g.grantee <> source.relowner
-    LOOP
-        PERFORM zbxhist_internal.execute_as_owner(
-            relation, format('REVOKE ALL ON TABLE %s FROM %s', relation, item.grantee));
-    END LOOP;
+    PERFORM zbxhist_internal.revoke_all(relation);
     PERFORM zbxhist_internal.give_to(relation, owner);
 END
+$$;
+
+-- Takes what others may do with a table and its columns from them: what ALTER DEFAULT
+-- PRIVILEGES has given, or somebody since.
+CREATE FUNCTION zbxhist_internal.revoke_all(relation regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM zbxhist_internal.execute_as_owner(
+                relation, format('REVOKE ALL ON TABLE %s FROM %s CASCADE', relation, zbxhist_internal.role_name(g.grantee)))
+       FROM (SELECT p.grantee FROM zbxhist_internal.privileges(relation) p GROUP BY p.grantee) g;
+END
+$$;
+
+-- What others than its owner may do with a table and its columns.
+CREATE FUNCTION zbxhist_internal.privileges(relation regclass)
+RETURNS TABLE (grantee oid, privilege_type text, is_grantable boolean, column_name name)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT g.grantee, g.privilege_type, g.is_grantable, a.attname
+      FROM pg_class k
+     CROSS JOIN LATERAL (
+           SELECT NULL::name, k.relacl
+            UNION ALL
+           SELECT c.attname, c.attacl FROM pg_attribute c
+            WHERE c.attrelid = k.oid AND c.attnum > 0 AND NOT c.attisdropped) a (attname, acl)
+     CROSS JOIN LATERAL aclexplode(a.acl) g
+     WHERE k.oid = relation AND g.grantee <> k.relowner
 $$;
 
 -- All managed tables in the order of Zabbix.

@@ -40,15 +40,8 @@ $$;
 -- The privileges granted on a table and its columns, to compare them.
 CREATE FUNCTION zbxhist_internal.describe_grants(relation regclass) RETURNS text[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce(array_agg(d ORDER BY d), '{}')
-      FROM (SELECT format('%s %s %s', g.grantee, g.privilege_type, g.is_grantable)
-              FROM pg_class k, aclexplode(k.relacl) g
-             WHERE k.oid = relation AND g.grantee <> k.relowner
-            UNION
-            SELECT format('%s %s %s (%s)', g.grantee, g.privilege_type, g.is_grantable, a.attname)
-              FROM pg_class k, pg_attribute a, aclexplode(a.attacl) g
-             WHERE k.oid = relation AND a.attrelid = k.oid AND a.attnum > 0
-               AND NOT a.attisdropped AND g.grantee <> k.relowner) AS t (d)
+    SELECT coalesce(array_agg(DISTINCT format('%s %s %s%s', p.grantee, p.privilege_type, p.is_grantable, ' (' || p.column_name || ')')), '{}')
+      FROM zbxhist_internal.privileges(relation) p
 $$;
 
 -- The definitions of those foreign keys of a managed table that a partition has not.
@@ -89,14 +82,11 @@ BEGIN
                 partition, item.attname, zbxhist_internal.format_options(item.options)));
         END IF;
     END LOOP;
-    SELECT k.relreplident INTO item FROM pg_class k WHERE k.oid = parent;
-    IF item.relreplident = 'f' THEN
-        PERFORM zbxhist_internal.execute_as_owner(
-            partition, format('ALTER TABLE %s REPLICA IDENTITY FULL', partition));
-    ELSIF item.relreplident = 'n' THEN
-        PERFORM zbxhist_internal.execute_as_owner(
-            partition, format('ALTER TABLE %s REPLICA IDENTITY NOTHING', partition));
-    END IF;
+    PERFORM zbxhist_internal.execute_as_owner(
+                partition, format('ALTER TABLE %s REPLICA IDENTITY %s', partition,
+                                  CASE k.relreplident WHEN 'f' THEN 'FULL' ELSE 'NOTHING' END))
+       FROM pg_class k
+      WHERE k.oid = parent AND k.relreplident IN ('f', 'n');
 END
 $$;
 
@@ -104,14 +94,11 @@ $$;
 -- has some already.
 CREATE FUNCTION zbxhist_internal.clone_foreign_keys(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    definition text;
-    validity   CONSTANT text := CASE WHEN zbxhist_internal.own_pages(partition) = 0 THEN '' ELSE ' NOT VALID' END;
 BEGIN
-    FOR definition IN SELECT m FROM zbxhist_internal.missing_foreign_keys(parent, partition) m LOOP
-        PERFORM zbxhist_internal.execute_as_owner(
-            partition, format('ALTER TABLE %s ADD %s%s', partition, replace(definition, ' NOT VALID', ''), validity));
-    END LOOP;
+    PERFORM zbxhist_internal.execute_as_owner(
+                partition, format('ALTER TABLE %s ADD %s%s', partition, replace(m, ' NOT VALID', ''),
+                                  CASE WHEN zbxhist_internal.own_pages(partition) > 0 THEN ' NOT VALID' END))
+       FROM zbxhist_internal.missing_foreign_keys(parent, partition) m;
 END
 $$;
 
@@ -119,43 +106,14 @@ $$;
 -- others.
 CREATE FUNCTION zbxhist_internal.clone_grants(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    item record;
 BEGIN
-    -- what ALTER DEFAULT PRIVILEGES may have given, or somebody since
-    FOR item IN
-        SELECT zbxhist_internal.role_name(g.grantee) AS grantee
-          FROM pg_class k, aclexplode(k.relacl) g
-         WHERE k.oid = partition AND g.grantee <> k.relowner
-         UNION
-        SELECT zbxhist_internal.role_name(g.grantee)
-          FROM pg_class k
-          JOIN pg_attribute a ON a.attrelid = k.oid, aclexplode(a.attacl) g
-         WHERE k.oid = partition AND g.grantee <> k.relowner
-    LOOP
-        PERFORM zbxhist_internal.execute_as_owner(
-            partition, format('REVOKE ALL ON TABLE %s FROM %s CASCADE', partition, item.grantee));
-    END LOOP;
-    FOR item IN
-        SELECT zbxhist_internal.role_name(g.grantee) AS grantee, g.privilege_type, g.is_grantable,
-               '' AS columns
-          FROM pg_class k, aclexplode(k.relacl) g
-         WHERE k.oid = parent AND g.grantee <> k.relowner
-           AND NOT k.relrowsecurity   -- else they would show what policies hide
-        UNION ALL
-        SELECT zbxhist_internal.role_name(g.grantee), g.privilege_type, g.is_grantable,
-               format(' (%I)', a.attname)
-          FROM pg_attribute a
-          JOIN pg_class k ON k.oid = a.attrelid AND NOT k.relrowsecurity,
-               aclexplode(a.attacl) g
-         WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
-           AND g.grantee <> k.relowner
-    LOOP
-        PERFORM zbxhist_internal.execute_as_owner(partition, format(
-            'GRANT %s%s ON TABLE %s TO %s%s', item.privilege_type, item.columns,
-            partition, item.grantee,
-            CASE WHEN item.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END));
-    END LOOP;
+    PERFORM zbxhist_internal.revoke_all(partition);
+    PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'GRANT %s%s ON TABLE %s TO %s%s', p.privilege_type, ' (' || quote_ident(p.column_name) || ')', partition,
+                zbxhist_internal.role_name(p.grantee), CASE WHEN p.is_grantable THEN ' WITH GRANT OPTION' END))
+       FROM zbxhist_internal.privileges(parent) p
+       JOIN pg_class k ON k.oid = parent
+      WHERE NOT k.relrowsecurity;  -- else they would show what policies hide
 END
 $$;
 
@@ -199,10 +157,9 @@ BEGIN
             prefix := format('CREATE %sINDEX %I ON %s ',
                              CASE WHEN item.indisunique THEN 'UNIQUE ' ELSE '' END,
                              item.relname, parent);
-            IF NOT starts_with(item.definition, prefix) THEN
-                PERFORM zbxhist_internal.refuse('0A000', format('cannot copy index "%s" of table %s', item.relname, parent),
-                    detail => item.definition);
-            END IF;
+            PERFORM zbxhist_internal.refuse('0A000', format('cannot copy index "%s" of table %s', item.relname, parent),
+                detail => item.definition)
+              WHERE NOT starts_with(item.definition, prefix);
             EXECUTE format('CREATE %sINDEX ON %s %s',
                            CASE WHEN item.indisunique THEN 'UNIQUE ' ELSE '' END,
                            partition, substr(item.definition, length(prefix) + 1));
@@ -248,10 +205,9 @@ BEGIN
         definition := regexp_replace(item.definition, '^(CREATE TRIGGER .* BEFORE) INSERT OR ', '\1 ');
         place := strpos(definition, separator);
         rest := substr(definition, place + length(separator));
-        IF place = 0 OR rest !~ '^(FROM|NOT DEFERRABLE|DEFERRABLE|INITIALLY|FOR EACH ROW) ' THEN
-            PERFORM zbxhist_internal.refuse('0A000', format('cannot copy trigger "%s" of table %s', item.tgname, parent),
-                detail => item.definition);
-        END IF;
+        PERFORM zbxhist_internal.refuse('0A000', format('cannot copy trigger "%s" of table %s', item.tgname, parent),
+            detail => item.definition)
+          WHERE place = 0 OR rest !~ '^(FROM|NOT DEFERRABLE|DEFERRABLE|INITIALLY|FOR EACH ROW) ';
         definition := left(definition, place) || format('ON %s ', partition) || rest;
         -- where it was renamed at the parent it must not fire twice
         SELECT o.tgname INTO renamed

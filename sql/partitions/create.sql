@@ -104,16 +104,14 @@ DECLARE
     new_name  CONSTANT name :=
         zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock);
     source    record;
-    statement text;
     result    regclass;
     unfit     record;
 BEGIN
     unfit := zbxhist_internal.why_unfit(parent);
-    IF unfit.problem IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse('55000', format('table %s cannot have partitions as it is now', parent),
-            detail => unfit.problem,
-            hint => unfit.remedy);
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('table %s cannot have partitions as it is now', parent),
+        detail => unfit.problem,
+        hint => unfit.remedy)
+      WHERE unfit.problem IS NOT NULL;
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
     SELECT k.relpersistence, k.relowner, k.relnamespace, n.nspname, a.amname, t.spcname,
            concat_ws(', ', zbxhist_internal.format_options(k.reloptions),
@@ -134,19 +132,12 @@ BEGIN
       LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
       LEFT JOIN pg_class toast ON toast.oid = k.reltoastrelid
      WHERE k.oid = create_range.parent;
-    statement := format(
-        'CREATE %sTABLE %I.%I (CONSTRAINT zbxhist_clock CHECK (%s)) INHERITS (%s) USING %I',
-        CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' ELSE '' END,
-        source.nspname, new_name,
-        zbxhist_internal.bounds_condition(from_clock, to_clock), parent, source.amname);
-    IF source.options <> '' THEN
-        statement := statement || format(' WITH (%s)', source.options);
-    END IF;
-    IF source.spcname IS NOT NULL THEN
-        statement := statement || format(' TABLESPACE %I', source.spcname);
-    END IF;
     BEGIN
-        EXECUTE statement;
+        EXECUTE format(
+            'CREATE %sTABLE %I.%I (CONSTRAINT zbxhist_clock CHECK (%s)) INHERITS (%s) USING %I%s%s',
+            CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' END, source.nspname, new_name,
+            zbxhist_internal.bounds_condition(from_clock, to_clock), parent, source.amname,
+            ' WITH (' || nullif(source.options, '') || ')', ' TABLESPACE ' || quote_ident(source.spcname));
     EXCEPTION WHEN lock_not_available THEN
         PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms', parent, zbxhist_internal.patient_lock_timeout()),
             detail => 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
@@ -167,14 +158,13 @@ BEGIN
     PERFORM zbxhist_internal.clone_grants(parent, result);
     PERFORM zbxhist_internal.invalidate(parent);
     -- one that nobody takes for a partition would be created again and again
-    IF NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
-                    WHERE p.partition = result
-                      AND p.from_clock = create_range.from_clock AND p.to_clock = create_range.to_clock) THEN
-        PERFORM zbxhist_internal.refuse('55000', format('the bounds of a new partition of table %s cannot be read', parent),
-            detail => format('Its constraint is %s.',
-                             (SELECT pg_get_constraintdef(c.oid) FROM pg_constraint c
-                               WHERE c.conrelid = result AND c.conname = 'zbxhist_clock')));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('the bounds of a new partition of table %s cannot be read', parent),
+        detail => format('Its constraint is %s.',
+                         (SELECT pg_get_constraintdef(c.oid) FROM pg_constraint c
+                           WHERE c.conrelid = result AND c.conname = 'zbxhist_clock')))
+      WHERE NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
+                         WHERE p.partition = result
+                           AND p.from_clock = create_range.from_clock AND p.to_clock = create_range.to_clock);
     RETURN result;
 END
 $$;
@@ -191,34 +181,23 @@ LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_open_che
 -- names that packed days do not have.
 CREATE FUNCTION zbxhist_internal.why_no_runs(parent regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    problem text := zbxhist_internal.not_packable(parent, parent);
-    keys    name[];
 BEGIN
-    IF problem IS NOT NULL THEN
-        RETURN format('it cannot be packed: %s', problem);
-    END IF;
-    IF NOT EXISTS (SELECT FROM pg_index x
-                    WHERE x.indrelid = parent AND x.indisunique AND x.indisvalid) THEN
-        RETURN 'it has no unique key';
-    END IF;
-    problem := (SELECT min(o.name)
-                  FROM unnest('{run,batch}'::text[]) o (name)
-                 WHERE EXISTS (SELECT FROM pg_attribute a
-                                 LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
-                                           ON c.column_name = a.attname
-                                WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
-                                  AND coalesce(c.packed_name, a.attname) = o.name));
-    IF problem IS NOT NULL THEN
-        RETURN format('tables of runs have a column "%s" of their own', problem);
-    END IF;
-    keys := ARRAY(SELECT a.attname FROM pg_attribute a
-                   WHERE a.attrelid = parent AND a.attname IN ('itemid', 'clock', 'ns')
-                     AND a.attnum > 0 AND NOT a.attisdropped AND NOT a.attnotnull);
-    IF keys <> '{}' THEN
-        RETURN format('column "%s" of its key can be null', keys[1]);
-    END IF;
     RETURN coalesce(
+        'it cannot be packed: ' || zbxhist_internal.not_packable(parent, parent),
+        CASE WHEN NOT EXISTS (SELECT FROM pg_index x
+                               WHERE x.indrelid = parent AND x.indisunique AND x.indisvalid)
+             THEN 'it has no unique key' END,
+        (SELECT format('tables of runs have a column "%s" of their own', min(coalesce(c.packed_name, a.attname)))
+           FROM pg_attribute a
+           LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = a.attname
+          WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
+            AND coalesce(c.packed_name, a.attname) IN ('run', 'batch')
+         HAVING count(*) > 0),
+        (SELECT format('column "%s" of its key can be null', a.attname)
+           FROM pg_attribute a
+          WHERE a.attrelid = parent AND a.attname IN ('itemid', 'clock', 'ns')
+            AND a.attnum > 0 AND NOT a.attisdropped AND NOT a.attnotnull
+          LIMIT 1),
         (SELECT format('trigger "%s" is fired by its INSERTs', min(t.tgname))
            FROM pg_trigger t
           WHERE t.tgrelid = parent AND t.tgtype & 4 <> 0 AND NOT t.tgisinternal
@@ -313,17 +292,12 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     moment  CONSTANT bigint := zbxhist_internal.day_clock(day);
-    covered record;
-    gap     record;
 BEGIN
     -- one creator at a time, and what the one before us made is seen
     PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
-    covered := zbxhist_internal.clock_range(zbxhist_internal.coarse_interval(policy.partition_interval), moment);
-    FOR gap IN
-        SELECT * FROM zbxhist_internal.missing_ranges(parent, covered.from_clock, covered.to_clock)
-    LOOP
-        PERFORM zbxhist_internal.create_range(parent, gap.gap_from, gap.gap_to);
-    END LOOP;
+    PERFORM zbxhist_internal.create_range(parent, m.gap_from, m.gap_to)
+       FROM zbxhist_internal.clock_range(zbxhist_internal.coarse_interval(policy.partition_interval), moment) c,
+            zbxhist_internal.missing_ranges(parent, c.from_clock, c.to_clock) m;
     RETURN (SELECT r.relation FROM zbxhist_internal.list_ranges(parent) r
              WHERE moment >= r.from_clock AND moment < r.to_clock
              ORDER BY r.is_packed LIMIT 1);

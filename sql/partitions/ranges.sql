@@ -132,28 +132,16 @@ $$;
 -- The parts of a clock range that no partition or packed day of the parent covers.
 CREATE FUNCTION zbxhist_internal.missing_ranges(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS TABLE (gap_from bigint, gap_to bigint)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    present record;
-BEGIN
-    gap_from := from_clock;
-    FOR present IN
-        SELECT p.from_clock, p.to_clock
-          FROM zbxhist_internal.list_ranges(parent) p
-         WHERE p.to_clock > missing_ranges.from_clock AND p.from_clock < missing_ranges.to_clock
-         ORDER BY p.from_clock
-    LOOP
-        IF present.from_clock > gap_from THEN
-            gap_to := present.from_clock;
-            RETURN NEXT;
-        END IF;
-        gap_from := greatest(gap_from, present.to_clock);
-    END LOOP;
-    IF gap_from < to_clock THEN
-        gap_to := to_clock;
-        RETURN NEXT;
-    END IF;
-END
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT g.covered, g.from_clock
+      FROM (SELECT p.from_clock, greatest(missing_ranges.from_clock, max(p.to_clock) OVER (
+                       ORDER BY p.from_clock, p.to_clock ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS covered
+              FROM (SELECT r.from_clock, r.to_clock FROM zbxhist_internal.list_ranges(parent) r
+                     WHERE r.to_clock > missing_ranges.from_clock AND r.from_clock < missing_ranges.to_clock
+                     UNION ALL
+                    SELECT missing_ranges.to_clock, missing_ranges.to_clock) p) g
+     WHERE g.covered < g.from_clock
+     ORDER BY g.covered
 $$;
 
 -- The range of the newest rows in the parent that are within retention and have no
@@ -195,7 +183,7 @@ $$;
 
 -- The partitions and packed days in which clocks of a day lie.
 CREATE FUNCTION zbxhist_internal.ranges_of_day(parent regclass, day date)
-RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
+RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean, is_runs boolean)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.*
       FROM zbxhist_internal.day_clock(day) AS moment,
@@ -259,10 +247,9 @@ BEGIN
     RETURN QUERY
         SELECT r.relation
           FROM zbxhist_internal.list_ranges(parent) r
-          LEFT JOIN zbxhist.packed_day d ON d.day = r.relation
          WHERE r.from_clock > zbxhist_internal.current_clock()
            AND r.to_clock - r.from_clock <= extract(epoch FROM policy.partition_interval)
-           AND (NOT r.is_packed AND wants_runs OR d.runs AND NOT wants_runs)
+           AND (NOT r.is_packed AND wants_runs OR r.is_runs AND NOT wants_runs)
            AND NOT EXISTS (SELECT FROM zbxhist.packed_day u
                             WHERE u.partition = r.relation OR u.day = r.relation AND u.partition IS NOT NULL)
            AND zbxhist_internal.own_pages(r.relation) = 0

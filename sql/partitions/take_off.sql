@@ -1,15 +1,5 @@
 -- sql/partitions/take_off.sql
 
--- The partitions whose whole range is past retention, oldest first.
-CREATE FUNCTION zbxhist_internal.expired_partitions(parent regclass) RETURNS SETOF regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT p.partition
-      FROM zbxhist_internal.cutoff_clock(parent) AS cutoff,
-           zbxhist.list_partitions(parent) p
-     WHERE p.to_clock <= cutoff
-     ORDER BY p.from_clock
-$$;
-
 -- Makes a partition a table of its own, in another schema if one is given, and returns
 -- the time that it waited for its lock.
 -- Its constraint zbxhist_clock stays, and says of what time its rows are.  In the
@@ -19,7 +9,7 @@ CREATE FUNCTION zbxhist_internal.detach_partition(parent regclass, partition reg
 RETURNS interval
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    waited  CONSTANT interval := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
+    waited  CONSTANT interval := zbxhist_internal.lock_exclusively(partition);
     present CONSTANT name := (SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = partition);
     target  CONSTANT regnamespace := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = schema_name);
     item    record;
@@ -51,7 +41,6 @@ CREATE FUNCTION zbxhist_internal.take_off(
     parent regclass, relation regclass, action text, schema_name name, message text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := relation::text;
     bytes   CONSTANT bigint := pg_total_relation_size(relation);
     rows    bigint;
@@ -65,13 +54,13 @@ BEGIN
         IF action = 'detach' THEN
             waited := zbxhist_internal.detach_partition(parent, relation, schema_name);
         ELSE
-            waited := zbxhist_internal.lock_exclusively(relation, zbxhist_internal.short_lock_timeout());
+            waited := zbxhist_internal.lock_exclusively(relation);
             PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', relation));
             PERFORM zbxhist_internal.invalidate(parent);
         END IF;
     END IF;
-    PERFORM zbxhist_internal.log_action(parent, action, label, rows, CASE action WHEN 'drop' THEN bytes END,
-                                        started, waited, NULL,
-                                        concat_ws(', ', message, CASE action WHEN 'detach' THEN format('now table %s', relation) END));
+    PERFORM zbxhist_internal.log_action(parent, action, label, rows => rows, bytes => CASE action WHEN 'drop' THEN bytes END,
+        lock_wait => waited,
+        message => concat_ws(', ', message, CASE action WHEN 'detach' THEN format('now table %s', relation) END));
 END
 $$;

@@ -99,12 +99,11 @@ BEGIN
     IF cardinality(losses) = 0 THEN
         RETURN;
     END IF;
-    IF NOT dry_run THEN
-        PERFORM zbxhist_internal.refuse('55000', 'values that are kept now would be deleted',
-            detail => array_to_string(losses || 'To keep more, set longer periods in Zabbix first:'
-                                                ' Administration, Housekeeping.  Nothing has been changed.'::text, E'\n'),
-            hint => command);
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', 'values that are kept now would be deleted',
+        detail => array_to_string(losses || 'To keep more, set longer periods in Zabbix first:'
+                                            ' Administration, Housekeeping.  Nothing has been changed.'::text, E'\n'),
+        hint => command)
+      WHERE NOT dry_run;
     action := 'accept_deletion';
     detail := command;
     RETURN NEXT;

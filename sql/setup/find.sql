@@ -70,24 +70,6 @@ BEGIN
 END
 $$;
 
--- Raises an error if setup found nothing.
-CREATE FUNCTION zbxhist_internal.require_schemas(asked name, schemas name[]) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF cardinality(schemas) > 0 THEN
-        RETURN;
-    END IF;
-    IF asked IS NULL THEN
-        PERFORM zbxhist_internal.refuse('42P01', 'found no Zabbix history table in this database',
-            hint => 'Connect to the database of Zabbix, or give setup the name of its schema.');
-    ELSIF NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = asked) THEN
-        PERFORM zbxhist_internal.refuse('3F000', format('schema "%s" does not exist', asked));
-    ELSE
-        PERFORM zbxhist_internal.refuse('42P01', format('found no Zabbix history table in schema "%s"', asked));
-    END IF;
-END
-$$;
-
 -- A table of another extension that the caller may read; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.catalog_of(extension name, table_name name) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -156,11 +138,10 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $
 DECLARE
     owner CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
 BEGIN
-    IF NOT pg_has_role(owner, 'USAGE') THEN
-        PERFORM zbxhist_internal.refuse('42501', format('must be owner of table %s', parent),
-            hint => format('Do this as role %I, as a member of it, or as a superuser.',
-                           pg_get_userbyid(owner)));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42501', format('must be owner of table %s', parent),
+        hint => format('Do this as role %I, as a member of it, or as a superuser.',
+                       pg_get_userbyid(owner)))
+      WHERE NOT pg_has_role(owner, 'USAGE');
 END
 $$;
 
@@ -171,9 +152,8 @@ DECLARE
     policy zbxhist.parent_config;
     owner  regclass;
 BEGIN
-    IF parent IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'table must not be null');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22004', 'table must not be null')
+      WHERE parent IS NULL;
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = require_parent.parent;
     IF NOT FOUND THEN
         SELECT c.parent INTO owner
@@ -199,10 +179,9 @@ $$;
 CREATE FUNCTION zbxhist_internal.require_routed(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF NOT (zbxhist_internal.require_parent(parent)).routing THEN
-        PERFORM zbxhist_internal.refuse('55000', format('table %s is being turned back into a plain table', parent),
-            detail => 'To stay with zbxhist, call zbxhist.create_parent instead.',
-            hint => format('CALL zbxhist.undo(%L);', parent));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('table %s is being turned back into a plain table', parent),
+        detail => 'To stay with zbxhist, call zbxhist.create_parent instead.',
+        hint => format('CALL zbxhist.undo(%L);', parent))
+      WHERE NOT (zbxhist_internal.require_parent(parent)).routing;
 END
 $$;

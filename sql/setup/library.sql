@@ -95,10 +95,8 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_tem
 DECLARE
     libraries CONSTANT text := zbxhist_internal.with_library(zbxhist_internal.session_libraries());
 BEGIN
-    IF zbxhist_internal.is_preloaded() OR libraries IS NULL THEN
-        RETURN NULL;
-    END IF;
-    RETURN format('ALTER DATABASE %I SET session_preload_libraries = %s', current_database(), libraries);
+    RETURN CASE WHEN NOT zbxhist_internal.is_preloaded() AND libraries IS NOT NULL
+                THEN format('ALTER DATABASE %I SET session_preload_libraries = %s', current_database(), libraries) END;
 END
 $$;
 

@@ -2,12 +2,10 @@
 
 -- Writes the policy of a new managed table and creates its first partitions; the
 -- triggers are left to attach_triggers.
-CREATE FUNCTION zbxhist_internal.adopt(policy zbxhist.parent_config) RETURNS integer
+CREATE FUNCTION zbxhist_internal.adopt(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    today CONSTANT bigint := zbxhist_internal.current_clock() / 86400 * 86400;
-    made  integer := 0;
-    gap   record;
+    present CONSTANT bigint := zbxhist_internal.current_clock();
 BEGIN
     PERFORM zbxhist_internal.verify_policy(policy);
     PERFORM zbxhist_internal.verify_table(policy.parent);
@@ -15,20 +13,15 @@ BEGIN
     PERFORM zbxhist_internal.write_new_policy(policy);
     -- each is some entries in the server's table of locks until this transaction
     -- ends, in setup those of all tables; maintenance creates the others one by one
-    FOR gap IN
-        -- of hours, the first has no other before it: late values of today come, too
-        SELECT m.gap_from AS from_clock, m.gap_to AS to_clock, 2 AS rank
-          FROM zbxhist_internal.clock_range(policy.partition_interval, zbxhist_internal.current_clock()) c,
-               zbxhist_internal.missing_ranges(policy.parent, today, c.from_clock) m
-         UNION ALL
-        SELECT w.from_clock, w.to_clock, CASE WHEN w.from_clock <= zbxhist_internal.current_clock() THEN 1 ELSE 3 END
-          FROM zbxhist_internal.wanted_ranges(policy) w
-         ORDER BY rank, from_clock LIMIT least(25, zbxhist_internal.most_partitions() / 12)
-    LOOP
-        PERFORM zbxhist_internal.create_place(policy.parent, gap.from_clock, gap.to_clock);
-        made := made + 1;
-    END LOOP;
-    RETURN made;
+    PERFORM zbxhist_internal.create_place(policy.parent, g.from_clock, g.to_clock)
+       FROM (-- of hours, the first has no other before it: late values of today come, too
+             SELECT m.gap_from AS from_clock, m.gap_to AS to_clock, 2 AS rank
+               FROM zbxhist_internal.clock_range(policy.partition_interval, present) c,
+                    zbxhist_internal.missing_ranges(policy.parent, present / 86400 * 86400, c.from_clock) m
+              UNION ALL
+             SELECT w.from_clock, w.to_clock, CASE WHEN w.from_clock <= present THEN 1 ELSE 3 END
+               FROM zbxhist_internal.wanted_ranges(policy) w
+              ORDER BY rank, from_clock LIMIT least(25, zbxhist_internal.most_partitions() / 12)) g;
 END
 $$;
 
@@ -79,14 +72,12 @@ BEGIN
     -- a session that is changing it is waited for, else its change would be undone
     PERFORM FROM zbxhist.parent_config c WHERE c.parent = alter_parent.parent FOR UPDATE;
     policy := zbxhist_internal.require_parent(parent);
-    IF follow_zabbix AND retention IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse('22023', 'retention and follow_zabbix cannot be given together',
-            hint => 'follow_zabbix sets the retention back to the storage period set in Zabbix.');
-    END IF;
-    IF never_pack AND pack_after IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
-            hint => 'never_pack leaves partitions as they are from now on.');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'retention and follow_zabbix cannot be given together',
+        hint => 'follow_zabbix sets the retention back to the storage period set in Zabbix.')
+      WHERE follow_zabbix AND retention IS NOT NULL;
+    PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
+        hint => 'never_pack leaves partitions as they are from now on.')
+      WHERE never_pack AND pack_after IS NOT NULL;
     policy.partition_interval := coalesce(partition_interval, policy.partition_interval);
     policy.premake := coalesce(premake, policy.premake);
     policy.pack_after := CASE WHEN never_pack THEN NULL

@@ -54,7 +54,7 @@ CREATE FUNCTION zbxhist_internal.new_retention(
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     keeps CONSTANT record :=
-        zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden);
+        zbxhist_internal.effective_retention(policy.parent, policy.retention, overridden);
     relation record;
 BEGIN
     IF former.parent IS NOT NULL
@@ -163,7 +163,7 @@ LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET in
                                       policy.partition_interval + r.retention) ELSE '' END,
                   CASE WHEN policy.retention_action = 'detach'
                        THEN ', then detached' || coalesce(format(' into schema %I', policy.retention_schema), '') ELSE '' END)
-      FROM zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden) r
+      FROM zbxhist_internal.effective_retention(policy.parent, policy.retention, overridden) r
 $$;
 
 -- Changes the policy of a managed table to this one.
@@ -172,19 +172,12 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 BEGIN
     PERFORM zbxhist_internal.verify_policy(policy);
     UPDATE zbxhist.parent_config c
-       SET partition_interval = policy.partition_interval, retention = policy.retention,
-           premake = policy.premake, pack_after = policy.pack_after,
-           move_existing = policy.move_existing,
-           deleted_items = coalesce(policy.deleted_items, c.deleted_items),
-           ingest = coalesce(policy.ingest, c.ingest),
-           retention_action = coalesce(policy.retention_action, c.retention_action),
-           retention_schema = policy.retention_schema,
-           time_precision = coalesce(policy.time_precision, c.time_precision),
-           time_precision_after = coalesce(policy.time_precision_after, c.time_precision_after),
-           max_age = policy.max_age, max_ahead = policy.max_ahead,
-           out_of_range = coalesce(policy.out_of_range, c.out_of_range),
-           packed_tablespace = policy.packed_tablespace,
-           packed_tablespace_after = coalesce(policy.packed_tablespace_after, c.packed_tablespace_after),
+       SET partition_interval = policy.partition_interval, retention = policy.retention, premake = policy.premake,
+           pack_after = policy.pack_after, move_existing = policy.move_existing, deleted_items = policy.deleted_items,
+           ingest = policy.ingest, retention_action = policy.retention_action, retention_schema = policy.retention_schema,
+           time_precision = policy.time_precision, time_precision_after = policy.time_precision_after,
+           max_age = policy.max_age, max_ahead = policy.max_ahead, out_of_range = policy.out_of_range,
+           packed_tablespace = policy.packed_tablespace, packed_tablespace_after = policy.packed_tablespace_after,
            archive_server = policy.archive_server, archive_after = policy.archive_after
      WHERE c.parent = policy.parent;
     -- sessions that insert know it

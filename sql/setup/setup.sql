@@ -134,9 +134,8 @@ DECLARE
     altered  regclass[] := '{}';
     losses   text[] := '{}';
 BEGIN
-    IF configure_zabbix IS NULL OR dry_run IS NULL OR accept_deletion IS NULL OR never_pack IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'configure_zabbix, dry_run, accept_deletion and never_pack must not be null');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22004', 'configure_zabbix, dry_run, accept_deletion and never_pack must not be null')
+      WHERE configure_zabbix IS NULL OR dry_run IS NULL OR accept_deletion IS NULL OR never_pack IS NULL;
     PERFORM zbxhist_internal.verify_options(given, never_pack);
     FOR step IN SELECT * FROM zbxhist_internal.plan_setup(given, never_pack, configure_zabbix) LOOP
         SELECT (step.policy).parent, step.action, step.detail INTO parent, action, detail;
@@ -152,7 +151,13 @@ BEGIN
             schemas := schemas || step.table_schema;
         END IF;
     END LOOP;
-    PERFORM zbxhist_internal.require_schemas(schema_name, schemas);
+    PERFORM zbxhist_internal.refuse('3F000', format('schema "%s" does not exist', schema_name))
+      WHERE NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = coalesce(schema_name, 'pg_catalog'));
+    PERFORM zbxhist_internal.refuse('42P01', format('found no Zabbix history table in %s',
+                                                    coalesce('schema "' || schema_name || '"', 'this database')),
+        hint => CASE WHEN schema_name IS NULL
+                     THEN 'Connect to the database of Zabbix, or give setup the name of its schema.' END)
+      WHERE schemas = '{}';
     FOR step IN SELECT * FROM zbxhist_internal.setup_losses(policies, formers, configure_zabbix) LOOP
         SELECT step.parent, step.action, step.detail INTO parent, action, detail;
         RETURN NEXT;

@@ -53,11 +53,10 @@ BEGIN
             EXIT;
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
             waited := waited + (clock_timestamp() - started);
-            IF try = tries THEN
-                PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', parent, budget, tries),
-                    detail => 'A long transaction is writing to it.  Nothing has been changed: repeat the call when that has ended.',
-                    hint => zbxhist_internal.long_transactions());
-            END IF;
+            PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', parent, budget, tries),
+                detail => 'A long transaction is writing to it.  Nothing has been changed: repeat the call when that has ended.',
+                hint => zbxhist_internal.long_transactions())
+              WHERE try = tries;
         END;
         PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
     END LOOP;

@@ -17,9 +17,8 @@ DECLARE
     relation pg_class;
     kind     text;
 BEGIN
-    IF parent IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'table must not be null');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22004', 'table must not be null')
+      WHERE parent IS NULL;
     SELECT * INTO relation FROM pg_class k WHERE k.oid = parent;
     IF NOT FOUND THEN
         PERFORM zbxhist_internal.refuse('42P01', format('table with OID %s does not exist', parent::oid));
@@ -37,28 +36,23 @@ BEGIN
                      format('CALL zbxhist.adopt_partitions(%L);', parent))
                  ELSE 'zbxhist manages plain tables.' END);
     END IF;
-    IF relation.relpersistence = 't' THEN
-        PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: it is a temporary table', parent));
-    END IF;
-    IF relation.relispartition
-       OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = parent) THEN
-        PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a partition or inherits from another table', parent),
-            hint => 'Name the table at the top.');
-    END IF;
-    IF relation.reloftype <> 0 THEN
-        PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: it is a typed table', parent));
-    END IF;
+    PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: it is a temporary table', parent))
+      WHERE relation.relpersistence = 't';
+    PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a partition or inherits from another table', parent),
+        hint => 'Name the table at the top.')
+      WHERE relation.relispartition
+         OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = parent);
+    PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: it is a typed table', parent))
+      WHERE relation.reloftype <> 0;
     PERFORM zbxhist_internal.verify_not_in_other_care(parent);
-    IF (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = parent)
-       <> (SELECT count(*) FROM zbxhist.list_partitions(parent))
-          + (zbxhist_internal.packed_table(parent) IS NOT NULL)::integer THEN
-        PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: other tables inherit from it', parent),
-            hint => 'If these are partitions of an older scheme, move their rows into the table and drop them, and the trigger of that scheme.');
-    END IF;
-    IF EXISTS (SELECT FROM pg_constraint c WHERE c.confrelid = parent) THEN
-        PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: a foreign key refers to it', parent),
-            hint => 'A foreign key sees only the rows of the table itself, not those of partitions.');
-    END IF;
+    PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: other tables inherit from it', parent),
+        hint => 'If these are partitions of an older scheme, move their rows into the table and drop them, and the trigger of that scheme.')
+      WHERE (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = parent)
+            <> (SELECT count(*) FROM zbxhist.list_partitions(parent))
+               + (zbxhist_internal.packed_table(parent) IS NOT NULL)::integer;
+    PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: a foreign key refers to it', parent),
+        hint => 'A foreign key sees only the rows of the table itself, not those of partitions.')
+      WHERE EXISTS (SELECT FROM pg_constraint c WHERE c.confrelid = parent);
     PERFORM zbxhist_internal.verify_columns(parent);
     PERFORM zbxhist_internal.require_owner(parent);
 END
@@ -78,17 +72,15 @@ BEGIN
     SELECT n.nspname, k.relname INTO table_schema, table_name
       FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
      WHERE k.oid = parent;
-    IF parent IN (SELECT zbxhist_internal.hypertables()) THEN
-        PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a TimescaleDB hypertable', parent),
-            hint => zbxhist_internal.migrate_command(format('CALL zbxhist.adopt_hypertable(%L);', parent)));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a TimescaleDB hypertable', parent),
+        hint => zbxhist_internal.migrate_command(format('CALL zbxhist.adopt_hypertable(%L);', parent)))
+      WHERE parent IN (SELECT zbxhist_internal.hypertables());
     catalog := zbxhist_internal.catalog_of('pg_partman', 'part_config');
-    IF zbxhist_internal.stored_setting(catalog, 'parent_table', 'parent_table',
-                                       table_schema || '.' || table_name) IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse('55000', format('cannot manage %s: it is in the care of pg_partman', parent),
-            detail => 'Take it out first.  Its partitions, if there are any, have to become one table again.',
-            hint => format('DELETE FROM %s WHERE parent_table = %L;', catalog, table_schema || '.' || table_name));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('cannot manage %s: it is in the care of pg_partman', parent),
+        detail => 'Take it out first.  Its partitions, if there are any, have to become one table again.',
+        hint => format('DELETE FROM %s WHERE parent_table = %L;', catalog, table_schema || '.' || table_name))
+      WHERE zbxhist_internal.stored_setting(catalog, 'parent_table', 'parent_table',
+                                            table_schema || '.' || table_name) IS NOT NULL;
 END
 $$;
 
@@ -96,61 +88,35 @@ $$;
 -- that error and what mends it; NULL if it has them.
 CREATE FUNCTION zbxhist_internal.column_problem(parent regclass, OUT problem text, OUT state text, OUT remedy text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    wanted record;
-    actual record;
 BEGIN
-    remedy := 'zbxhist manages tables shaped like Zabbix history: itemid bigint, clock integer and values.';
-    FOR wanted IN
-        SELECT * FROM (VALUES ('itemid'::name, 'bigint'::regtype),
-                              ('clock', 'integer')) AS v (name, type)
-    LOOP
-        SELECT a.atttypid::regtype AS type, a.attnotnull, a.attgenerated INTO actual
-          FROM pg_attribute a
-         WHERE a.attrelid = parent AND a.attname = wanted.name
-           AND a.attnum > 0 AND NOT a.attisdropped;
-        IF NOT FOUND THEN
-            problem := format('table %s has no column "%s"', parent, wanted.name);
-            state := '42703';
-            RETURN;
-        END IF;
-        IF actual.type <> wanted.type THEN
-            problem := format('column "%s" of table %s is of type %s, not %s',
-                              wanted.name, parent, actual.type, wanted.type);
-            state := '42804';
-            RETURN;
-        END IF;
-        IF NOT actual.attnotnull THEN
-            problem := format('column "%s" of table %s can be null', wanted.name, parent);
-            state := '42804';
-            remedy := format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL;', parent, wanted.name);
-            RETURN;
-        END IF;
-        IF actual.attgenerated <> '' THEN
-            problem := format('column "%s" of table %s is generated', wanted.name, parent);
-            state := '0A000';
-            RETURN;
-        END IF;
-    END LOOP;
-    IF EXISTS (SELECT FROM pg_constraint c
-                WHERE c.conrelid = parent AND c.conname = 'zbxhist_clock') THEN
-        problem := format('table %s has a constraint of its own named "zbxhist_clock"', parent);
-        state := '42710';
-        remedy := format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock;', parent);
-    END IF;
+    SELECT f.a[1], f.a[2], coalesce(f.a[3], 'zbxhist manages tables shaped like Zabbix history: itemid bigint, clock integer and values.')
+      INTO problem, state, remedy
+      FROM (SELECT w.place, CASE
+                   WHEN a.attname IS NULL THEN ARRAY[format('table %s has no column "%s"', parent, w.name), '42703']
+                   WHEN a.atttypid <> w.type THEN ARRAY[
+                       format('column "%s" of table %s is of type %s, not %s', w.name, parent, a.atttypid::regtype, w.type), '42804']
+                   WHEN NOT a.attnotnull THEN ARRAY[format('column "%s" of table %s can be null', w.name, parent), '42804',
+                       format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL;', parent, w.name)]
+                   WHEN a.attgenerated <> '' THEN ARRAY[format('column "%s" of table %s is generated', w.name, parent), '0A000'] END
+              FROM (VALUES (1, 'itemid'::name, 'bigint'::regtype), (2, 'clock', 'integer')) w (place, name, type)
+              LEFT JOIN pg_attribute a ON a.attrelid = parent AND a.attname = w.name AND a.attnum > 0 AND NOT a.attisdropped
+             UNION ALL
+            SELECT 3, ARRAY[format('table %s has a constraint of its own named "zbxhist_clock"', parent), '42710',
+                            format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock;', parent)]
+              FROM pg_constraint c
+             WHERE c.conrelid = parent AND c.conname = 'zbxhist_clock') f (place, a)
+     WHERE f.a IS NOT NULL
+     ORDER BY f.place LIMIT 1;
 END
 $$;
 
 -- Raises an error unless the table has the columns itemid and clock as Zabbix has them.
 CREATE FUNCTION zbxhist_internal.verify_columns(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    found CONSTANT record := zbxhist_internal.column_problem(parent);
 BEGIN
-    IF found.problem IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse(found.state, found.problem,
-            hint => found.remedy);
-    END IF;
+    PERFORM zbxhist_internal.refuse(c.state, c.problem, hint => c.remedy)
+       FROM zbxhist_internal.column_problem(parent) c
+      WHERE c.problem IS NOT NULL;
 END
 $$;
 
@@ -164,10 +130,9 @@ DECLARE
                                              WHERE c.parent = policy.parent AND c.ingest = 'runs' AND c.routing);
     problem text;
 BEGIN
-    IF policy.ingest NOT IN ('heap', 'runs') THEN
-        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "ingest": "%s"', policy.ingest),
-            hint => 'Valid values are "heap", "runs".');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "ingest": "%s"', policy.ingest),
+        hint => 'Valid values are "heap", "runs".')
+      WHERE policy.ingest NOT IN ('heap', 'runs');
     IF policy.ingest IS DISTINCT FROM 'runs' THEN
         RETURN;
     END IF;
@@ -197,24 +162,19 @@ DECLARE
     seconds numeric := extract(epoch FROM partition_interval
                        - make_interval(months => months::integer));
 BEGIN
-    IF partition_interval IS NULL OR months < 0 OR seconds < 0
-       OR (months = 0 AND seconds = 0) THEN
-        PERFORM zbxhist_internal.refuse('22023', 'partition interval must be greater than zero');
-    END IF;
-    IF months > 0 AND seconds > 0 THEN
-        PERFORM zbxhist_internal.refuse('22023', 'partition interval cannot mix months with days or hours',
-            hint => 'Use for example ''1 day'' or ''1 month''.');
-    END IF;
-    IF seconds % 60 <> 0 THEN
-        PERFORM zbxhist_internal.refuse('22023', 'partition interval must be a whole number of minutes');
-    END IF;
-    IF seconds > 0 AND (86400 % seconds <> 0 AND seconds % 86400 <> 0) THEN
-        PERFORM zbxhist_internal.refuse('22023', 'partition interval must divide a day, or be a number of days',
-            hint => 'Use for example ''1 hour'', ''6 hours'', ''1 day'' or ''1 month''.');
-    END IF;
-    IF months > 1200 OR seconds > 86400::bigint * 36525 THEN
-        PERFORM zbxhist_internal.refuse('22023', 'partition interval is too long');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'partition interval must be greater than zero')
+      WHERE partition_interval IS NULL OR months < 0 OR seconds < 0
+         OR (months = 0 AND seconds = 0);
+    PERFORM zbxhist_internal.refuse('22023', 'partition interval cannot mix months with days or hours',
+        hint => 'Use for example ''1 day'' or ''1 month''.')
+      WHERE months > 0 AND seconds > 0;
+    PERFORM zbxhist_internal.refuse('22023', 'partition interval must be a whole number of minutes')
+      WHERE seconds % 60 <> 0;
+    PERFORM zbxhist_internal.refuse('22023', 'partition interval must divide a day, or be a number of days',
+        hint => 'Use for example ''1 hour'', ''6 hours'', ''1 day'' or ''1 month''.')
+      WHERE seconds > 0 AND (86400 % seconds <> 0 AND seconds % 86400 <> 0);
+    PERFORM zbxhist_internal.refuse('22023', 'partition interval is too long')
+      WHERE months > 1200 OR seconds > 86400::bigint * 36525;
 END
 $$;
 
@@ -224,10 +184,9 @@ $$;
 CREATE FUNCTION zbxhist_internal.verify_options(options zbxhist.managed_schema, never_pack boolean) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF never_pack AND options.pack_after IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
-            hint => 'never_pack leaves partitions as they are from now on.');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
+        hint => 'never_pack leaves partitions as they are from now on.')
+      WHERE never_pack AND options.pack_after IS NOT NULL;
     PERFORM zbxhist_internal.verify_retention(options.history_retention, 'history_retention');
     PERFORM zbxhist_internal.verify_retention(options.trends_retention, 'trends_retention');
     PERFORM zbxhist_internal.verify_clock_limits(options.max_age, options.max_ahead, NULL, false);
@@ -239,9 +198,8 @@ BEGIN
     PERFORM zbxhist_internal.new_policy(NULL, is_trends, options)
        FROM unnest('{false,true}'::boolean[]) AS is_trends;
     -- fewer are made of months
-    IF options.premake NOT BETWEEN 0 AND 1000 THEN
-        PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000')
+      WHERE options.premake NOT BETWEEN 0 AND 1000;
 END
 $$;
 
@@ -251,18 +209,14 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $
 BEGIN
     PERFORM zbxhist_internal.verify_interval(policy.partition_interval);
     PERFORM zbxhist_internal.verify_retention(policy.retention, 'retention');
-    IF policy.pack_after <= interval '0' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'pack_after must be greater than zero');
-    END IF;
-    IF policy.pack_after > interval '200 years' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'pack_after must not be longer than 200 years');
-    END IF;
-    IF policy.premake IS NULL OR policy.premake NOT BETWEEN 0 AND 1000 THEN
-        PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000');
-    END IF;
-    IF policy.move_existing IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'move_existing must not be null');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'pack_after must be greater than zero')
+      WHERE policy.pack_after <= interval '0';
+    PERFORM zbxhist_internal.refuse('22023', 'pack_after must not be longer than 200 years')
+      WHERE policy.pack_after > interval '200 years';
+    PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000')
+      WHERE policy.premake IS NULL OR policy.premake NOT BETWEEN 0 AND 1000;
+    PERFORM zbxhist_internal.refuse('22004', 'move_existing must not be null')
+      WHERE policy.move_existing IS NULL;
     PERFORM zbxhist_internal.verify_ingest(policy);
     PERFORM zbxhist_internal.verify_retention_action(policy.parent, policy.retention_action, policy.retention_schema);
 END
@@ -272,13 +226,11 @@ $$;
 CREATE FUNCTION zbxhist_internal.verify_retention(retention interval, name text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF retention <= interval '0' THEN
-        PERFORM zbxhist_internal.refuse('22023', format('%s must be greater than zero', name),
-            hint => 'NULL follows the storage period set in Zabbix.');
-    END IF;
-    IF retention > interval '200 years' THEN
-        PERFORM zbxhist_internal.refuse('22023', format('%s must not be longer than 200 years', name));
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', format('%s must be greater than zero', name),
+        hint => 'NULL follows the storage period set in Zabbix.')
+      WHERE retention <= interval '0';
+    PERFORM zbxhist_internal.refuse('22023', format('%s must not be longer than 200 years', name))
+      WHERE retention > interval '200 years';
 END
 $$;
 
@@ -288,19 +240,16 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $
 DECLARE
     found_problem CONSTANT record := zbxhist_internal.schema_problem(parent, schema_name);
 BEGIN
-    IF action NOT IN ('drop', 'detach') THEN
-        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "retention_action": "%s"', action),
-            hint => 'Valid values are "drop", "detach".');
-    END IF;
-    IF schema_name IS NOT NULL AND action IS DISTINCT FROM 'detach' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'retention_schema is only for retention_action "detach"',
-            hint => format('SELECT zbxhist.alter_parent(%L, retention_action => ''detach'', retention_schema => %L);',
-                           parent, schema_name));
-    END IF;
-    IF found_problem.problem IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse(found_problem.sqlstate, found_problem.problem,
-            hint => found_problem.remedy);
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "retention_action": "%s"', action),
+        hint => 'Valid values are "drop", "detach".')
+      WHERE action NOT IN ('drop', 'detach');
+    PERFORM zbxhist_internal.refuse('22023', 'retention_schema is only for retention_action "detach"',
+        hint => format('SELECT zbxhist.alter_parent(%L, retention_action => ''detach'', retention_schema => %L);',
+                       parent, schema_name))
+      WHERE schema_name IS NOT NULL AND action IS DISTINCT FROM 'detach';
+    PERFORM zbxhist_internal.refuse(found_problem.sqlstate, found_problem.problem,
+        hint => found_problem.remedy)
+      WHERE found_problem.problem IS NOT NULL;
 END
 $$;
 
@@ -314,28 +263,24 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET 
 DECLARE
     precisions CONSTANT text[] := '{1 ns,1 us,1 ms,1 s}';
 BEGIN
-    IF time_precision <> ALL (precisions) THEN
-        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "time_precision": "%s"', time_precision),
-            hint => 'Valid values are "1 ns", "1 us", "1 ms", "1 s".');
-    END IF;
-    IF NOT time_precision_after BETWEEN interval '1 day' AND interval '200 years' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'time_precision_after must be between 1 day and 200 years');
-    END IF;
-    IF time_precision <> '1 ns'
-       AND NOT EXISTS (SELECT FROM pg_attribute a
-                        WHERE a.attrelid = policy.parent AND a.attname = 'ns' AND a.atttypid = 'integer'::regtype) THEN
-        PERFORM zbxhist_internal.refuse('42703', format('table %s has no column "ns" of type integer', policy.parent));
-    END IF;
-    IF accept_rounding IS NOT TRUE
-       AND (array_position(precisions, time_precision) > array_position(precisions, policy.time_precision)
-            OR policy.time_precision <> '1 ns' AND time_precision_after < policy.time_precision_after) THEN
-        PERFORM zbxhist_internal.refuse('22023', 'rounded times cannot be restored',
-            detail => format('Packed values of table %s that are older than %s would lose their exact nanoseconds.',
-                             policy.parent, coalesce(time_precision_after, policy.time_precision_after)),
-            hint => format('SELECT zbxhist.alter_parent(%L, time_precision => %L, time_precision_after => %L, accept_rounding => true);',
-                           policy.parent, coalesce(time_precision, policy.time_precision),
-                           coalesce(time_precision_after, policy.time_precision_after)));
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "time_precision": "%s"', time_precision),
+        hint => 'Valid values are "1 ns", "1 us", "1 ms", "1 s".')
+      WHERE time_precision <> ALL (precisions);
+    PERFORM zbxhist_internal.refuse('22023', 'time_precision_after must be between 1 day and 200 years')
+      WHERE NOT time_precision_after BETWEEN interval '1 day' AND interval '200 years';
+    PERFORM zbxhist_internal.refuse('42703', format('table %s has no column "ns" of type integer', policy.parent))
+      WHERE time_precision <> '1 ns'
+        AND NOT EXISTS (SELECT FROM pg_attribute a
+                             WHERE a.attrelid = policy.parent AND a.attname = 'ns' AND a.atttypid = 'integer'::regtype);
+    PERFORM zbxhist_internal.refuse('22023', 'rounded times cannot be restored',
+        detail => format('Packed values of table %s that are older than %s would lose their exact nanoseconds.',
+                         policy.parent, coalesce(time_precision_after, policy.time_precision_after)),
+        hint => format('SELECT zbxhist.alter_parent(%L, time_precision => %L, time_precision_after => %L, accept_rounding => true);',
+                       policy.parent, coalesce(time_precision, policy.time_precision),
+                       coalesce(time_precision_after, policy.time_precision_after)))
+      WHERE accept_rounding IS NOT TRUE
+        AND (array_position(precisions, time_precision) > array_position(precisions, policy.time_precision)
+                 OR policy.time_precision <> '1 ns' AND time_precision_after < policy.time_precision_after);
 END
 $$;
 
@@ -344,19 +289,17 @@ $$;
 CREATE FUNCTION zbxhist_internal.verify_deleted_items(parent regclass, deleted_items text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF deleted_items NOT IN ('keep', 'drop') THEN
-        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "deleted_items": "%s"', deleted_items),
-            hint => 'Valid values are "keep", "drop".');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "deleted_items": "%s"', deleted_items),
+        hint => 'Valid values are "keep", "drop".')
+      WHERE deleted_items NOT IN ('keep', 'drop');
     -- items of another table are not Zabbix's
-    IF deleted_items = 'drop'
-       AND NOT EXISTS (SELECT FROM pg_class k
-                         JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
-                        WHERE k.oid = parent) THEN
-        PERFORM zbxhist_internal.refuse('42809', format('table %s is no table of Zabbix', parent),
-            detail => 'What its items are is not told by the table "items".',
-            hint => format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42809', format('table %s is no table of Zabbix', parent),
+        detail => 'What its items are is not told by the table "items".',
+        hint => format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent))
+      WHERE deleted_items = 'drop'
+        AND NOT EXISTS (SELECT FROM pg_class k
+                              JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+                             WHERE k.oid = parent);
 END
 $$;
 
@@ -365,20 +308,16 @@ CREATE FUNCTION zbxhist_internal.verify_clock_limits(
     max_age interval, max_ahead interval, out_of_range text, any_clock boolean) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF any_clock AND (max_age IS NOT NULL OR max_ahead IS NOT NULL) THEN
-        PERFORM zbxhist_internal.refuse('22023', 'any_clock cannot be given together with max_age or max_ahead',
-            hint => 'any_clock stores values with whatever clock.');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'any_clock cannot be given together with max_age or max_ahead',
+        hint => 'any_clock stores values with whatever clock.')
+      WHERE any_clock AND (max_age IS NOT NULL OR max_ahead IS NOT NULL);
     -- proxies send what they have buffered, and clocks differ
-    IF NOT max_age BETWEEN interval '1 day' AND interval '200 years' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'max_age must be between 1 day and 200 years');
-    END IF;
-    IF NOT max_ahead BETWEEN interval '1 hour' AND interval '200 years' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'max_ahead must be between 1 hour and 200 years');
-    END IF;
-    IF out_of_range NOT IN ('drop', 'keep') THEN
-        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "out_of_range": "%s"', out_of_range),
-            hint => 'Valid values are "drop", "keep".');
-    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'max_age must be between 1 day and 200 years')
+      WHERE NOT max_age BETWEEN interval '1 day' AND interval '200 years';
+    PERFORM zbxhist_internal.refuse('22023', 'max_ahead must be between 1 hour and 200 years')
+      WHERE NOT max_ahead BETWEEN interval '1 hour' AND interval '200 years';
+    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "out_of_range": "%s"', out_of_range),
+        hint => 'Valid values are "drop", "keep".')
+      WHERE out_of_range NOT IN ('drop', 'keep');
 END
 $$;

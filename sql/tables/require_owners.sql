@@ -10,20 +10,15 @@ CREATE FUNCTION zbxhist_internal.require_owners() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relations oid[] := ARRAY[new.parent::oid];
-    missing   oid;
 BEGIN
     IF tg_relid = 'zbxhist.packed_day'::regclass THEN
         relations := relations || new.day::oid;
     ELSIF tg_relid = 'zbxhist.archive_copy'::regclass THEN
         relations := relations || new.groups::oid || coalesce(new.day::oid, 0);
     END IF;
-    SELECT k.oid INTO missing
-      FROM pg_class k
-     WHERE k.oid = ANY (relations) AND NOT pg_has_role(k.relowner, 'USAGE')
-     LIMIT 1;
-    IF FOUND THEN
-        PERFORM zbxhist_internal.refuse('42501', format('must be owner of table %s', missing::regclass));
-    END IF;
+    PERFORM zbxhist_internal.refuse('42501', format('must be owner of table %s', k.oid::regclass))
+       FROM pg_class k
+      WHERE k.oid = ANY (relations) AND NOT pg_has_role(k.relowner, 'USAGE');
     RETURN new;
 END
 $$;

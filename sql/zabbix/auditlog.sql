@@ -167,9 +167,8 @@ BEGIN
                         AND x.indexrelid IS DISTINCT FROM zbxhist_internal.auditlog_index(parent)) THEN
             'It has other unique indexes, or one that is not valid.'
         ELSE zbxhist_internal.dependent_object(parent) || ' depends on it.' END;
-    IF problem IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse('55000', format('table %s cannot be partitioned', parent), detail => problem);
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('table %s cannot be partitioned', parent), detail => problem)
+      WHERE problem IS NOT NULL;
 END
 $$;
 
@@ -246,16 +245,12 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     first  CONSTANT text := zbxhist_internal.cuid_of(from_clock);
     ending CONSTANT text := zbxhist_internal.cuid_of(to_clock);
-    source regclass;
-    target regclass;
-    sign   text;
 BEGIN
-    PERFORM zbxhist_internal.lock_exclusively(others, zbxhist_internal.short_lock_timeout());
-    FOR source, target, sign IN VALUES (others, partition, ''), (partition, others, 'NOT ') LOOP
-        PERFORM zbxhist_internal.execute_as_owner(parent, format(
-            'WITH moved AS (DELETE FROM %s WHERE %s(auditid >= %L AND auditid < %L) RETURNING *) INSERT INTO %s SELECT * FROM moved',
-            source, sign, first, ending, target));
-    END LOOP;
+    PERFORM zbxhist_internal.lock_exclusively(others);
+    PERFORM zbxhist_internal.execute_as_owner(parent, format(
+                'WITH moved AS (DELETE FROM %s WHERE %s(auditid >= %L AND auditid < %L) RETURNING *) INSERT INTO %s SELECT * FROM moved',
+                v.source, v.sign, first, ending, v.target))
+       FROM (VALUES (others, partition, ''), (partition, others, 'NOT ')) v (source, target, sign);
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
         'ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%L) TO (%L)', parent, partition, first, ending));
 END
@@ -381,14 +376,13 @@ BEGIN
                CASE WHEN follow_zabbix THEN NULL ELSE coalesce(retention, former.retention) END,
                coalesce(premake, former.premake, 1), coalesce(former.created_at, now()));
     kept := zbxhist_internal.auditlog_retention(parent, policy.retention);
-    IF policy.retention IS NULL AND kept.retention IS NOT NULL AND (former.parent IS NULL OR former.retention IS NOT NULL)
-       AND NOT accept_deletion AND NOT dry_run
-       AND (zbxhist_internal.zabbix_setting((SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
-                                              WHERE k.oid = parent), 'hk_audit_mode')).value = '0' THEN
-        PERFORM zbxhist_internal.refuse('55000', format('Zabbix deletes nothing of table %s, for its housekeeping of the audit log is off, but maintenance would drop what is older than %s', parent, kept.retention),
-            hint => format('SELECT * FROM zbxhist.partition_auditlog(%L, accept_deletion => true%s);', parent,
-                           CASE WHEN follow_zabbix THEN ', follow_zabbix => true' ELSE '' END));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('Zabbix deletes nothing of table %s, for its housekeeping of the audit log is off, but maintenance would drop what is older than %s', parent, kept.retention),
+        hint => format('SELECT * FROM zbxhist.partition_auditlog(%L, accept_deletion => true%s);', parent,
+                       CASE WHEN follow_zabbix THEN ', follow_zabbix => true' ELSE '' END))
+      WHERE policy.retention IS NULL AND kept.retention IS NOT NULL AND (former.parent IS NULL OR former.retention IS NOT NULL)
+        AND NOT accept_deletion AND NOT dry_run
+        AND (zbxhist_internal.zabbix_setting((SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+                                                   WHERE k.oid = parent), 'hk_audit_mode')).value = '0';
     auditlog := parent;
     IF former.parent IS NULL AND zbxhist_internal.auditlog_others(parent) IS NOT NULL
        AND EXISTS (SELECT FROM zbxhist_internal.auditlog_partitions(parent) p WHERE p.from_clock IS NOT NULL) THEN
@@ -396,11 +390,10 @@ BEGIN
         detail := 'it is partitioned already, as by an earlier call';
     ELSIF former.parent IS NULL THEN
         PERFORM zbxhist_internal.verify_auditlog(parent);
-        IF pg_total_relation_size(parent) > most_bytes AND zbxhist_internal.auditlog_index(parent) IS NULL THEN
-            PERFORM zbxhist_internal.refuse('55000', format('table %s is too large, %s, to be locked while an index is made', parent, pg_size_pretty(pg_total_relation_size(parent))),
-                detail => 'The index is made while Zabbix writes, and becomes the primary key.',
-                hint => format('CREATE UNIQUE INDEX CONCURRENTLY ON %s (auditid COLLATE "C");', parent));
-        END IF;
+        PERFORM zbxhist_internal.refuse('55000', format('table %s is too large, %s, to be locked while an index is made', parent, pg_size_pretty(pg_total_relation_size(parent))),
+            detail => 'The index is made while Zabbix writes, and becomes the primary key.',
+            hint => format('CREATE UNIQUE INDEX CONCURRENTLY ON %s (auditid COLLATE "C");', parent))
+          WHERE pg_total_relation_size(parent) > most_bytes AND zbxhist_internal.auditlog_index(parent) IS NULL;
         action := 'partition';
         detail := format('its rows, about %s, %s, become the first partition', zbxhist_internal.probable_rows(parent),
                          pg_size_pretty(pg_total_relation_size(parent)));
@@ -454,7 +447,6 @@ DECLARE
         SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = step_auditlog.parent);
     cutoff    CONSTANT bigint := zbxhist_internal.clock_before(
         (zbxhist_internal.auditlog_retention(parent, policy.retention)).retention);
-    started   timestamptz := clock_timestamp();
     range     record;
     partition regclass;
     waited    interval;
@@ -472,27 +464,27 @@ BEGIN
          ORDER BY p.from_clock
     LOOP
         PERFORM zbxhist_internal.require_owner(partition);
-        waited := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
+        waited := zbxhist_internal.lock_exclusively(partition);
         PERFORM zbxhist_internal.give_to(partition, (SELECT k.relowner FROM pg_class k WHERE k.oid = parent));
-        PERFORM zbxhist_internal.log_action(parent, 'owner', partition::text, NULL, NULL, started, waited);
+        PERFORM zbxhist_internal.log_action(parent, 'owner', partition::text, lock_wait => waited);
         RETURN 'more';
     END LOOP;
     PERFORM zbxhist_internal.create_auditlog_others(parent, parent);
     SELECT * INTO range FROM zbxhist_internal.missing_auditlog_ranges(policy) LIMIT 1;
     IF FOUND THEN
         partition := zbxhist_internal.create_auditlog_partition(parent, range.from_clock, range.to_clock);
-        PERFORM zbxhist_internal.log_action(parent, 'create', partition::text, NULL, NULL, started);
+        PERFORM zbxhist_internal.log_action(parent, 'create', partition::text);
         RETURN 'more';
     END IF;
     FOR partition IN SELECT e FROM zbxhist_internal.expired_auditlog_partitions(parent) e LOOP
         CONTINUE WHEN zbxhist_internal.has_auditlog_rows(partition, cutoff);
         -- DROP takes this lock on both
-        waited := zbxhist_internal.lock_exclusively(parent, zbxhist_internal.short_lock_timeout());
-        PERFORM zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
+        waited := zbxhist_internal.lock_exclusively(parent);
+        PERFORM zbxhist_internal.lock_exclusively(partition);
         CONTINUE WHEN zbxhist_internal.has_auditlog_rows(partition, cutoff);
         rows := zbxhist_internal.probable_rows(partition);
         bytes := pg_total_relation_size(partition);
-        PERFORM zbxhist_internal.log_action(parent, 'drop', partition::text, rows, bytes, started, waited);
+        PERFORM zbxhist_internal.log_action(parent, 'drop', partition::text, rows => rows, bytes => bytes, lock_wait => waited);
         PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
         RETURN 'more';
     END LOOP;
@@ -509,10 +501,9 @@ CREATE FUNCTION zbxhist_internal.has_auditlog_rows(partition regclass, from_cloc
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- policies might hide some
-    IF EXISTS (SELECT FROM pg_class k WHERE k.oid = partition AND k.relrowsecurity) THEN
-        PERFORM zbxhist_internal.refuse('55000', format('table %s has row security', partition),
-            hint => format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', partition));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', format('table %s has row security', partition),
+        hint => format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', partition))
+      WHERE EXISTS (SELECT FROM pg_class k WHERE k.oid = partition AND k.relrowsecurity);
     RETURN zbxhist_internal.execute_as_owner(
         partition, format('SELECT EXISTS (SELECT FROM %s WHERE clock >= %s)', partition, from_clock))::boolean;
 END
@@ -535,10 +526,9 @@ BEGIN
                                     'is what ' || zbxhist_internal.dependent_object(r.relation) || ' depends on')
           FROM (SELECT parent UNION ALL SELECT p.partition FROM zbxhist_internal.auditlog_partitions(parent) p) r (relation)
     LOOP
-        IF problem IS NOT NULL THEN
-            PERFORM zbxhist_internal.refuse('55000', format('cannot make a plain table of %s', parent),
-                detail => format('Table %s %s.', relation, problem));
-        END IF;
+        PERFORM zbxhist_internal.refuse('55000', format('cannot make a plain table of %s', parent),
+            detail => format('Table %s %s.', relation, problem))
+          WHERE problem IS NOT NULL;
     END LOOP;
     SELECT k.relname INTO known_as FROM pg_class k WHERE k.oid = parent;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s RENAME TO %I', parent,
@@ -591,19 +581,4 @@ BEGIN
         END IF;
     END LOOP;
 END
-$$;
-
--- What the next maintenance of an audit log would create and drop, if no later clocks
--- are in what it drops.
-CREATE FUNCTION zbxhist_internal.preview_auditlog(parent regclass)
-RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT 'create', NULL, to_timestamp(m.from_clock), to_timestamp(m.to_clock), NULL::bigint, NULL::bigint
-      FROM zbxhist.auditlog_config c, zbxhist_internal.missing_auditlog_ranges(c) m
-     WHERE c.parent = preview_auditlog.parent
-    UNION ALL
-    SELECT 'drop', p.partition::text, to_timestamp(p.from_clock), to_timestamp(p.to_clock),
-           zbxhist_internal.estimated_rows(p.partition), pg_total_relation_size(p.partition)
-      FROM zbxhist_internal.auditlog_partitions(parent) p
-     WHERE p.partition IN (SELECT zbxhist_internal.expired_auditlog_partitions(parent))
 $$;

@@ -1,11 +1,13 @@
 -- sql/zabbix/retention.sql
 
--- The retention that counts for a table, where it comes from, and why if there is none.
+-- The retention that counts for a table, or that would if Zabbix overrode the storage
+-- periods of its items, where it comes from, and why if there is none.
 -- The storage period set in Zabbix counts only while it overrides those of the
 -- items (hk_*_global); without that nothing says how old is too old, and
 -- nothing is dropped.
 CREATE FUNCTION zbxhist_internal.effective_retention(
-    parent regclass, policy_retention interval, OUT retention interval, OUT source text, OUT problem text)
+    parent regclass, policy_retention interval, overridden boolean DEFAULT false, OUT retention interval,
+    OUT source text, OUT problem text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     table_schema name;
@@ -37,7 +39,7 @@ BEGIN
         problem := format('schema %I has no Zabbix settings', table_schema);
     ELSIF overrides.value IS NULL OR period.value IS NULL THEN
         problem := format('cannot read %s', period.source) || coalesce(': ' || period.problem, '');
-    ELSIF overrides.value <> '1' THEN
+    ELSIF overrides.value <> '1' AND NOT coalesce(overridden AND length > interval '0', false) THEN
         problem := format('%s is %s: Zabbix does not override the storage periods of the items',
                           overrides.source, overrides.value);
     ELSIF length IS NULL THEN
@@ -47,34 +49,6 @@ BEGIN
     ELSE
         retention := justify_hours(length);
         source := 'zabbix: ' || period.source;
-    END IF;
-END
-$$;
-
--- The retention that counts for a table, or the one that would if Zabbix overrode the
--- storage periods of its items.
-CREATE FUNCTION zbxhist_internal.planned_retention(
-    parent regclass, policy_retention interval, overridden boolean, OUT retention interval, OUT source text,
-    OUT problem text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    relation record;
-    period   record;
-BEGIN
-    SELECT e.retention, e.source, e.problem INTO retention, source, problem
-      FROM zbxhist_internal.effective_retention(parent, policy_retention) e;
-    SELECT n.nspname, substring(k.relname FROM '^(history|trends)') AS kind INTO relation
-      FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
-     WHERE k.oid = parent;
-    IF retention IS NOT NULL OR NOT overridden OR relation.kind IS NULL THEN
-        RETURN;
-    END IF;
-    period := zbxhist_internal.zabbix_setting(relation.nspname, 'hk_' || relation.kind);
-    IF zbxhist_internal.parse_period(period.value) > interval '0'
-       AND (zbxhist_internal.zabbix_setting(relation.nspname, 'hk_' || relation.kind || '_global')).value <> '1' THEN
-        retention := justify_hours(zbxhist_internal.parse_period(period.value));
-        source := 'zabbix: ' || period.source;
-        problem := NULL;
     END IF;
 END
 $$;

@@ -110,7 +110,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.configure_zabbix(schema_name name, dry_run boolean) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
-    wanted  CONSTANT text[] := '{hk_history_mode,hk_history_global,hk_trends_mode,hk_trends_global}';
     setting record;
     changes text[] := '{}';
     answer  record;
@@ -118,7 +117,7 @@ BEGIN
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
     FOR setting IN
         SELECT w AS name, CASE WHEN w LIKE '%\_mode' THEN 0 ELSE 1 END AS value
-          FROM unnest(wanted) w
+          FROM unnest('{hk_history_mode,hk_history_global,hk_trends_mode,hk_trends_global}'::text[]) w
     LOOP
         answer := zbxhist_internal.zabbix_setting(schema_name, setting.name);
         IF answer.value IS NULL THEN

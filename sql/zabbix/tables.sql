@@ -38,12 +38,10 @@ CREATE FUNCTION zbxhist_internal.trusts_owner(table_schema name, owner oid) RETU
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- (a function in SQL would be planned anew in each call)
-    IF owner = 'pg_database_owner'::regrole
-       OR EXISTS (SELECT FROM pg_roles r WHERE r.oid = owner AND r.rolsuper)
-       OR EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database() AND d.datdba = owner) THEN
-        RETURN true;
-    END IF;
-    RETURN EXISTS (
+    RETURN owner = 'pg_database_owner'::regrole
+        OR EXISTS (SELECT FROM pg_roles r WHERE r.oid = owner AND r.rolsuper)
+        OR EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database() AND d.datdba = owner)
+        OR EXISTS (
            SELECT FROM pg_class k
              JOIN pg_namespace n ON n.oid = k.relnamespace
              LEFT JOIN zbxhist.parent_config c ON c.parent = k.oid

@@ -75,17 +75,17 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
        WHERE extname = 'zbxhist' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
-        auditlog_index,auditlog_obstacle,auditlog_others,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,preview_auditlog,verify_auditlog,
-        describe_left_out,describe_loss,is_unverified,list_takers,lock_holders,most_tries,place_below_mark,
+        auditlog_index,auditlog_obstacle,auditlog_others,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,verify_auditlog,
+        describe_left_out,describe_loss,privileges,expired,lock_holders,most_tries,place_below_mark,
         refuse,require_routed,check_housekeeping,check_indexes,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
         harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
-        foreign_children,planned_retention,verify_retention,
+        foreign_children,verify_retention,
         ask_consent,changed_policy,deletion,deletion_clock,bounds_condition,lost_bounds,overlapping,met_damage,days_to_verify,verify_interval,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,setup_command,verify_options,zabbix_table,
         check,check_clocks,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_retention,check_unpacked,check_tablespace,due_tablespace,may_create_in,tablespace_of,verify_tablespace,
         archivable_days,archive_metrics,archive_origin,archive_table,archives_to_reach,check_archive,copies_to_remove,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,verify_archive,why_no_archive,
-        day_bytes,day_clock,days_to_unpack,may_repack,repack_limit,compactable_days,compacted_name,free_name,days_to_compact,ranges_to_compact,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
+        day_bytes,day_clock,days_to_unpack,may_repack,repack_limit,compactable_days,compacted_name,free_name,days_to_compact,ranges_to_compact,wasteful_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         altered_days,packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,renamed_column,most_partitions,why_unfit,column_problem,packed_columns,overriding_roles,with_library,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
@@ -93,13 +93,13 @@ SELECT bag_eq(
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,item_usage,item_usage,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,
-        describe_policy,due_precision,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,is_preloaded,
+        describe_policy,due_precision,effective_retention,estimated_rows,find_tables,format_options,is_preloaded,
         format_time,insert_paths,stored_paths,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,preview_steps,targets_of,has_begun,require_owner,require_parent,
-        require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
+        role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,verify_time_precision,verify_clock_limits,open_check,version,waiting_clock,
-        waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
+        waiting_partitions,waiting_rows,waiting_span,wanted_ranges,zabbix_setting,zabbix_tables,
         check_migrations,extension_table,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,check_deleted_items,kept_items,known_items,stored_keys,verify_deleted_items}'::text[])$$,
     'what PUBLIC may call');
 SELECT bag_eq(
@@ -248,6 +248,21 @@ SELECT results_eq(
     $$VALUES ('zbxhist'::name, true, false, 'zbxhist'::name, NULL::name[]),
              ('zbxhist_migrate', true, false, 'zbxhist', '{zbxhist}')$$,
     'trusted');
+
+-- CREATE EXTENSION does not look into bodies
+SET LOCAL check_function_bodies = on;
+CREATE FUNCTION pg_temp.problem_of(definition text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE definition;
+    RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLERRM;
+END
+$$;
+SELECT is_empty(
+    $$SELECT f.signature, p FROM member_functions f, pg_temp.problem_of(pg_get_functiondef(f.oid)) p
+       WHERE f.lanname IN ('sql', 'plpgsql') AND p IS NOT NULL$$,
+    'every function has a body that can be parsed');
 
 SELECT * FROM finish();
 ROLLBACK;

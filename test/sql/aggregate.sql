@@ -46,7 +46,7 @@ SELECT format('INSERT INTO aggregate.%1$I SELECT * FROM aggregate_plain.%1$I WHE
 SELECT format('CALL zbxhist.pack(%L, %L)', t, date '1970-01-01' + n) FROM unnest('{history,history_uint,history_any,trends,trends_uint}'::text[]) t, unnest('{-1,0,1,2,4}'::integer[]) n ORDER BY t, n \gexec
 -- late values, some merged; and some with no partition
 SELECT format('INSERT INTO aggregate.%1$I SELECT * FROM aggregate_plain.%1$I WHERE rnd(clock, 1) %% 26 = 0', relname) FROM pg_class WHERE relnamespace = 'aggregate_plain'::regnamespace AND relkind = 'r' ORDER BY 1 \gexec
-SELECT format('CALL zbxhist_internal.merge_waiting(%L)', t) FROM unnest('{history_uint,trends}'::text[]) t \gexec
+SELECT format('DO $do$ DECLARE answer text; BEGIN CALL zbxhist_internal.do_step(%L, ''merge'', answer); END $do$', t) FROM unnest('{history_uint,trends}'::text[]) t \gexec
 SELECT format('INSERT INTO aggregate.%1$I SELECT * FROM aggregate_plain.%1$I WHERE rnd(clock, 1) %% 26 = 13', relname) FROM pg_class WHERE relnamespace = 'aggregate_plain'::regnamespace AND relkind = 'r' ORDER BY 1 \gexec
 ANALYZE;
 -- values of packed days that were changed and deleted

@@ -20,7 +20,7 @@ DECLARE
     p regclass;
 BEGIN
     FOR p IN SELECT l.partition FROM zbxhist.list_partitions(parent) l WHERE l.to_clock < 10000000 ORDER BY l.from_clock LOOP
-        CALL zbxhist_internal.repeat_by_hand(parent, 'pack', p);
+        CALL zbxhist_internal.repeat_by_hand(parent, 'pack', ARRAY[p]);
     END LOOP;
 END
 $$;
@@ -148,7 +148,7 @@ INSERT INTO history SELECT i, 172800 + j * 60, i, bits(i * j) FROM generate_seri
 INSERT INTO plain SELECT * FROM history WHERE clock >= 172800;
 CALL pack_all('history');
 SELECT count(*) FROM ONLY history;
-CALL zbxhist_internal.repeat_by_hand('history', 'unpack', 'zbxhist_packed.history_p19700104_0000');
+CALL zbxhist_internal.repeat_by_hand('history', 'unpack', '{zbxhist_packed.history_p19700104_0000}');
 SELECT count(*) FROM zbxhist.preview('history') WHERE action = 'compact';
 SELECT zbxhist.alter_parent('history', pack_after => '100 years');
 SELECT count(*) FROM zbxhist.preview('history') WHERE action = 'compact';
@@ -222,7 +222,7 @@ BEGIN;
 -- (as if the present were some hours after that day)
 CREATE TABLE cut AS SELECT extract(epoch FROM clock_timestamp()) - 432000 - 9 * 3600 AS age;
 SELECT zbxhist.alter_parent('history', retention => (SELECT age FROM cut) * interval '1 second', pack_after => '1 hour');
-SELECT e FROM zbxhist_internal.expired_days('history') e WHERE e::text ~ '0106';
+SELECT e FROM zbxhist_internal.expired('history', true) e WHERE e::text ~ '0106';
 -- its days are not compacted any more, those after it are
 SELECT days[1] FROM zbxhist_internal.compactable_days('history');
 SELECT days[1] FROM zbxhist_internal.compactable_days('history', true);

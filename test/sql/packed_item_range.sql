@@ -20,7 +20,7 @@ INSERT INTO history SELECT * FROM plain WHERE ns % 11 > 0;
 CALL zbxhist.pack('history', '1970-01-02');
 CALL zbxhist.pack('history', '1970-01-03');
 INSERT INTO history SELECT * FROM plain WHERE ns % 11 = 0 AND ns < 200;
-CALL zbxhist_internal.merge_waiting('history');
+DO $$ DECLARE answer text; BEGIN CALL zbxhist_internal.do_step('history', 'merge', answer); END $$;
 INSERT INTO history SELECT * FROM plain WHERE ns % 11 = 0 AND ns >= 200;
 ANALYZE history, plain, history_packed;
 SET max_parallel_workers_per_gather = 0;

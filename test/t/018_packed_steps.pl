@@ -237,7 +237,7 @@ DECLARE
     p regclass;
 BEGIN
     FOR p IN SELECT l.partition FROM zbxhist.list_partitions('parts') l WHERE l.to_clock < 1000000 LOOP
-        CALL zbxhist_internal.repeat_by_hand('parts', 'pack', p);
+        CALL zbxhist_internal.repeat_by_hand('parts', 'pack', ARRAY[p]);
     END LOOP;
 END $$;
 CALL pack_parts();
@@ -354,7 +354,7 @@ DECLARE
     p regclass;
 BEGIN
     FOR p IN SELECT l.partition FROM zbxhist.list_partitions('many') l WHERE l.to_clock <= ${\ day(-1) } LOOP
-        CALL zbxhist_internal.repeat_by_hand('many', 'pack', p);
+        CALL zbxhist_internal.repeat_by_hand('many', 'pack', ARRAY[p]);
     END LOOP;
 END \$\$;
 CALL pack_many();

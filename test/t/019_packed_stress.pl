@@ -47,7 +47,7 @@ $node->safe_psql(
 		p regclass;
 	BEGIN
 		FOR p IN SELECT l.partition FROM zbxhist.list_partitions('history') l WHERE l.to_clock <= 0 LOOP
-			CALL zbxhist_internal.repeat_by_hand('history', 'pack', p);
+			CALL zbxhist_internal.repeat_by_hand('history', 'pack', ARRAY[p]);
 		END LOOP;
 	END $$;
 	CALL pack_parts();

@@ -43,7 +43,7 @@ my %moves = (
 			"SELECT zbxhist_internal.invalidate('history')"
 		],
 		move =>
-		  "SELECT zbxhist_internal.step_undo_move('history', 'history_p19700102')"
+		  "SELECT zbxhist_internal.step_move('history', 'history_p19700102', 'undo_move')"
 	},
 	merge => {
 		before => [

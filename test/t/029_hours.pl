@@ -38,14 +38,20 @@ CREATE OR REPLACE FUNCTION zbxhist_internal.current_clock() RETURNS bigint LANGU
 SET search_path = pg_catalog, pg_temp
 AS $$ SELECT current_setting('hours.present')::bigint $$;
 -- so that it is not waited for between two steps
-CREATE OR REPLACE PROCEDURE zbxhist_internal.repeat_step(parent regclass, step text, relation regclass, INOUT answer text)
+CREATE OR REPLACE PROCEDURE zbxhist_internal.repeat_step(
+    parent regclass, step text, relations regclass[], by_hand boolean, INOUT answer text)
 LANGUAGE plpgsql AS $$
+DECLARE
+    relation pg_catalog.regclass;
 BEGIN
-    FOR i IN 1 .. 100 LOOP
-        CALL zbxhist_internal.next_transaction();
-        answer := zbxhist_internal.run_step(parent, step, relation);
-        CALL zbxhist_internal.next_transaction();
-        EXIT WHEN answer NOT IN ('more', 'locked', 'wait');
+    answer := 'done';
+    FOREACH relation IN ARRAY relations LOOP
+        FOR i IN 1 .. 100 LOOP
+            CALL zbxhist_internal.next_transaction();
+            answer := zbxhist_internal.run_step(parent, step, relation);
+            CALL zbxhist_internal.next_transaction();
+            EXIT WHEN answer NOT IN ('more', 'locked', 'wait');
+        END LOOP;
     END LOOP;
 END $$;
 SQL

@@ -36,7 +36,7 @@ $node->safe_psql(
 		INSERT INTO history SELECT * FROM plain WHERE clock >= midnight;
 		COMMIT;
 		FOR p IN SELECT l.partition FROM zbxhist.list_partitions('history') l WHERE l.to_clock < 100000000 LOOP
-			CALL zbxhist_internal.repeat_by_hand('history', 'pack', p);
+			CALL zbxhist_internal.repeat_by_hand('history', 'pack', ARRAY[p]);
 		END LOOP;
 	END $$;
 });

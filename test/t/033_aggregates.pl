@@ -68,7 +68,7 @@ SQL
 	  for grep { rand() < ($is_runs ? 0.4 : 0.7) } 2 .. 6;
 	$node->safe_psql('postgres', <<"SQL");
 INSERT INTO $table SELECT * FROM plain.$table WHERE ns % 38 = 0;
-CALL zbxhist_internal.merge_waiting('$table');
+CALL zbxhist_internal.do_step('$table', 'merge', NULL);
 INSERT INTO $table SELECT * FROM plain.$table WHERE ns % 38 = 19;
 ANALYZE;
 SQL

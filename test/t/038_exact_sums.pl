@@ -143,7 +143,7 @@ sub formats
 
 sql('INSERT INTO history SELECT * FROM plain WHERE ns % 29 = 0');
 check('packed, with late rows');
-sql("CALL zbxhist_internal.merge_waiting('history')");
+sql("CALL zbxhist_internal.do_step('history', 'merge', NULL)");
 sql("$_ WHERE itemid IN (1, 3, 5) AND ns BETWEEN 600 AND 650")
   for 'UPDATE history SET value = value + 0.75',
   'UPDATE plain SET value = value + 0.75';

@@ -503,7 +503,7 @@ $admin->query($_)
   map (
 	{ "INSERT INTO $_ VALUES (1, 82801, 0, 0), (1, 86401, 0, 0), (2, 82801, 0, 0), (2, 86401, 0, 0)"
 	} @sides),
-  q{CALL zbxhist_internal.repeat_by_hand('history', 'pack', 'history_p19700101_2300')};
+  q{CALL zbxhist_internal.repeat_by_hand('history', 'pack', '{history_p19700101_2300}')};
 is( $admin->query('SELECT count(*) FROM history_packed WHERE itemid = 1')
 	  ->{rows}[0][0],
 	2, 'a row is in a run, another one in a packed hour');
