@@ -1,6 +1,6 @@
 -- sql/operate/usage.sql
 
--- The items that take most of a table, and what all items take.
+-- What items take of a table, each and all together.
 -- Packed days are counted by their directories.  What is not packed is counted
 -- row by row; of a table of more than 64 MB a sample is, and is_exact is false.
 CREATE FUNCTION zbxhist_internal.measure_items(parent regclass, from_clock bigint, to_clock bigint, max_items integer)
@@ -58,7 +58,10 @@ RETURNS TABLE (
 LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     WITH usage AS MATERIALIZED (
         SELECT u.*, u.packed_values + u.heap_values AS all_values, u.packed_bytes + u.heap_bytes AS all_bytes
-          FROM zbxhist_internal.measure_items(parent, from_clock, to_clock, max_items) u)
+          FROM zbxhist_internal.measure_items(parent, from_clock, to_clock, max_items) u
+         ORDER BY u.packed_bytes + u.heap_bytes DESC, u.itemid
+         -- it refuses negative numbers itself
+         LIMIT abs(max_items::bigint))
     SELECT u.itemid, n.host, n.item, n.item_key, u.all_values, u.all_bytes,
            round(u.all_bytes::numeric / nullif(u.all_values, 0), 2),
            round(100.0 * u.all_bytes / nullif(u.total_bytes, 0), 2),

@@ -46,7 +46,6 @@ typedef enum AggregatePrivate
 	AGGREGATE_PARTS,
 	AGGREGATE_SOURCES,
 	AGGREGATE_OTHERS,
-	AGGREGATE_FUNCTIONS,		/* OidList: the aggregates */
 	AGGREGATE_PLACES,			/* IntList, see below */
 	AGGREGATE_TABLES,			/* OidList: packed table and parent */
 	AGGREGATE_ATTRIBUTES,		/* IntList: the packed table's column of each

@@ -264,20 +264,30 @@ ZbxhistInitializeAggregateWorker(CustomScanState *node, shm_toc *toc,
 /* ---- counters ---- */
 
 /*
+ * ZbxhistAddCounters adds what this participant has done.
+ */
+void
+ZbxhistAddCounters(AggregateCounters *counters, AggregateScanState *state)
+{
+	AggregateCounters own = state->counters;
+
+	own.days = state->scan->open.counters.days;
+	own.runs = state->scan->open.counters.runs;
+	for (int i = 0; i < NCOUNTERS; i++)
+		((uint64 *) counters)[i] += ((uint64 *) &own)[i];
+}
+
+/*
  * ZbxhistReportAggregate adds what a worker has done, when it ends.
  */
 void
 ZbxhistReportAggregate(AggregateScanState *state)
 {
-	AggregateCounters own = state->counters;
+	AggregateCounters own = {0};
 
 	if (state->shared == NULL || !IsParallelWorker())
 		return;
-	own.days = state->scan->open.counters.days;
-	own.runs_read = state->scan->open.counters.runs.runs;
-	own.run_rows = state->scan->open.counters.runs.rows;
-	own.archived_groups = state->scan->open.counters.runs.archived_groups;
-	own.archived_bytes = state->scan->open.counters.runs.archived_bytes;
+	ZbxhistAddCounters(&own, state);
 	for (int i = 0; i < NCOUNTERS; i++)
 		pg_atomic_fetch_add_u64(&state->shared->counters[i],
 								((uint64 *) &own)[i]);

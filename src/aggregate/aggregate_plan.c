@@ -93,14 +93,10 @@ MakePrivate(const AggregateChoice *choice, List **exprs)
 {
 	const AggregateQuery *query = &choice->query;
 	RelOptInfo *packed = choice->tables.packed;
-	List	   *functions = NIL;
 	List	   *kinds = NIL;
 	List	   *result;
 	ListCell   *lc;
 
-	foreach(lc, query->aggrefs)
-		functions = lappend_oid(functions,
-								lfirst_node(Aggref, lc)->aggfnoid);
 	/* a node that combines groups reads nothing but these */
 	foreach(lc, choice->role == AGGREGATE_COMBINE ? NIL : choice->conds)
 	{
@@ -115,8 +111,8 @@ MakePrivate(const AggregateChoice *choice, List **exprs)
 						ZbxhistPlaceColumns(query->inputs, choice->columns),
 						query->kinds);
 	result = list_concat(result,
-						 list_make5(query->sums, query->parts, query->sources,
-									query->others, functions));
+						 list_make4(query->sums, query->parts, query->sources,
+									query->others));
 	result = lappend(result, MakePlaces(choice));
 	result = list_concat(result,
 						 list_make5(list_make2_oid(choice->relid,

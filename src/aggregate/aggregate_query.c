@@ -73,41 +73,21 @@ ZbxhistIsUsable(Node *node)
 }
 
 /*
- * IsOfKeys says whether an expression is one of itemid and clock, and of no
- * other column.
- */
-static bool
-IsOfKeys(const AggregateQuery *query, Node *node)
-{
-	List	   *vars = pull_var_clause(node, 0);
-	ListCell   *lc;
-
-	foreach(lc, vars)
-	{
-		Var		   *var = lfirst_node(Var, lc);
-
-		if (var->varno != query->rti || (var->varattno != query->itemid &&
-										 var->varattno != query->clock))
-			return false;
-	}
-	return vars != NIL;
-}
-
-/*
  * IsOfColumns says whether all variables of an expression are columns of the
- * relation, none of the system's.
+ * relation, none of the system's, and, of a key, itemid and clock.
  */
 static bool
-IsOfColumns(const AggregateQuery *query, Node *node)
+IsOfColumns(const AggregateQuery *query, Node *node, bool is_key)
 {
-	List	   *vars = pull_var_clause(node, 0);
 	ListCell   *lc;
 
-	foreach(lc, vars)
+	foreach(lc, pull_var_clause(node, 0))
 	{
 		Var		   *var = lfirst_node(Var, lc);
 
-		if (var->varno != query->rti || var->varattno <= 0)
+		if (var->varno != query->rti || var->varattno <= 0 ||
+			(is_key && var->varattno != query->itemid &&
+			 var->varattno != query->clock))
 			return false;
 	}
 	return true;
@@ -132,7 +112,8 @@ ReadKeys(PlannerInfo *root, List *clauses, AggregateQuery *query)
 		Node	   *key = get_sortgroupclause_expr(clause,
 												   root->processed_tlist);
 
-		if (!ZbxhistIsUsable(key) || !IsOfKeys(query, key))
+		if (!ZbxhistIsUsable(key) || !contain_var_clause(key) ||
+			!IsOfColumns(query, key, true))
 			return false;
 		query->keys = lappend(query->keys, key);
 		query->equals = lappend_oid(query->equals, clause->eqop);
@@ -371,7 +352,7 @@ ReadAggregate(AggregateQuery *query, Aggref *aggref)
 		(part == PART_ROWS && aggref->aggfnoid != F_COUNT_))
 		return false;
 	if (filter != NULL &&
-		(!ZbxhistIsUsable(filter) || !IsOfColumns(query, filter)))
+		(!ZbxhistIsUsable(filter) || !IsOfColumns(query, filter, false)))
 		return false;
 	if (part != PART_ROWS)
 		expr = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
@@ -379,7 +360,7 @@ ReadAggregate(AggregateQuery *query, Aggref *aggref)
 		!((Const *) expr)->constisnull)
 		part = PART_ROWS;
 	if (part != PART_ROWS &&
-		(!ZbxhistIsUsable(expr) || !IsOfColumns(query, expr)))
+		(!ZbxhistIsUsable(expr) || !IsOfColumns(query, expr, false)))
 		return false;
 	source = AddAggregateInputs(query, aggref, part, expr, &other);
 	if (part == PART_ROWS && source >= 0)
@@ -456,7 +437,7 @@ ReadEdge(AggregateQuery *query, Aggref *aggref)
 	if (part == PART_ROWS || aggref->aggdistinct != NIL ||
 		aggref->aggfilter != NULL || aggref->agglevelsup > 0 ||
 		GetKind(exprType(expr)) == TOTAL_COUNT || !ZbxhistIsUsable(expr) ||
-		!IsOfColumns(query, expr) ||
+		!IsOfColumns(query, expr, false) ||
 		(query->times != NIL && !equal(query->times, times)))
 		return false;
 	query->times = times;

@@ -200,10 +200,16 @@ InitConditions(AggregateScanState *state)
 static void
 CheckFunctions(const AggregateScanState *state)
 {
+	const CustomScan *plan = (const CustomScan *) state->css.ss.ps.plan;
 	ListCell   *lc;
 
-	foreach(lc, (List *) list_nth(state->private, AGGREGATE_FUNCTIONS))
-		check_function_execute(lfirst_oid(lc));
+	foreach(lc, plan->custom_scan_tlist)
+	{
+		const Aggref *aggref = (const Aggref *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (IsA(aggref, Aggref))
+			check_function_execute(aggref->aggfnoid);
+	}
 }
 
 /*
@@ -427,22 +433,12 @@ NextGroupSlot(ScanState *node)
 }
 
 /*
- * RecheckRow is asked for by ExecScan; no rows are locked, so there is nothing
- * to check.
- */
-static bool
-RecheckRow(ScanState *node, TupleTableSlot *slot)
-{
-	return true;
-}
-
-/*
  * ExecAggregate gives out the next group for which HAVING holds.
  */
 static TupleTableSlot *
 ExecAggregate(CustomScanState *node)
 {
-	return ExecScan(&node->ss, NextGroupSlot, RecheckRow);
+	return ExecScan(&node->ss, NextGroupSlot, recheck_nothing);
 }
 
 /*
@@ -565,36 +561,23 @@ ExplainFilters(const AggregateScanState *state, ExplainState *es)
  * ExplainCounters shows what has been read, by all participants.
  */
 static void
-ExplainCounters(const AggregateScanState *state, ExplainState *es)
+ExplainCounters(AggregateScanState *state, ExplainState *es)
 {
-	const AggregateCounters *own = &state->counters;
-	const AggregateCounters *workers = &state->workers;
-	RunCounters runs = state->scan->open.counters.runs;
+	AggregateCounters all = state->workers;
 
-	runs.runs += workers->runs_read;
-	runs.rows += workers->run_rows;
-	runs.archived_groups += workers->archived_groups;
-	runs.archived_bytes += workers->archived_bytes;
-	ExplainPropertyInteger("Days", NULL,
-						   state->scan->open.counters.days + workers->days, es);
+	ZbxhistAddCounters(&all, state);
+	ExplainPropertyInteger("Days", NULL, all.days, es);
 	ExplainPropertyInteger("Segments From Statistics", NULL,
-						   own->segments_by_stats + workers->segments_by_stats,
-						   es);
+						   all.segments_by_stats, es);
 	if (state->filter != NULL)
 		ExplainPropertyInteger("Segments Excluded", NULL,
-							   own->segments_excluded +
-							   workers->segments_excluded, es);
-	ExplainPropertyInteger("Segments Decoded", NULL,
-						   own->segments_decoded + workers->segments_decoded,
-						   es);
-	ExplainPropertyInteger("Values Decoded", NULL,
-						   own->values_decoded + workers->values_decoded, es);
+							   all.segments_excluded, es);
+	ExplainPropertyInteger("Segments Decoded", NULL, all.segments_decoded, es);
+	ExplainPropertyInteger("Values Decoded", NULL, all.values_decoded, es);
 	if (state->local != NULL)
-		ExplainPropertyInteger("Packed Rows Made", NULL,
-							   own->rows_made + workers->rows_made, es);
-	ExplainPropertyInteger("Other Rows", NULL,
-						   own->other_rows + workers->other_rows, es);
-	ZbxhistExplainRuns(&runs, es);
+		ExplainPropertyInteger("Packed Rows Made", NULL, all.rows_made, es);
+	ExplainPropertyInteger("Other Rows", NULL, all.other_rows, es);
+	ZbxhistExplainRuns(&all.runs, es);
 }
 
 /*
@@ -604,7 +587,7 @@ ExplainCounters(const AggregateScanState *state, ExplainState *es)
 static void
 ExplainAggregate(CustomScanState *node, List *ancestors, ExplainState *es)
 {
-	const AggregateScanState *state = (const AggregateScanState *) node;
+	AggregateScanState *state = (AggregateScanState *) node;
 	List	   *tables = list_nth(state->private, AGGREGATE_TABLES);
 
 	ExplainGroupKeys(state, ancestors, es);

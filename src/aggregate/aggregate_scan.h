@@ -27,10 +27,7 @@ typedef struct AggregateCounters
 	uint64		rows_made;		/* of packed days */
 	uint64		other_rows;		/* of tables that are not packed */
 	uint64		groups_spilled; /* to disk, each time */
-	uint64		runs_read;
-	uint64		run_rows;		/* of them that were decoded */
-	uint64		archived_groups;	/* that were fetched */
-	uint64		archived_bytes;
+	RunCounters runs;
 } AggregateCounters;
 
 typedef struct SpilledGroups SpilledGroups;
@@ -138,6 +135,8 @@ extern Datum ZbxhistGroupState(const GroupTable *table,
 extern void ZbxhistAggregateState(AggregateScanState *state,
 								  TupleTableSlot *slot);
 extern bool ZbxhistTakeInput(AggregateScanState *state, int input);
+extern void ZbxhistAddCounters(AggregateCounters *counters,
+							   AggregateScanState *state);
 extern void ZbxhistReportAggregate(AggregateScanState *state);
 extern Size ZbxhistEstimateAggregate(CustomScanState *node,
 									 ParallelContext *context);

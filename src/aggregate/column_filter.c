@@ -69,17 +69,24 @@ IsNumberColumn(Node *node)
 }
 
 /*
- * SetOperator sets what an operator does that has a column of the condition's
- * type on its left; returns false if it is not one of the type's ordering.
+ * SetOperator sets what an operator does that has a column on its left, and a value on
+ * its right; returns false if it is not one of the ordering of the column's type.
  */
 static bool
-SetOperator(ColumnCondition *condition, Oid operator)
+SetOperator(ColumnCondition *condition, Oid operator, Node *column, Node *value)
 {
-	Oid			family = lookup_type_cache(condition->type,
-										   TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	bool		is_negated = !op_in_opfamily(operator, family);
+	Oid			family;
+	bool		is_negated;
 	Oid			left;
 
+	if (!OidIsValid(operator) || !IsNumberColumn(column) ||
+		is_no_value(value, NULL))
+		return false;
+	condition->place = ((Var *) column)->varattno;
+	condition->type = ((Var *) column)->vartype;
+	family = lookup_type_cache(condition->type,
+							   TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	is_negated = !op_in_opfamily(operator, family);
 	if (family >= FirstNormalObjectId)
 		return false;
 	if (is_negated)
@@ -119,12 +126,7 @@ TakeColumnComparison(OpExpr *op, ColumnCondition *condition)
 		right = swap;
 		operator = get_commutator(operator);
 	}
-	if (!OidIsValid(operator) || !IsNumberColumn(left) || is_no_value(right,
-																	  NULL))
-		return NULL;
-	condition->place = ((Var *) left)->varattno;
-	condition->type = ((Var *) left)->vartype;
-	if (!SetOperator(condition, operator) ||
+	if (!SetOperator(condition, operator, left, right) ||
 		exprType(right) != condition->value_type)
 		return NULL;
 	return right;
@@ -137,15 +139,10 @@ TakeColumnComparison(OpExpr *op, ColumnCondition *condition)
 static Node *
 TakeArray(ScalarArrayOpExpr *op, ColumnCondition *condition)
 {
-	Node	   *left = linitial(op->args);
 	Node	   *right = lsecond(op->args);
 
-	if (!IsNumberColumn(left) || is_no_value(right, NULL))
-		return NULL;
 	condition->is_array = true;
-	condition->place = ((Var *) left)->varattno;
-	condition->type = ((Var *) left)->vartype;
-	if (!SetOperator(condition, op->opno) ||
+	if (!SetOperator(condition, op->opno, linitial(op->args), right) ||
 		condition->strategy != (op->useOr ? BTEqualStrategyNumber : InvalidStrategy) ||
 		get_element_type(exprType(right)) != condition->value_type)
 		return NULL;
@@ -159,7 +156,7 @@ TakeArray(ScalarArrayOpExpr *op, ColumnCondition *condition)
 static bool
 TakeNullTest(NullTest *test, ColumnCondition *condition)
 {
-	static KeyRange everything = {0, PG_UINT64_MAX};
+	static ColumnRange everything = {0, PG_UINT64_MAX};
 	Var		   *var = (Var *) test->arg;
 
 	if (test->argisrow || !IsNumberColumn((Node *) var))

@@ -17,11 +17,11 @@
  * condition is a list of ranges of these, whatever the type.  Both ends are
  * included.
  */
-typedef struct KeyRange
+typedef struct ColumnRange
 {
 	uint64		first;
 	uint64		last;
-} KeyRange;
+} ColumnRange;
 
 /* a comparison of a column with a value or an array, or IS [NOT] NULL */
 typedef struct ColumnCondition
@@ -42,7 +42,7 @@ typedef struct ColumnCondition
 	bool		is_never;		/* true */
 	bool		accepts_null;
 	int			nranges;
-	KeyRange   *ranges;			/* sorted, apart from each other */
+	ColumnRange *ranges;		/* sorted, apart from each other */
 
 	/* of the day in hand */
 	const LayoutColumn *column;

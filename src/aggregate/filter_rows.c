@@ -167,7 +167,7 @@ ZbxhistJudgeSegment(const ColumnFilter *filter, const DayLayout *layout,
 static inline bool
 passes(const ColumnCondition *condition, uint64 key)
 {
-	const KeyRange *range = condition->ranges;
+	const ColumnRange *range = condition->ranges;
 
 	if (condition->nranges > 1)
 	{
@@ -216,7 +216,7 @@ static bool
 FilterDoubles(const ColumnCondition *condition, const double *values, int n,
 			  bool *mask)
 {
-	const KeyRange *range = condition->ranges;
+	const ColumnRange *range = condition->ranges;
 	double		first;
 	double		last;
 

@@ -150,7 +150,7 @@ SetComparison(ColumnCondition *condition, Datum value)
 	KeyPlace	place;
 
 	PlaceValue(condition->value_type, value, &place);
-	condition->ranges = palloc(sizeof(KeyRange) * 3);
+	condition->ranges = palloc(sizeof(ColumnRange) * 3);
 	if (strategy == BTLessStrategyNumber ||
 		strategy == BTLessEqualStrategyNumber || strategy == InvalidStrategy)
 		AddBefore(condition, &place);
@@ -231,7 +231,7 @@ SetArray(ColumnCondition *condition, Datum value)
 
 	/* nothing is not equal to null; even null is so to all of no elements */
 	condition->accepts_null = is_empty && !is_any;
-	condition->ranges = palloc(sizeof(KeyRange) * (nkeys + 1));
+	condition->ranges = palloc(sizeof(ColumnRange) * (nkeys + 1));
 	condition->is_never = is_any ? is_empty : has_null;
 	if (condition->is_never)
 		return;

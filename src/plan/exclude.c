@@ -53,10 +53,7 @@ HasNoRows(const PartitionSet *set, Oid child, const ClockRange *bounds)
 static ClockRange
 GetBounds(PlannerInfo *root, Index varno, AttrNumber clock_attnum)
 {
-	ClockRange	bounds = {
-		.from_clock = ZBXHIST_CLOCK_MIN,
-		.to_clock = ZBXHIST_CLOCK_END
-	};
+	ClockRange	bounds = ANY_CLOCKS;
 	ListCell   *lc;
 
 	foreach(lc, root->simple_rel_array[varno]->baserestrictinfo)

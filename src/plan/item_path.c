@@ -188,7 +188,8 @@ EstimateItemRows(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 
 	if (list_nth(mark, MARKED_RANGES) != NULL)
 	{
-		(void) read_key_ranges(list_nth(mark, MARKED_RANGES), &nranges);
+		(void) read_key_ranges(list_nth_node(Const, mark, MARKED_RANGES)->constvalue,
+							   &nranges);
 		return clamp_row_est(nranges);
 	}
 	TakeClauses(root, mark, columns, rel->baserestrictinfo, &conds, &exact, &local);

@@ -13,14 +13,6 @@
 
 #include "catalog/partition_set.h"
 
-/* rows of an item between two positions, both included */
-typedef struct KeyRange
-{
-	int64		itemid;
-	int64		first;
-	int64		last;
-} KeyRange;
-
 /* which rows a query wants */
 typedef struct ItemQuery
 {
@@ -37,8 +29,9 @@ typedef struct ItemQuery
 	List	   *keys;			/* which the rows of an interval have alike */
 
 	/* key_query.c */
-	Node	   *ranges;			/* rows of these KeyRanges, which are sorted
-								 * and do not overlap: a Const; or NULL */
+	Const	   *ranges;			/* rows of these KeyRanges (of positions),
+								 * which are sorted and do not overlap: a
+								 * Const; or NULL */
 } ItemQuery;
 
 extern double ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows);

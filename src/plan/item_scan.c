@@ -158,7 +158,8 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 	read_item_numbers(numbers, &state->query);
 	state->query.ranges = list_nth(scan->custom_private, ITEM_RANGES);
 	if (state->query.ranges != NULL)
-		state->ranges = read_key_ranges(state->query.ranges, &state->nranges);
+		state->ranges = read_key_ranges(state->query.ranges->constvalue,
+										&state->nranges);
 	else if (state->query.is_of_each)
 	{
 		state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);

@@ -8,8 +8,6 @@
 #ifndef ZBXHIST_ITEM_SCAN_H
 #define ZBXHIST_ITEM_SCAN_H
 
-#include "utils/array.h"
-
 #include "custom_scan.h"
 #include "plan/item_query.h"
 
@@ -50,16 +48,4 @@ read_item_numbers(const List *numbers, ItemQuery *query)
 	query->has_ns = list_nth_int(numbers, QUERY_HAS_NS);
 }
 
-/*
- * read_key_ranges returns the ranges of a constant, and sets how many they are.
- */
-static inline const KeyRange *
-read_key_ranges(const Node *ranges, int *n)
-{
-	ArrayType  *array = DatumGetArrayTypeP(castNode(Const, ranges)->constvalue);
-
-	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) /
-		(int) (sizeof(KeyRange) / sizeof(int64));
-	return (const KeyRange *) ARR_DATA_PTR(array);
-}
 #endif							/* ZBXHIST_ITEM_SCAN_H */

@@ -392,41 +392,6 @@ TakeJoin(KeyList *list, const Query *query, List *conditions)
 /* ---- the query ---- */
 
 /*
- * compare_query_keys orders keys by item and time.
- */
-static int
-compare_query_keys(const void *a, const void *b)
-{
-	const KeyRange *left = a;
-	const KeyRange *right = b;
-
-	return compare_places(left->itemid, left->first, right->itemid,
-						  right->first);
-}
-
-/*
- * MergeQueryKeys sorts keys, and makes one of those that overlap, so that no
- * row is read twice.
- */
-static void
-MergeQueryKeys(KeyList *list)
-{
-	KeyRange   *keys = list->keys;
-	int			nkept = 0;
-
-	qsort(keys, list->nkeys, sizeof(KeyRange), compare_query_keys);
-	for (int i = 0; i < list->nkeys; i++)
-	{
-		if (nkept > 0 && keys[i].itemid == keys[nkept - 1].itemid &&
-			keys[i].first <= keys[nkept - 1].last)
-			keys[nkept - 1].last = Max(keys[nkept - 1].last, keys[i].last);
-		else
-			keys[nkept++] = keys[i];
-	}
-	list->nkeys = nkept;
-}
-
-/*
  * InitKeyList begins a list of keys of a parent's rows.  Returns false if its
  * columns or indexes are none that these are found by.  What may be null is
  * read as 0, so there must be none.
@@ -546,10 +511,11 @@ ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
 		result->quals = conditions == NIL ? NULL :
 			(Node *) make_ands_explicit(conditions);
 	}
-	MergeQueryKeys(&list);
+	list.nkeys = ZbxhistMergeKeyRanges(list.keys, list.nkeys);
 	result->is_of_each = true;
 	result->is_descending = false;
-	result->ranges = ZbxhistMakeArray((const int64 *) list.keys, list.nkeys *
-									  (sizeof(KeyRange) / sizeof(int64)));
+	result->ranges = (Const *)
+		ZbxhistMakeArray((const int64 *) list.keys, list.nkeys *
+						 (sizeof(KeyRange) / sizeof(int64)));
 	return true;
 }

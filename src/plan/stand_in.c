@@ -39,10 +39,7 @@
 ClockRange
 ZbxhistBoundsInWhere(const Query *query, Index rti, AttrNumber clock_attnum)
 {
-	ClockRange	bounds = {
-		.from_clock = ZBXHIST_CLOCK_MIN,
-		.to_clock = ZBXHIST_CLOCK_END
-	};
+	ClockRange	bounds = ANY_CLOCKS;
 
 	ZbxhistNarrowBounds(query->jointree->quals, rti, clock_attnum, &bounds);
 	return bounds;

@@ -179,43 +179,6 @@ EndUsageOf(UsageSums *sums, double table_bytes, double fraction,
 	sums->nbytes = 0;
 }
 
-/*
- * CompareUsage sorts entries by bytes, the most first.
- */
-static int
-CompareUsage(const void *a, const void *b)
-{
-	const ItemUsage *left = *(ItemUsage *const *) a;
-	const ItemUsage *right = *(ItemUsage *const *) b;
-	double		difference = left->packed.nbytes + left->heap.nbytes -
-		right->packed.nbytes - right->heap.nbytes;
-
-	if (difference != 0)
-		return difference > 0 ? -1 : 1;
-	return left->itemid < right->itemid ? -1 : left->itemid > right->itemid;
-}
-
-/*
- * LargestItems returns all items, those that take most first, palloc'd.
- */
-static ItemUsage **
-LargestItems(const UsageSums *sums, int64 *nitems)
-{
-	ItemUsage **result;
-	ItemUsage  *item;
-	HASH_SEQ_STATUS status;
-
-	*nitems = 0;
-	result = MemoryContextAllocHuge(CurrentMemoryContext,
-									sizeof(ItemUsage *) *
-									(hash_get_num_entries(sums->items) + 1));
-	hash_seq_init(&status, sums->items);
-	while ((item = hash_seq_search(&status)) != NULL)
-		result[(*nitems)++] = item;
-	qsort(result, *nitems, sizeof(ItemUsage *), CompareUsage);
-	return result;
-}
-
 /* ---- a table ---- */
 
 /*
@@ -522,17 +485,17 @@ AddTables(UsageSums *sums, Relation parent, Snapshot snapshot)
 /* ---- the function ---- */
 
 /*
- * PutItems adds a row to the result for each of the largest items.
+ * PutItems adds a row to the result for each item.
  */
 static void
-PutItems(ReturnSetInfo *rsinfo, const UsageSums *sums, uint64 max_items)
+PutItems(ReturnSetInfo *rsinfo, const UsageSums *sums)
 {
-	int64		nitems;
-	ItemUsage **items = LargestItems(sums, &nitems);
+	const ItemUsage *item;
+	HASH_SEQ_STATUS status;
 
-	for (int64 i = 0; i < nitems && (uint64) i < max_items; i++)
+	hash_seq_init(&status, sums->items);
+	while ((item = hash_seq_search(&status)) != NULL)
 	{
-		const ItemUsage *item = items[i];
 		Datum		values[7];
 		bool		nulls[7] = {false};
 
@@ -562,19 +525,18 @@ GetClock(FunctionCallInfo fcinfo, int argument, int64 outer)
 }
 
 /*
- * zbxhist_item_usage(parent, from_clock, to_clock, max_items) returns what the
- * largest items take; see sql/operate/usage.sql.
+ * zbxhist_item_usage(parent, from_clock, to_clock, max_items) returns what items
+ * take; the largest ones are chosen by sql/operate/usage.sql.
  */
 Datum
 zbxhist_item_usage(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	UsageSums	sums;
-	uint64		max_items = ZbxhistToLimit("max_items", PG_ARGISNULL(3),
-										   PG_GETARG_INT32(3));
 	Relation	parent;
 	Snapshot	snapshot;
 
+	(void) ZbxhistToLimit("max_items", PG_ARGISNULL(3), PG_GETARG_INT32(3));
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -593,6 +555,6 @@ zbxhist_item_usage(PG_FUNCTION_ARGS)
 		AddTables(&sums, parent, snapshot);
 	UnregisterSnapshot(snapshot);
 	table_close(parent, NoLock);
-	PutItems(rsinfo, &sums, max_items);
+	PutItems(rsinfo, &sums);
 	return (Datum) 0;
 }

@@ -144,8 +144,8 @@ FindKeyOfDay(const PackedScan *scan, int first)
 	const ScanBounds *bounds = &scan->bounds;
 
 	while (first < bounds->nkeys &&
-		   (bounds->keys[first].from_clock >= scan->day.to_clock ||
-			bounds->keys[first].to_clock < scan->day.from_clock))
+		   (bounds->keys[first].first >= scan->day.to_clock ||
+			bounds->keys[first].last < scan->day.from_clock))
 		first++;
 	return first;
 }
@@ -242,11 +242,11 @@ GoToItem(PackedScan *scan, int item)
 		return;
 	if (scan->bounds.keys != NULL)
 	{
-		const ItemClocks *key = &scan->bounds.keys[item];
+		const KeyRange *key = &scan->bounds.keys[item];
 
 		ZbxhistWholeItem(&scan->range, key->itemid);
 		scan->range.is_descending = scan->bounds.is_descending;
-		LimitToClocks(&scan->range, key->from_clock, key->to_clock);
+		LimitToClocks(&scan->range, key->first, key->last);
 	}
 	else
 		scan->range.itemid = scan->bounds.items[item];

@@ -14,13 +14,13 @@
 #include "packed/day/open_days.h"
 #include "packed/values/row_offset.h"
 
-/* clocks of one item that are asked for */
-typedef struct ItemClocks
+/* clocks, or positions, of one item that are asked for */
+typedef struct KeyRange
 {
 	int64		itemid;
-	int64		from_clock;		/* included */
-	int64		to_clock;		/* included */
-} ItemClocks;
+	int64		first;			/* included */
+	int64		last;			/* included */
+} KeyRange;
 
 /* which rows are asked for */
 typedef struct ScanBounds
@@ -36,7 +36,7 @@ typedef struct ScanBounds
 								 * of day after day; with items */
 	bool		is_descending;	/* newest first; with one item, or by item */
 	int			nkeys;
-	ItemClocks *keys;			/* sorted in the order of rows, none overlaps
+	KeyRange   *keys;			/* sorted in the order of rows, none overlaps
 								 * another, of the items and within the
 								 * clocks; NULL: all these clocks of all items */
 	int			ntids;

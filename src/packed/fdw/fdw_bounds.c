@@ -238,16 +238,16 @@ ApplyArray(ScanBounds *bounds, PackedCondKind kind, Datum value)
 /* ---- keys ---- */
 
 /*
- * compare_key_ranges orders keys by item and clock.
+ * compare_key_ranges orders keys by item and clock, or position.
  */
 static int
 compare_key_ranges(const void *a, const void *b)
 {
-	const ItemClocks *left = a;
-	const ItemClocks *right = b;
+	const KeyRange *left = a;
+	const KeyRange *right = b;
 
-	return compare_places(left->itemid, left->from_clock, right->itemid,
-						  right->from_clock);
+	return compare_places(left->itemid, left->first, right->itemid,
+						  right->first);
 }
 
 /*
@@ -257,13 +257,13 @@ compare_key_ranges(const void *a, const void *b)
 static void
 ApplyKeys(ScanBounds *bounds, Datum value)
 {
-	ArrayType  *array = DatumGetArrayTypeP(value);
-	int			nkeys = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) / 3;
-	ItemClocks *keys = palloc(sizeof(ItemClocks) * Max(nkeys, 1));
+	int			nkeys;
+	const KeyRange *ranges = read_key_ranges(value, &nkeys);
+	KeyRange   *keys = palloc(sizeof(KeyRange) * Max(nkeys, 1));
 
 	if (bounds->keys != NULL && bounds->nkeys <= nkeys)
 		return;
-	memcpy(keys, ARR_DATA_PTR(array), sizeof(ItemClocks) * nkeys);
+	memcpy(keys, ranges, sizeof(KeyRange) * nkeys);
 	bounds->keys = keys;
 	bounds->nkeys = nkeys;
 }
@@ -278,11 +278,11 @@ LimitKeys(ScanBounds *bounds)
 
 	for (int i = 0; i < bounds->nkeys; i++)
 	{
-		ItemClocks	key = bounds->keys[i];
+		KeyRange	key = bounds->keys[i];
 
-		key.from_clock = Max(key.from_clock, bounds->from_clock);
-		key.to_clock = Min(key.to_clock, bounds->to_clock);
-		if (key.from_clock <= key.to_clock &&
+		key.first = Max(key.first, bounds->from_clock);
+		key.last = Min(key.last, bounds->to_clock);
+		if (key.first <= key.last &&
 			key.itemid >= bounds->from_item && key.itemid <= bounds->to_item &&
 			(bounds->items == NULL ||
 			 bsearch(&key.itemid, bounds->items, bounds->nitems,
@@ -293,25 +293,24 @@ LimitKeys(ScanBounds *bounds)
 }
 
 /*
- * MergeKeyRanges sorts keys and makes those that overlap one.
+ * ZbxhistMergeKeyRanges sorts keys, makes those that overlap one, and returns how many
+ * are left.
  */
-static void
-MergeKeyRanges(ScanBounds *bounds)
+int
+ZbxhistMergeKeyRanges(KeyRange *keys, int nkeys)
 {
-	ItemClocks *keys = bounds->keys;
 	int			nkept = 0;
 
-	qsort(keys, bounds->nkeys, sizeof(ItemClocks), compare_key_ranges);
-	for (int i = 0; i < bounds->nkeys; i++)
+	qsort(keys, nkeys, sizeof(KeyRange), compare_key_ranges);
+	for (int i = 0; i < nkeys; i++)
 	{
 		if (nkept > 0 && keys[i].itemid == keys[nkept - 1].itemid &&
-			keys[i].from_clock <= keys[nkept - 1].to_clock)
-			keys[nkept - 1].to_clock = Max(keys[nkept - 1].to_clock,
-										   keys[i].to_clock);
+			keys[i].first <= keys[nkept - 1].last)
+			keys[nkept - 1].last = Max(keys[nkept - 1].last, keys[i].last);
 		else
 			keys[nkept++] = keys[i];
 	}
-	bounds->nkeys = nkept;
+	return nkept;
 }
 
 /*
@@ -349,13 +348,13 @@ ZbxhistSettleBounds(ScanBounds *bounds)
 	if (bounds->keys == NULL)
 		return;
 	LimitKeys(bounds);
-	MergeKeyRanges(bounds);
+	bounds->nkeys = ZbxhistMergeKeyRanges(bounds->keys, bounds->nkeys);
 	items = palloc(sizeof(int64) * Max(bounds->nkeys, 1));
 	for (int i = 0; i < bounds->nkeys; i++)
 	{
 		items[i] = bounds->keys[i].itemid;
-		from_clock = Min(from_clock, bounds->keys[i].from_clock);
-		to_clock = Max(to_clock, bounds->keys[i].to_clock);
+		from_clock = Min(from_clock, bounds->keys[i].first);
+		to_clock = Max(to_clock, bounds->keys[i].last);
 	}
 	bounds->items = items;
 	bounds->nitems = ZbxhistSortItems(items, bounds->nkeys);
@@ -436,33 +435,22 @@ LimitRange(int64 *from, int64 *to, PackedCondKind kind, Oid type, Datum value)
 {
 	int64		number;
 	bool		is_whole = GetFloor(type, value, &number);
+	int			strategy = strategy_of_cond(kind);
 	int64		first = PG_INT64_MIN;
 	int64		last = PG_INT64_MAX;
 	bool		is_empty = false;
 
-	switch (kind)
-	{
-		case COND_CLOCK_FROM:
-		case COND_ITEM_FROM:
-		case COND_CLOCK_AFTER:
-		case COND_ITEM_AFTER:
-			first = number;
-			if (!is_whole || kind == COND_CLOCK_AFTER || kind == COND_ITEM_AFTER)
-				is_empty = pg_add_s64_overflow(number, 1, &first);
-			break;
-		case COND_CLOCK_TO:
-		case COND_ITEM_TO:
-		case COND_CLOCK_BEFORE:
-		case COND_ITEM_BEFORE:
-			last = number;
-			if (is_whole && (kind == COND_CLOCK_BEFORE || kind == COND_ITEM_BEFORE))
-				is_empty = pg_sub_s64_overflow(number, 1, &last);
-			break;
-		default:
-			first = last = number;
-			is_empty = !is_whole;
-			break;
-	}
+	if (strategy >= BTEqualStrategyNumber)
+		first = number;
+	if (strategy <= BTEqualStrategyNumber)
+		last = number;
+	if (strategy == BTEqualStrategyNumber)
+		is_empty = !is_whole;
+	else if (strategy > BTEqualStrategyNumber &&
+			 (!is_whole || strategy == BTGreaterStrategyNumber))
+		is_empty = pg_add_s64_overflow(number, 1, &first);
+	else if (is_whole && strategy == BTLessStrategyNumber)
+		is_empty = pg_sub_s64_overflow(number, 1, &last);
 	*from = is_empty ? PG_INT64_MAX : Max(*from, first);
 	*to = is_empty ? PG_INT64_MIN : Min(*to, last);
 }
@@ -501,10 +489,10 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 			*item = GetInteger(type, value);
 			LimitItems(bounds, item, 1);
 			break;
+		case COND_ITEM_BEFORE:
+		case COND_ITEM_TO:
 		case COND_ITEM_FROM:
 		case COND_ITEM_AFTER:
-		case COND_ITEM_TO:
-		case COND_ITEM_BEFORE:
 			LimitRange(&bounds->from_item, &bounds->to_item, kind, type, value);
 			break;
 		default:

@@ -8,23 +8,25 @@
 #ifndef ZBXHIST_FDW_BOUNDS_H
 #define ZBXHIST_FDW_BOUNDS_H
 
+#include "access/stratnum.h"
 #include "nodes/execnodes.h"
-
+#include "utils/array.h"
 #include "packed/day/scan.h"
 
 /* what a value says of a row's item, clock or ctid */
 typedef enum PackedCondKind
 {
-	COND_ITEM,					/* the item is the value */
-	COND_ITEM_FROM,				/* the item is not less than the value */
+	/* comparisons, in the order of btree's strategies */
+	COND_ITEM_BEFORE,			/* the item is less than the value */
+	COND_ITEM_TO,
+	COND_ITEM,
+	COND_ITEM_FROM,
 	COND_ITEM_AFTER,
-	COND_ITEM_TO,				/* the item is not more than the value */
-	COND_ITEM_BEFORE,
-	COND_CLOCK,					/* the same of clocks, in the same order */
+	COND_CLOCK_BEFORE,			/* the same of clocks */
+	COND_CLOCK_TO,
+	COND_CLOCK,
 	COND_CLOCK_FROM,
 	COND_CLOCK_AFTER,
-	COND_CLOCK_TO,
-	COND_CLOCK_BEFORE,
 	COND_ITEMS,					/* the item is in the array */
 	COND_CLOCKS,				/* the clock is in the array */
 	COND_TID,					/* the ctid is the value; from here on they
@@ -37,7 +39,32 @@ typedef enum PackedCondKind
 								 * one of these */
 } PackedCondKind;
 
+/*
+ * strategy_of_cond returns btree's strategy of a comparison.
+ */
+static inline int
+strategy_of_cond(PackedCondKind kind)
+{
+	Assert(kind <= COND_CLOCK_AFTER);
+	return (kind - COND_ITEM_BEFORE) % BTMaxStrategyNumber + 1;
+}
+
+/*
+ * read_key_ranges returns the KeyRanges of an array of their numbers, and sets how many
+ * they are.
+ */
+static inline const KeyRange *
+read_key_ranges(Datum value, int *n)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+
+	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) /
+		(int) (sizeof(KeyRange) / sizeof(int64));
+	return (const KeyRange *) ARR_DATA_PTR(array);
+}
+
 extern int	ZbxhistSortItems(int64 *items, int nitems);
+extern int	ZbxhistMergeKeyRanges(KeyRange *keys, int nkeys);
 
 /* bounds with the items in one array */
 extern void ZbxhistInitBounds(ScanBounds *bounds);

@@ -220,12 +220,6 @@ static void
 SelectRange(PlannerInfo *root, RelOptInfo *rel, List *conds,
 			Selected *selected)
 {
-	static const int strategies[] = {
-		[COND_ITEM_FROM] = BTGreaterEqualStrategyNumber,
-		[COND_ITEM_AFTER] = BTGreaterStrategyNumber,
-		[COND_ITEM_TO] = BTLessEqualStrategyNumber,
-		[COND_ITEM_BEFORE] = BTLessStrategyNumber
-	};
 	const PackedRel *packed = rel->fdw_private;
 	List	   *clauses = NIL;
 	ListCell   *lc;
@@ -235,11 +229,11 @@ SelectRange(PlannerInfo *root, RelOptInfo *rel, List *conds,
 		const PackedCond *cond = lfirst(lc);
 		Oid			operator;
 
-		if (cond->kind < COND_ITEM_FROM || cond->kind > COND_ITEM_BEFORE)
+		if (cond->kind > COND_ITEM_AFTER || cond->kind == COND_ITEM)
 			continue;
 		operator = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT8OID,
 									   exprType((Node *) cond->value),
-									   strategies[cond->kind]);
+									   strategy_of_cond(cond->kind));
 		clauses = lappend(clauses,
 						  make_opclause(operator, BOOLOID, false,
 										(Expr *) makeVar(rel->relid,
@@ -308,16 +302,16 @@ CountKeyRows(const PackedRel *packed, Selected *selected)
 	selected->nrows = 0;
 	for (int i = 0; i < selected->bounds.nkeys; i++)
 	{
-		const ItemClocks *key = &selected->bounds.keys[i];
+		const KeyRange *key = &selected->bounds.keys[i];
 
 		CHECK_FOR_INTERRUPTS();
-		for (int j = FindDayAfter(packed, key->from_clock);
-			 j < packed->ndays && packed->days[j].from_clock <= key->to_clock;
+		for (int j = FindDayAfter(packed, key->first);
+			 j < packed->ndays && packed->days[j].from_clock <= key->last;
 			 j++)
 		{
 			const PackedDay *day = &packed->days[j];
-			double		nclocks = Min(day->to_clock - 1, key->to_clock) -
-				Max(day->from_clock, key->from_clock) + 1;
+			double		nclocks = Min(day->to_clock - 1, key->last) -
+				Max(day->from_clock, key->first) + 1;
 
 			selected->nplaces++;
 			selected->nrows += Max(1, day->nrows / packed->nitems * nclocks /

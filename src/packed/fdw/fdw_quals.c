@@ -212,28 +212,6 @@ GetStrategy(Oid operator, Oid type, Oid value_type)
 }
 
 /*
- * KindOfComparison returns the kind of a comparison of the clock, or of the
- * item.
- */
-static PackedCondKind
-KindOfComparison(bool is_clock, int strategy)
-{
-	switch (strategy)
-	{
-		case BTLessStrategyNumber:
-			return is_clock ? COND_CLOCK_BEFORE : COND_ITEM_BEFORE;
-		case BTLessEqualStrategyNumber:
-			return is_clock ? COND_CLOCK_TO : COND_ITEM_TO;
-		case BTGreaterEqualStrategyNumber:
-			return is_clock ? COND_CLOCK_FROM : COND_ITEM_FROM;
-		case BTGreaterStrategyNumber:
-			return is_clock ? COND_CLOCK_AFTER : COND_ITEM_AFTER;
-		default:
-			return is_clock ? COND_CLOCK : COND_ITEM;
-	}
-}
-
-/*
  * TakeQualComparison takes "column op value" or "value op column".
  */
 static bool
@@ -261,7 +239,8 @@ TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 		(strategy = GetStrategy(operator, exprType(left),
 								exprType(right))) == 0)
 		return false;
-	AddCond(conds, KindOfComparison(key == columns->clock, strategy), right);
+	AddCond(conds, (key == columns->clock ? COND_CLOCK_BEFORE : COND_ITEM_BEFORE) +
+			strategy - BTLessStrategyNumber, right);
 	return true;
 }
 
@@ -395,7 +374,7 @@ typedef struct Keys
 	bool		has_clocks;		/* parts differ in these */
 	int			size;
 	int			nkeys;
-	ItemClocks *keys;
+	KeyRange   *keys;
 } Keys;
 
 /*
@@ -404,19 +383,19 @@ typedef struct Keys
 static void
 AddItemClocks(Keys *keys, int64 itemid, int64 from_clock, int64 to_clock)
 {
-	ItemClocks *key;
+	KeyRange   *key;
 
 	if (keys->nkeys == keys->size)
 	{
 		keys->size = Max(keys->size * 2, 16);
 		keys->keys = keys->keys == NULL ?
-			palloc(sizeof(ItemClocks) * keys->size) :
-			repalloc(keys->keys, sizeof(ItemClocks) * keys->size);
+			palloc(sizeof(KeyRange) * keys->size) :
+			repalloc(keys->keys, sizeof(KeyRange) * keys->size);
 	}
 	key = &keys->keys[keys->nkeys++];
 	key->itemid = itemid;
-	key->from_clock = from_clock;
-	key->to_clock = to_clock;
+	key->first = from_clock;
+	key->last = to_clock;
 }
 
 /*
@@ -436,8 +415,8 @@ AddOrPart(Keys *keys, const ScanBounds *part)
 	keys->to_clock = Max(keys->to_clock, part->to_clock);
 	keys->has_items &= part->items != NULL;
 	for (int i = 0; i < part->nkeys; i++)
-		AddItemClocks(keys, part->keys[i].itemid, part->keys[i].from_clock,
-					  part->keys[i].to_clock);
+		AddItemClocks(keys, part->keys[i].itemid, part->keys[i].first,
+					  part->keys[i].last);
 	for (int i = 0; part->keys == NULL && i < part->nitems; i++)
 		AddItemClocks(keys, part->items[i], part->from_clock, part->to_clock);
 }
@@ -572,7 +551,7 @@ ZbxhistIsRangeOfItems(const List *conds)
 	{
 		PackedCondKind kind = ((PackedCond *) lfirst(lc))->kind;
 
-		if (kind >= COND_ITEM_FROM && kind <= COND_ITEM_BEFORE)
+		if (kind <= COND_ITEM_AFTER && kind != COND_ITEM)
 			return !ZbxhistIsOneItem(conds) && !ZbxhistIsListOfItems(conds);
 	}
 	return false;

@@ -116,7 +116,7 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 static void
 ReverseKeys(ScanBounds *bounds)
 {
-	ItemClocks *keys = bounds->keys;
+	KeyRange   *keys = bounds->keys;
 	int			first = 0;
 
 	while (first < bounds->nkeys)
@@ -127,7 +127,7 @@ ReverseKeys(ScanBounds *bounds)
 			next++;
 		for (int i = first, j = next - 1; i < j; i++, j--)
 		{
-			ItemClocks	key = keys[i];
+			KeyRange	key = keys[i];
 
 			keys[i] = keys[j];
 			keys[j] = key;
