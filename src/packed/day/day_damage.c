@@ -26,9 +26,11 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
+#include "make_room.h"
 #include "packed/day/archived_group.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/day_index.h"
+#include "packed/runs/run_group.h"
 #include "rows/attempt.h"
 #include "rows/item_range.h"
 
@@ -106,6 +108,7 @@ MakeGroupOfSlot(Relation day, TupleTableSlot *slot)
 
 	stored->group.tid = slot->tts_tid;
 	stored->has_place = ZbxhistReadPlace(slot, &stored->group);
+	stored->is_times = stored->has_place && ZbxhistHoldsTimes(&stored->group);
 	if (stored->has_place && ZbxhistHasPayload(day, slot))
 	{
 		payload = DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
@@ -142,20 +145,30 @@ ReadBlock(void *arg)
 }
 
 /*
- * ZbxhistReadDayBlock reads the rows of a block of the day that the snapshot
- * sees into groups; returns false and sets error if it is damaged.
+ * ReadStored returns the rows of a block, or what stands for one that cannot be
+ * read, which it notes.
  */
-bool
-ZbxhistReadDayBlock(Relation day, Snapshot snapshot, BlockNumber block,
-					List **groups, char **error)
+static List *
+ReadStored(DayLook *look, BlockNumber number)
 {
-	BlockRead	read = {day, snapshot, block, NIL, CurrentMemoryContext};
+	BlockRead	read = {look->day, look->snapshot, number, NIL, CurrentMemoryContext};
+	MemoryContext old;
+	LostBlock  *block;
+	StoredGroup *stored;
+	char	   *error;
 
-	*groups = NIL;
-	if (!ZbxhistTry(ReadBlock, &read, ZbxhistIsDamage, error))
-		return false;
-	*groups = read.groups;
-	return true;
+	if (ZbxhistTry(ReadBlock, &read, ZbxhistIsDamage, &error))
+		return read.groups;
+	old = MemoryContextSwitchTo(look->context);
+	block = palloc(sizeof(LostBlock));
+	block->number = number;
+	block->error = pstrdup(error);
+	look->blocks = lappend(look->blocks, block);
+	MemoryContextSwitchTo(old);
+	stored = palloc0(sizeof(StoredGroup));
+	stored->lost = block->error;
+	ItemPointerSet(&stored->group.tid, number, FirstOffsetNumber);
+	return list_make1(stored);
 }
 
 /*
@@ -191,8 +204,7 @@ ZbxhistReadRawBlock(Relation day, BlockNumber block)
 /* the arguments of ReadIndex */
 typedef struct IndexRead
 {
-	Relation	day;
-	const List *blocks;			/* that cannot be read */
+	const DayLook *look;
 	List	   *groups;
 	MemoryContext context;		/* gets them */
 } IndexRead;
@@ -202,11 +214,11 @@ typedef struct IndexRead
  * among those that cannot be read.
  */
 const LostBlock *
-ZbxhistFindLostBlock(const List *blocks, BlockNumber number)
+ZbxhistFindLostBlock(const DayLook *look, BlockNumber number)
 {
 	ListCell   *lc;
 
-	foreach(lc, blocks)
+	foreach(lc, look->blocks)
 	{
 		const LostBlock *block = lfirst(lc);
 
@@ -268,9 +280,9 @@ static void
 ReadIndex(void *arg)
 {
 	IndexRead  *read = arg;
-	Relation	index = ZbxhistOpenGroupIndex(read->day, AccessShareLock);
-	IndexScanDesc scan = index_beginscan_compat(read->day, index, SnapshotAny,
-												0);
+	Relation	day = read->look->day;
+	Relation	index = ZbxhistOpenGroupIndex(day, AccessShareLock);
+	IndexScanDesc scan = index_beginscan_compat(day, index, SnapshotAny, 0);
 	ItemPointer tid;
 
 	scan->xs_want_itup = true;
@@ -282,8 +294,8 @@ ReadIndex(void *arg)
 		BlockNumber block = ItemPointerGetBlockNumber(tid);
 
 		CHECK_FOR_INTERRUPTS();
-		if (ZbxhistFindLostBlock(read->blocks, block) != NULL ||
-			!HasRow(read->day, tid))
+		if (ZbxhistFindLostBlock(read->look, block) != NULL ||
+			!HasRow(day, tid))
 			KeepLost(read, scan, block);
 	}
 	index_endscan(scan);
@@ -295,15 +307,14 @@ ReadIndex(void *arg)
  * returns false and sets error if it is damaged itself.
  */
 bool
-ZbxhistFindLostGroups(Relation day, const List *blocks, List **groups,
-					  char **error)
+ZbxhistFindLostGroups(const DayLook *look, List **groups, char **error)
 {
-	IndexRead	read = {day, blocks, NIL, CurrentMemoryContext};
+	IndexRead	read = {look, NIL, CurrentMemoryContext};
 	bool		result;
 
 	*groups = NIL;
 	/* an index of runs says nothing of items */
-	if (ZbxhistHasRuns(day))
+	if (look->layout->has_runs)
 		return true;
 	result = ZbxhistTry(ReadIndex, &read, ZbxhistIsIndexDamage, error);
 
@@ -316,8 +327,7 @@ ZbxhistFindLostGroups(Relation day, const List *blocks, List **groups,
 /* the arguments and the result of FetchBytes */
 typedef struct BytesFetch
 {
-	Relation	day;
-	ArchiveReader *archive;
+	DayLook    *look;
 	struct varlena *payload;
 } BytesFetch;
 
@@ -331,15 +341,131 @@ FetchBytes(void *arg)
 
 	fetch->payload = pg_detoast_datum(fetch->payload);
 	if (ZbxhistIsArchived(fetch->payload))
-		fetch->payload = ZbxhistFetchArchived(fetch->archive, fetch->day,
+		fetch->payload = ZbxhistFetchArchived(fetch->look->archive,
+											  fetch->look->day,
 											  fetch->payload, NULL);
 }
 
 /*
- * ZbxhistCompareGroups orders groups by where they begin.
+ * FetchStored finds the bytes of a row; returns what prevents that, or NULL.
  */
-int
-ZbxhistCompareGroups(const void *a, const void *b)
+static const char *
+FetchStored(DayLook *look, StoredGroup *stored)
+{
+	BytesFetch	fetch = {look, stored->payload};
+	char	   *error;
+
+	if (stored->payload == NULL)
+		return "damaged row";
+	if ((VARATT_IS_EXTERNAL(stored->payload) ||
+		 VARATT_IS_COMPRESSED(stored->payload) ||
+		 ZbxhistIsArchived(stored->payload)) &&
+		!ZbxhistTry(FetchBytes, &fetch, ZbxhistIsDamage, &error))
+		return error;
+	stored->data = (uint8 *) VARDATA_ANY(fetch.payload);
+	stored->length = VARSIZE_ANY_EXHDR(fetch.payload);
+	return NULL;
+}
+
+/*
+ * ZbxhistOpenStored opens a row: its group, a group of its run, or none if it has
+ * shared times; returns what prevents that, or is wrong with these, or NULL.
+ */
+const char *
+ZbxhistOpenStored(DayLook *look, StoredGroup *stored)
+{
+	GroupReader *reader = &stored->group.reader;
+	const char *problem = FetchStored(look, stored);
+
+	if (problem != NULL)
+		return problem;
+	if (stored->is_times)
+		return ZbxhistWhyNotTimes(&stored->group, stored->data, stored->length);
+	if (look->layout->has_runs)
+	{
+		stored->newer = ZbxhistNewerRunFormat(stored->data, stored->length);
+		return ZbxhistOpenRunGroup(look->day, look->layout, &stored->group,
+								   stored->data, stored->length);
+	}
+	if (!ZbxhistOpenGroup(reader, stored->data, stored->length,
+						  look->layout->npacked))
+	{
+		stored->newer = ZbxhistNewerFormat(reader);
+		return ZbxhistWhyNotOpened(reader);
+	}
+	reader->times = ZbxhistTimesSource(look->times);
+	return NULL;
+}
+
+/* ---- the day ---- */
+
+/*
+ * ZbxhistBeginDayLook prepares for a look through a day by a snapshot that stays,
+ * in the current context.
+ */
+void
+ZbxhistBeginDayLook(DayLook *look, Relation day, const DayLayout *layout,
+					Snapshot snapshot)
+{
+	for (int i = 0; i < layout->npacked; i++)
+		ZbxhistRequireKnown(day, layout->packed[i]);
+	look->day = day;
+	look->layout = layout;
+	look->snapshot = snapshot;
+	look->times = ZbxhistBeginCarefulTimes(day, snapshot);
+	look->archive = ZbxhistBeginArchiveReader(NULL, NULL);
+	look->context = CurrentMemoryContext;
+	look->block_context = AllocSetContextCreate(CurrentMemoryContext,
+												"zbxhist page looked at",
+												ALLOCSET_DEFAULT_SIZES);
+	look->segment_context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist segment looked at",
+												  ALLOCSET_DEFAULT_SIZES);
+}
+
+/*
+ * ZbxhistLookThrough has all rows of a day visited, in memory that is reset with
+ * each block, and tells how far it is, nrows being what the caller has done.
+ */
+void
+ZbxhistLookThrough(DayLook *look, DayJob job, const int64 *nrows,
+				   void (*visit) (void *arg, StoredGroup *stored), void *arg)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(look->day);
+
+	for (BlockNumber block = 0; block < nblocks; block++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(look->block_context);
+		ListCell   *lc;
+
+		CHECK_FOR_INTERRUPTS();
+		note_day_progress(RelationGetRelid(look->day), job, block, nblocks,
+						  *nrows);
+		foreach(lc, ReadStored(look, block))
+			visit(arg, lfirst(lc));
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(look->block_context);
+	}
+}
+
+/*
+ * ZbxhistKeepPlace keeps where a group begins and ends.
+ */
+void
+ZbxhistKeepPlace(DayLook *look, const DayGroup *group)
+{
+	MemoryContext old = MemoryContextSwitchTo(look->context);
+
+	make_room(look->places, look->nplaces, look->max_places);
+	look->places[look->nplaces++] = *group;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * CompareGroups orders groups by where they begin.
+ */
+static int
+CompareGroups(const void *a, const void *b)
 {
 	const DayGroup *left = a;
 	const DayGroup *right = b;
@@ -349,18 +475,11 @@ ZbxhistCompareGroups(const void *a, const void *b)
 }
 
 /*
- * ZbxhistFetchPayload returns the bytes of a group; NULL, and sets error, if
- * they cannot be read.
+ * ZbxhistSortPlaces sorts the places that have been kept.
  */
-struct varlena *
-ZbxhistFetchPayload(Relation day, ArchiveReader *archive,
-					struct varlena *payload, char **error)
+void
+ZbxhistSortPlaces(DayLook *look)
 {
-	BytesFetch	fetch = {day, archive, payload};
-
-	if (!VARATT_IS_EXTERNAL(payload) && !VARATT_IS_COMPRESSED(payload) &&
-		!ZbxhistIsArchived(payload))
-		return payload;
-	return ZbxhistTry(FetchBytes, &fetch, ZbxhistIsDamage, error) ?
-		fetch.payload : NULL;
+	if (look->nplaces > 0)
+		qsort(look->places, look->nplaces, sizeof(DayGroup), CompareGroups);
 }

@@ -12,37 +12,53 @@
 #include "storage/block.h"
 
 #include "packed/day/day.h"
+#include "packed/day/day_progress.h"
 
-/* a row of a day's table */
+/* a row of a day's table, or a block that cannot be read */
 typedef struct StoredGroup
 {
 	DayGroup	group;			/* its reader is not open */
+	const char *lost;			/* why its block cannot be read; NULL: it can */
 	bool		has_place;		/* else only its tid is known */
+	bool		is_times;		/* shared times */
 	struct varlena *payload;	/* as stored; NULL: the row is damaged */
+	/* set when it is opened */
+	const uint8 *data;			/* NULL: its bytes cannot be read */
+	size_t		length;
+	int			newer;			/* format that is not known yet; 0: none */
 } StoredGroup;
 
-/*
- * runs a function in a subtransaction; returns false and sets error if that
- * fails with an expected SQLSTATE.  Other errors are raised
- */
+/* a look through a day's table of which a part may be damaged */
+typedef struct DayLook
+{
+	Relation	day;
+	const DayLayout *layout;
+	Snapshot	snapshot;
+	DayTimes   *times;			/* that segments share */
+	ArchiveReader *archive;		/* of archived groups */
+	List	   *blocks;			/* LostBlock: that cannot be read */
+	/* where groups begin and end, as far as they are kept */
+	DayGroup   *places;
+	int			nplaces;
+	int			max_places;
+	MemoryContext context;		/* owns all this */
+	MemoryContext block_context;	/* reset with each block */
+	MemoryContext segment_context;	/* for the caller */
+} DayLook;
+
 extern bool ZbxhistTry(void (*run) (void *), void *arg,
 					   bool (*is_expected) (int sqlerrcode), char **error);
 extern bool ZbxhistIsDamage(int sqlerrcode);
 extern bool ZbxhistIsIndexDamage(int sqlerrcode);
 
-/* the rows (StoredGroup) of a block; false, and error, if it is damaged */
-extern bool ZbxhistReadDayBlock(Relation day, Snapshot snapshot,
-								BlockNumber block, List **groups,
-								char **error);
-
-/* orders groups (DayGroup) by where they begin, for qsort() */
-extern int	ZbxhistCompareGroups(const void *a, const void *b);
-
-/* the bytes of a group, detoasted; NULL, and error, if they are damaged */
-extern struct varlena *ZbxhistFetchPayload(Relation day,
-										   ArchiveReader *archive,
-										   struct varlena *payload,
-										   char **error);
+extern void ZbxhistBeginDayLook(DayLook *look, Relation day,
+								const DayLayout *layout, Snapshot snapshot);
+extern void ZbxhistLookThrough(DayLook *look, DayJob job, const int64 *nrows,
+							   void (*visit) (void *arg, StoredGroup *stored),
+							   void *arg);
+extern const char *ZbxhistOpenStored(DayLook *look, StoredGroup *stored);
+extern void ZbxhistKeepPlace(DayLook *look, const DayGroup *group);
+extern void ZbxhistSortPlaces(DayLook *look);
 
 /* a block that cannot be read */
 typedef struct LostBlock
@@ -61,12 +77,12 @@ typedef struct LostGroup
 
 /*
  * the groups (LostGroup), in order, to which the index leads in vain: in blocks
- * (LostBlock) that cannot be read, or that have no such row.  False, and error,
- * if the index is damaged itself
+ * that cannot be read, or that have no such row.  False, and error, if the index
+ * is damaged itself
  */
-extern bool ZbxhistFindLostGroups(Relation day, const List *blocks,
-								  List **groups, char **error);
-extern const LostBlock *ZbxhistFindLostBlock(const List *blocks,
+extern bool ZbxhistFindLostGroups(const DayLook *look, List **groups,
+								  char **error);
+extern const LostBlock *ZbxhistFindLostBlock(const DayLook *look,
 											 BlockNumber number);
 
 /* the bytes of a block as the file has them; NULL if that fails, too */

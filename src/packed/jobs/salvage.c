@@ -32,7 +32,6 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -41,12 +40,9 @@
 
 #include "binary_search.h"
 #include "compat.h"
-#include "make_room.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/day_write.h"
-#include "packed/jobs/day_progress.h"
 #include "packed/jobs/unpack.h"
-#include "packed/runs/run_group.h"
 
 /* values that cannot be read */
 typedef struct Loss
@@ -200,26 +196,18 @@ ReportKept(LossReport *report, int64 nrows)
 }
 
 /*
- * BeginsAfter says whether a group begins after a place.
- */
-static bool
-BeginsAfter(const DayGroup *group, const LostGroup *begin)
-{
-	return compare_places(group->first_itemid, group->first_clock,
-						  begin->itemid, begin->clock) > 0;
-}
-
-/*
  * FindNextReadable returns the number of the first group, of those that can be
  * read, that begins after a place.
  */
 static int
-FindNextReadable(const DayGroup *readable, int nreadable,
-				 const LostGroup *begin)
+FindNextReadable(const DayLook *look, const LostGroup *begin)
 {
 	int			i;
 
-	find_first(i, nreadable, BeginsAfter(&readable[i], begin));
+	find_first(i, look->nplaces,
+			   compare_places(look->places[i].first_itemid,
+							  look->places[i].first_clock, begin->itemid,
+							  begin->clock) > 0);
 	return i;
 }
 
@@ -251,15 +239,14 @@ EndBefore(Loss *loss, int64 itemid, int32 clock)
  * lost; returns false if it can be read elsewhere, or is there again.
  */
 static bool
-MakeLoss(const List *lost, int number, const DayGroup *readable,
-		 int nreadable, Loss *loss)
+MakeLoss(const DayLook *look, const List *lost, int number, Loss *loss)
 {
 	const LostGroup *begin = list_nth(lost, number);
 	const LostGroup *after = number + 1 < list_length(lost) ?
 		list_nth(lost, number + 1) : NULL;
-	int			next = FindNextReadable(readable, nreadable, begin);
+	int			next = FindNextReadable(look, begin);
 
-	if (next > 0 && IsWithin(&readable[next - 1], begin))
+	if (next > 0 && IsWithin(&look->places[next - 1], begin))
 		return false;
 	/* an older version of the same group */
 	if (after != NULL && after->itemid == begin->itemid &&
@@ -275,9 +262,9 @@ MakeLoss(const List *lost, int number, const DayGroup *readable,
 	loss->last_itemid = PG_INT64_MAX;
 	loss->last_clock = PG_INT32_MAX;
 	loss->nrows = -1;
-	if (next < nreadable)
-		EndBefore(loss, readable[next].first_itemid,
-				  readable[next].first_clock);
+	if (next < look->nplaces)
+		EndBefore(loss, look->places[next].first_itemid,
+				  look->places[next].first_clock);
 	if (after != NULL)
 		EndBefore(loss, after->itemid, after->clock);
 	return true;
@@ -299,16 +286,16 @@ BeginBlock(LossReport *report, Relation day, BlockNumber number)
  * be read.
  */
 static void
-ReportUnknown(LossReport *report, Relation day, List *blocks)
+ReportUnknown(LossReport *report, const DayLook *look)
 {
 	Loss		loss = {.nrows = -1};
 	ListCell   *lc;
 
-	foreach(lc, blocks)
+	foreach(lc, look->blocks)
 	{
 		const LostBlock *block = lfirst(lc);
 
-		BeginBlock(report, day, block->number);
+		BeginBlock(report, look->day, block->number);
 		loss.problem = psprintf("page %u: %s", block->number, block->error);
 		ReportLoss(report, &loss);
 	}
@@ -319,29 +306,28 @@ ReportUnknown(LossReport *report, Relation day, List *blocks)
  * what the index has besides, by the groups that can be read; sorts these.
  */
 static void
-ReportBlocks(LossReport *report, Relation day, List *blocks,
-			 DayGroup *readable, int nreadable)
+ReportBlocks(LossReport *report, DayLook *look)
 {
 	BlockNumber last = InvalidBlockNumber;
 	List	   *lost;
 	Loss		loss;
 	char	   *error;
 
-	if (!ZbxhistFindLostGroups(day, blocks, &lost, &error))
+	if (!ZbxhistFindLostGroups(look, &lost, &error))
 	{
-		ReportUnknown(report, day, blocks);
+		ReportUnknown(report, look);
 		lost = NIL;
 	}
-	qsort(readable, nreadable, sizeof(DayGroup), ZbxhistCompareGroups);
+	ZbxhistSortPlaces(look);
 	for (int i = 0; i < list_length(lost); i++)
 	{
 		BlockNumber number = ((const LostGroup *) list_nth(lost, i))->block;
-		const LostBlock *block = ZbxhistFindLostBlock(blocks, number);
+		const LostBlock *block = ZbxhistFindLostBlock(look, number);
 
-		if (!MakeLoss(lost, i, readable, nreadable, &loss))
+		if (!MakeLoss(look, lost, i, &loss))
 			continue;
 		if (number != last)
-			BeginBlock(report, day, number);
+			BeginBlock(report, look->day, number);
 		last = number;
 		loss.problem = psprintf("page %u: %s", number, block != NULL ?
 								block->error : "rows are missing");
@@ -355,10 +341,8 @@ PG_FUNCTION_INFO_V1(zbxhist_salvage_rows);
 typedef struct Salvage
 {
 	Unpacking	unpacking;
-	Snapshot	snapshot;
+	DayLook		look;			/* keeps places of groups that could be read */
 	Snapshot	crosscheck;
-	DayTimes   *times;			/* that segments share */
-	ArchiveReader *archive;		/* of archived groups */
 	LossReport	report;
 	int64		kept;
 
@@ -366,16 +350,6 @@ typedef struct Salvage
 	int			nslots;
 	int64		itemids[UNPACK_ROWS];
 	int32		clocks[UNPACK_ROWS];
-
-	/* groups that could be read, and blocks that could not */
-	DayGroup   *readable;
-	int			nreadable;
-	int			max_readable;
-	List	   *blocks;			/* of LostBlock */
-
-	MemoryContext context;		/* that of the call */
-	MemoryContext block_context;	/* reset with each block */
-	MemoryContext segment_context;
 } Salvage;
 
 /* ---- rows ---- */
@@ -492,7 +466,7 @@ InsertSalvaged(Salvage *salvage)
 static void
 CollectRow(Salvage *salvage, const SegmentRows *rows, int row)
 {
-	MemoryContext old = MemoryContextSwitchTo(salvage->block_context);
+	MemoryContext old = MemoryContextSwitchTo(salvage->look.block_context);
 
 	salvage->itemids[salvage->nslots] = rows->itemid;
 	salvage->clocks[salvage->nslots] = (int32) rows->columns[0].ints[row];
@@ -521,7 +495,7 @@ FindProblems(const Salvage *salvage, const SegmentRows *rows)
 		const LayoutColumn *column = unpacking->layout->packed[i];
 		int			row = ZbxhistFindWrong(column, rows, 0);
 		const char *problem = row == rows->nrows ? NULL :
-			MemoryContextStrdup(salvage->block_context,
+			MemoryContextStrdup(salvage->look.block_context,
 								psprintf("column \"%s\" has bytes that are no value of its type",
 										 NameStr(column->name)));
 
@@ -554,7 +528,7 @@ SalvageSegment(Salvage *salvage, const GroupReader *reader, int segment)
 										&rows);
 	if (loss.problem != NULL)
 	{
-		loss.problem = MemoryContextStrdup(salvage->block_context, loss.problem);
+		loss.problem = MemoryContextStrdup(salvage->look.block_context, loss.problem);
 		ReportLoss(&salvage->report, &loss);
 		return;
 	}
@@ -621,41 +595,28 @@ LoseGroup(Salvage *salvage, StoredGroup *stored, const char *problem)
 }
 
 /*
- * KeepReadablePlace notes where a group that can be read begins and ends.
- */
-static void
-KeepReadablePlace(Salvage *salvage, const GroupReader *reader)
-{
-	DayGroup   *place;
-
-	make_room(salvage->readable, salvage->nreadable, salvage->max_readable);
-	place = &salvage->readable[salvage->nreadable++];
-	place->first_itemid = reader->first_itemid;
-	place->first_clock = reader->first_clock;
-	place->last_itemid = reader->last_itemid;
-	place->last_clock = reader->last_clock;
-}
-
-/*
  * KeepGroup keeps the rows of a group, which is open.
  */
 static void
 KeepGroup(Salvage *salvage, DayGroup *group)
 {
-	GroupReader *reader = &group->reader;
+	const GroupReader *reader = &group->reader;
 
-	reader->times = ZbxhistTimesSource(salvage->times);
-	KeepReadablePlace(salvage, reader);
+	group->first_itemid = reader->first_itemid;
+	group->first_clock = reader->first_clock;
+	group->last_itemid = reader->last_itemid;
+	group->last_clock = reader->last_clock;
+	ZbxhistKeepPlace(&salvage->look, group);
 	ZbxhistDeleteGroup(salvage->unpacking.day, &group->tid,
 					   salvage->crosscheck);
 	for (int i = 0; i < reader->nsegments; i++)
 	{
-		MemoryContext old = MemoryContextSwitchTo(salvage->segment_context);
+		MemoryContext old = MemoryContextSwitchTo(salvage->look.segment_context);
 
 		CHECK_FOR_INTERRUPTS();
 		SalvageSegment(salvage, reader, i);
 		MemoryContextSwitchTo(old);
-		MemoryContextReset(salvage->segment_context);
+		MemoryContextReset(salvage->look.segment_context);
 	}
 	InsertSalvaged(salvage);
 }
@@ -665,19 +626,19 @@ KeepGroup(Salvage *salvage, DayGroup *group)
  * version has written it: nothing of it is lost.
  */
 static void
-RefuseNewer(const Salvage *salvage, const DayGroup *group)
+RefuseNewer(const Salvage *salvage, const StoredGroup *stored)
 {
 	Relation	day = salvage->unpacking.day;
 
-	if (ZbxhistNewerFormat(&group->reader) == 0)
+	if (stored->newer == 0)
 		return;
 	ereport(ERROR,
 			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			errmsg("packed day \"%s\" has values of %s",
-				   RelationGetRelationName(day),
-				   ZbxhistWhyNotOpened(&group->reader)),
+			errmsg("packed day \"%s\" has values of format %d, which this version of zbxhist does not know",
+				   RelationGetRelationName(day), stored->newer),
 			errdetail("A newer version can read them.  If there was none, what is damaged is the group with first_itemid = " INT64_FORMAT " and first_clock = %d.",
-					  group->first_itemid, (int) group->first_clock),
+					  stored->group.first_itemid,
+					  (int) stored->group.first_clock),
 			errtable(day));
 }
 
@@ -694,130 +655,31 @@ LoseTimes(Salvage *salvage, const char *problem)
 }
 
 /*
- * SalvageRun keeps a run, whose bytes the report has.
+ * SalvageStored keeps what can be read of a row of the day's table.  One of shared
+ * times stays until the day is dropped, for whatever needs it.
  */
 static void
-SalvageRun(Salvage *salvage, StoredGroup *stored)
+SalvageStored(void *arg, StoredGroup *stored)
 {
-	GroupReader *reader = &stored->group.reader;
-	const uint8 *data = (uint8 *) salvage->report.bytes;
-	const char *problem = ZbxhistOpenRunGroup(salvage->unpacking.day,
-											  salvage->unpacking.layout,
-											  &stored->group, data,
-											  salvage->report.length);
-
-	if (ZbxhistNewerRunFormat(data, salvage->report.length) > 0)
-	{
-		reader->data = data;
-		reader->length = salvage->report.length;
-		RefuseNewer(salvage, &stored->group);
-	}
-	if (problem != NULL)
-		LoseGroup(salvage, stored, problem);
-	else
-		KeepGroup(salvage, &stored->group);
-}
-
-/*
- * SalvageGroup keeps what can be read of a group.  A row of shared times stays
- * until the day is dropped, for whatever needs it.
- */
-static void
-SalvageGroup(Salvage *salvage, StoredGroup *stored)
-{
-	LossReport *report = &salvage->report;
-	DayGroup   *group = &stored->group;
-	bool		is_times = stored->has_place && ZbxhistHoldsTimes(group);
+	Salvage    *salvage = arg;
 	const char *problem;
-	struct varlena *payload = NULL;
-	char	   *error = "damaged row";
 
-	if (stored->payload != NULL)
-		payload = ZbxhistFetchPayload(salvage->unpacking.day, salvage->archive,
-									  stored->payload, &error);
-	if (payload != NULL)
-	{
-		report->bytes = VARDATA_ANY(payload);
-		report->length = VARSIZE_ANY_EXHDR(payload);
-	}
-	if (is_times)
-	{
-		problem = payload == NULL ? error :
-			ZbxhistWhyNotTimes(group, (uint8 *) report->bytes, report->length);
-		if (problem != NULL)
-			LoseTimes(salvage, problem);
-	}
-	else if (payload == NULL)
-		LoseGroup(salvage, stored, error);
-	else if (salvage->unpacking.layout->has_runs)
-		SalvageRun(salvage, stored);
-	else if (!ZbxhistOpenGroup(&group->reader, (uint8 *) report->bytes,
-							   report->length,
-							   salvage->unpacking.layout->npacked))
-	{
-		RefuseNewer(salvage, group);
-		LoseGroup(salvage, stored, "damaged directory");
-	}
-	else
-		KeepGroup(salvage, group);
-	EndReport(report);
+	if (stored->lost != NULL)
+		return;
+	problem = ZbxhistOpenStored(&salvage->look, stored);
+	salvage->report.bytes = (const char *) stored->data;
+	salvage->report.length = stored->length;
+	RefuseNewer(salvage, stored);
+	if (problem == NULL && !stored->is_times)
+		KeepGroup(salvage, &stored->group);
+	else if (problem != NULL && stored->is_times)
+		LoseTimes(salvage, problem);
+	else if (problem != NULL)
+		LoseGroup(salvage, stored, problem);
+	EndReport(&salvage->report);
 }
 
 /* ---- the day ---- */
-
-/*
- * SalvageBlock keeps what can be read of a block.
- */
-static void
-SalvageBlock(Salvage *salvage, BlockNumber number)
-{
-	List	   *groups;
-	ListCell   *lc;
-	char	   *error;
-
-	if (!ZbxhistReadDayBlock(salvage->unpacking.day, salvage->snapshot, number,
-							 &groups, &error))
-	{
-		MemoryContext old = MemoryContextSwitchTo(salvage->context);
-		LostBlock  *block = palloc(sizeof(LostBlock));
-
-		block->number = number;
-		block->error = pstrdup(error);
-		salvage->blocks = lappend(salvage->blocks, block);
-		MemoryContextSwitchTo(old);
-	}
-	foreach(lc, groups)
-		SalvageGroup(salvage, lfirst(lc));
-}
-
-/*
- * SalvageDay keeps what can be read of the day.
- */
-static void
-SalvageDay(Salvage *salvage)
-{
-	Relation	day = salvage->unpacking.day;
-	BlockNumber nblocks = RelationGetNumberOfBlocks(day);
-
-	salvage->snapshot = RegisterSnapshot(GetLatestSnapshot());
-	salvage->times = ZbxhistBeginCarefulTimes(day, salvage->snapshot);
-	salvage->archive = ZbxhistBeginArchiveReader(NULL, NULL);
-	for (BlockNumber block = 0; block < nblocks; block++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(salvage->block_context);
-
-		CHECK_FOR_INTERRUPTS();
-		note_day_progress(RelationGetRelid(day), DAY_JOB_SALVAGE, block,
-						  nblocks, salvage->kept);
-		SalvageBlock(salvage, block);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(salvage->block_context);
-	}
-	ReportBlocks(&salvage->report, day, salvage->blocks,
-				 salvage->readable, salvage->nreadable);
-	ReportKept(&salvage->report, salvage->kept);
-	UnregisterSnapshot(salvage->snapshot);
-}
 
 /*
  * zbxhist_salvage_rows(day, partition) moves what can be read of a packed day
@@ -832,20 +694,15 @@ zbxhist_salvage_rows(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	salvage->report.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	ZbxhistBeginUnpacking(unpacking, PG_GETARG_OID(0), PG_GETARG_OID(1));
-	for (int i = 0; i < unpacking->layout->npacked; i++)
-		ZbxhistRequireKnown(unpacking->day, unpacking->layout->packed[i]);
+	ZbxhistBeginDayLook(&salvage->look, unpacking->day, unpacking->layout,
+						RegisterSnapshot(GetLatestSnapshot()));
 	salvage->crosscheck = IsolationUsesXactSnapshot() ?
 		GetActiveSnapshot() : InvalidSnapshot;
-	salvage->max_readable = 1024;
-	salvage->readable = palloc0(sizeof(DayGroup) * salvage->max_readable);
-	salvage->context = CurrentMemoryContext;
-	salvage->block_context = AllocSetContextCreate(CurrentMemoryContext,
-												   "zbxhist salvaged page",
-												   ALLOCSET_DEFAULT_SIZES);
-	salvage->segment_context = AllocSetContextCreate(CurrentMemoryContext,
-													 "zbxhist salvaged segment",
-													 ALLOCSET_DEFAULT_SIZES);
-	SalvageDay(salvage);
+	ZbxhistLookThrough(&salvage->look, DAY_JOB_SALVAGE, &salvage->kept,
+					   SalvageStored, salvage);
+	ReportBlocks(&salvage->report, &salvage->look);
+	ReportKept(&salvage->report, salvage->kept);
+	UnregisterSnapshot(salvage->look.snapshot);
 	pgstat_progress_end_command();
 	ZbxhistEndUnpacking(unpacking);
 	return (Datum) 0;

@@ -36,8 +36,8 @@
 #include "catalog/owner_rights.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
+#include "packed/day/day_progress.h"
 #include "packed/day/day_write.h"
-#include "packed/jobs/day_progress.h"
 #include "packed/jobs/unpack.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_unpack_rows);

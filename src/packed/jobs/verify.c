@@ -20,7 +20,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -29,10 +28,7 @@
 #include "catalog/bounds.h"
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
-#include "make_room.h"
 #include "packed/day/day_damage.h"
-#include "packed/jobs/day_progress.h"
-#include "packed/runs/run_group.h"
 #include "packed/runs/run_index.h"
 #include "packed/values/row_compare.h"
 
@@ -40,27 +36,12 @@ PG_FUNCTION_INFO_V1(zbxhist_verify_day);
 
 typedef struct VerifyState
 {
-	Relation	day;
-	DayLayout  *layout;
+	DayLook		look;
 	int64		from_clock;		/* of the day; all there are if not known */
 	int64		to_clock;
 	ReturnSetInfo *rsinfo;		/* gets the problems */
-	Snapshot	snapshot;
 	DayGroup	group;			/* the one that is looked at */
-	DayTimes   *times;			/* that segments share */
-	ArchiveReader *archive;		/* of archived groups */
-
-	List	   *blocks;			/* LostBlock: that cannot be read */
 	int64		nrows;			/* of groups that were looked at */
-
-	/* all groups: where they begin and end, and tid */
-	DayGroup   *places;
-	int			nplaces;
-	int			max_places;
-
-	MemoryContext outer_context;	/* that of the call */
-	MemoryContext block_context;	/* reset with each block */
-	MemoryContext context;		/* reset with each segment */
 } VerifyState;
 
 /*
@@ -122,8 +103,8 @@ AreInOrder(const VerifyState *state, const SegmentRows *rows)
 {
 	for (int i = 1; i < rows->nrows; i++)
 	{
-		if (ZbxhistRowPosition(state->layout, rows, i - 1) >
-			ZbxhistRowPosition(state->layout, rows, i))
+		if (ZbxhistRowPosition(state->look.layout, rows, i - 1) >
+			ZbxhistRowPosition(state->look.layout, rows, i))
 			return false;
 	}
 	return true;
@@ -138,7 +119,7 @@ FindWrongColumn(const VerifyState *state, const SegmentRows *rows)
 {
 	for (int i = 1; i < rows->ncolumns; i++)
 	{
-		const LayoutColumn *column = state->layout->packed[i];
+		const LayoutColumn *column = state->look.layout->packed[i];
 
 		if (ZbxhistFindWrong(column, rows, 0) < rows->nrows)
 			return column;
@@ -153,11 +134,11 @@ FindWrongColumn(const VerifyState *state, const SegmentRows *rows)
 static bool
 HasRightStats(const VerifyState *state, int segment, const SegmentRows *rows)
 {
-	int			stats_column = ZbxhistStatsColumn(state->layout);
+	int			stats_column = ZbxhistStatsColumn(state->look.layout);
 	SegmentStats stats;
 	SegmentStats stored;
 
-	if (stats_column < 0 || state->layout->has_runs)
+	if (stats_column < 0 || state->look.layout->has_runs)
 		return true;
 	memset(&stats, 0, sizeof(stats));
 	ZbxhistComputeStats(&rows->columns[stats_column], 0, rows->nrows, &stats);
@@ -175,7 +156,7 @@ WhatIsWrong(const VerifyState *state, int segment)
 	const SegmentInfo *info = &reader->segments[segment];
 	const LayoutColumn *column;
 	SegmentRows rows;
-	const char *problem = ZbxhistWhyNotDecoded(state->layout, reader, segment,
+	const char *problem = ZbxhistWhyNotDecoded(state->look.layout, reader, segment,
 											   &rows);
 
 	if (problem != NULL)
@@ -198,7 +179,7 @@ static void
 VerifySegment(VerifyState *state, int segment)
 {
 	const SegmentInfo *info = &state->group.reader.segments[segment];
-	MemoryContext old = MemoryContextSwitchTo(state->context);
+	MemoryContext old = MemoryContextSwitchTo(state->look.segment_context);
 	const char *problem = WhatIsWrong(state, segment);
 
 	CHECK_FOR_INTERRUPTS();
@@ -207,7 +188,7 @@ VerifySegment(VerifyState *state, int segment)
 				   psprintf("segment to clock %d, %u values: %s",
 							(int) info->last_clock, info->nrows, problem));
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(state->context);
+	MemoryContextReset(state->look.segment_context);
 }
 
 /* ---- a group ---- */
@@ -227,143 +208,60 @@ AddGroupProblem(VerifyState *state, const char *problem)
 }
 
 /*
- * KeepVerifiedPlace notes where the group begins and ends.
+ * AddStoredProblem adds what prevents that a row is opened.  Which items share
+ * times their segments tell, which cannot be decoded if something is wrong.
  */
 static void
-KeepVerifiedPlace(VerifyState *state)
+AddStoredProblem(VerifyState *state, const StoredGroup *stored,
+				 const char *problem)
 {
-	make_room(state->places, state->nplaces, state->max_places);
-	state->places[state->nplaces++] = state->group;
-}
+	const DayGroup *group = &stored->group;
 
-/*
- * VerifyRun looks at a run.
- */
-static void
-VerifyRun(VerifyState *state, struct varlena *payload)
-{
-	const char *problem = ZbxhistOpenRunGroup(state->day, state->layout,
-											  &state->group,
-											  (uint8 *) VARDATA_ANY(payload),
-											  VARSIZE_ANY_EXHDR(payload));
-
-	if (problem != NULL)
-	{
-		AddProblem(state, state->group.first_itemid, state->group.first_clock,
+	if (stored->is_times)
+		AddProblem(state, 0, 0, psprintf("shared times in page %u: %s",
+										 ItemPointerGetBlockNumber(&group->tid),
+										 problem));
+	else if (state->look.layout->has_runs && stored->data != NULL)
+		AddProblem(state, group->first_itemid, group->first_clock,
 				   psprintf("run of %d values to item " INT64_FORMAT ", clock %d: %s",
-							(int) state->group.nrows, state->group.last_itemid,
-							(int) state->group.last_clock, problem));
-		return;
-	}
-	for (int i = 0; i < state->group.reader.nsegments; i++)
-		VerifySegment(state, i);
-	state->nrows += state->group.nrows;
+							(int) group->nrows, group->last_itemid,
+							(int) group->last_clock, problem));
+	else
+		AddGroupProblem(state, problem);
 }
 
 /*
- * VerifyTimes looks at a row with times that items share.  Which items they are
- * their segments tell, which cannot be decoded if something is wrong.
+ * VerifyStored looks at a row of the day's table.
  */
 static void
-VerifyTimes(VerifyState *state, const StoredGroup *stored)
+VerifyStored(void *arg, StoredGroup *stored)
 {
-	struct varlena *payload = NULL;
-	char	   *error = "damaged row";
+	VerifyState *state = arg;
+	DayGroup   *group = &state->group;
 	const char *problem;
 
-	if (stored->payload != NULL)
-		payload = ZbxhistFetchPayload(state->day, state->archive,
-									  stored->payload, &error);
-	problem = payload == NULL ? error :
-		ZbxhistWhyNotTimes(&stored->group, (uint8 *) VARDATA_ANY(payload),
-						   VARSIZE_ANY_EXHDR(payload));
-	if (problem != NULL)
-		AddProblem(state, 0, 0, psprintf("shared times in page %u: %s",
-										 ItemPointerGetBlockNumber(&stored->group.tid),
-										 problem));
-}
-
-/*
- * VerifyGroup looks at a group.
- */
-static void
-VerifyGroup(VerifyState *state, const StoredGroup *stored)
-{
-	DayGroup   *group = &state->group;
-	struct varlena *payload;
-	char	   *error;
-
-	if (stored->has_place && ZbxhistHoldsTimes(&stored->group))
+	if (stored->lost != NULL)
 	{
-		VerifyTimes(state, stored);
+		AddProblem(state, 0, 0,
+				   psprintf("page %u: %s",
+							ItemPointerGetBlockNumber(&stored->group.tid),
+							stored->lost));
 		return;
 	}
+	if (stored->has_place && !stored->is_times)
+		ZbxhistKeepPlace(&state->look, &stored->group);
+	problem = ZbxhistOpenStored(&state->look, stored);
 	*group = stored->group;
-	if (stored->has_place)
-		KeepVerifiedPlace(state);
-	if (stored->payload == NULL)
-	{
-		AddGroupProblem(state, "damaged row");
+	if (problem != NULL)
+		AddStoredProblem(state, stored, problem);
+	if (problem != NULL || stored->is_times)
 		return;
-	}
-	payload = ZbxhistFetchPayload(state->day, state->archive,
-								  stored->payload, &error);
-	if (payload == NULL)
-	{
-		AddGroupProblem(state, error);
-		return;
-	}
-	if (state->layout->has_runs)
-	{
-		VerifyRun(state, payload);
-		return;
-	}
-	if (!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(payload),
-						  VARSIZE_ANY_EXHDR(payload),
-						  state->layout->npacked))
-	{
-		AddGroupProblem(state, ZbxhistWhyNotOpened(&group->reader));
-		return;
-	}
-	if (!ZbxhistGroupHasRightPlace(group) || !ZbxhistGroupHasRightCount(group))
+	if (!state->look.layout->has_runs &&
+		(!ZbxhistGroupHasRightPlace(group) || !ZbxhistGroupHasRightCount(group)))
 		AddGroupProblem(state, "the row does not agree with the directory");
-	group->reader.times = ZbxhistTimesSource(state->times);
 	for (int i = 0; i < group->reader.nsegments; i++)
 		VerifySegment(state, i);
 	state->nrows += group->nrows;
-}
-
-/*
- * LoseBlock notes a block that cannot be read.
- */
-static void
-LoseBlock(VerifyState *state, BlockNumber number, const char *error)
-{
-	MemoryContext old = MemoryContextSwitchTo(state->outer_context);
-	LostBlock  *block = palloc(sizeof(LostBlock));
-
-	block->number = number;
-	block->error = pstrdup(error);
-	state->blocks = lappend(state->blocks, block);
-	MemoryContextSwitchTo(old);
-	AddProblem(state, 0, 0, psprintf("page %u: %s", number, error));
-}
-
-/*
- * VerifyBlock looks at the groups in a block.
- */
-static void
-VerifyBlock(VerifyState *state, BlockNumber block)
-{
-	List	   *groups;
-	char	   *error;
-	ListCell   *lc;
-
-	if (!ZbxhistReadDayBlock(state->day, state->snapshot, block, &groups,
-							 &error))
-		LoseBlock(state, block, error);
-	foreach(lc, groups)
-		VerifyGroup(state, lfirst(lc));
 }
 
 /* ---- the groups together ---- */
@@ -374,12 +272,12 @@ VerifyBlock(VerifyState *state, BlockNumber block)
 static void
 VerifyPlaces(VerifyState *state)
 {
-	qsort(state->places, state->nplaces, sizeof(DayGroup), ZbxhistCompareGroups);
-	for (int i = 1; i < state->nplaces; i++)
+	ZbxhistSortPlaces(&state->look);
+	for (int i = 1; i < state->look.nplaces; i++)
 	{
-		const DayGroup *last = &state->places[i - 1];
+		const DayGroup *last = &state->look.places[i - 1];
 
-		state->group = state->places[i];
+		state->group = state->look.places[i];
 		if (compare_places(state->group.first_itemid, state->group.first_clock,
 						   last->last_itemid, last->last_clock) <= 0)
 			AddGroupProblem(state, "overlaps the group before");
@@ -394,8 +292,8 @@ static void
 VerifyIndex(void *arg)
 {
 	VerifyState *state = arg;
-	DayScan    *scan = ZbxhistBeginDayScan(state->day, state->layout,
-										   state->snapshot);
+	DayScan    *scan = ZbxhistBeginDayScan(state->look.day, state->look.layout,
+										   state->look.snapshot);
 	DayGroup	group;
 	Datum		payload;
 	int			n = 0;
@@ -404,15 +302,15 @@ VerifyIndex(void *arg)
 	ZbxhistDayScanPlaces(scan);
 	while (ZbxhistDayScanNextPlace(scan, &group, &payload))
 	{
-		is_same &= n < state->nplaces &&
-			ItemPointerEquals(&group.tid, &state->places[n].tid);
+		is_same &= n < state->look.nplaces &&
+			ItemPointerEquals(&group.tid, &state->look.places[n].tid);
 		n++;
 	}
 	ZbxhistEndDayScan(scan);
-	if (n != state->nplaces)
+	if (n != state->look.nplaces)
 		AddProblem(state, 0, 0,
 				   psprintf("the index has %d of %d groups", n,
-							state->nplaces));
+							state->look.nplaces));
 	else if (!is_same)
 		AddProblem(state, 0, 0, "the index has another order than the groups");
 }
@@ -437,8 +335,8 @@ VerifyInBatch(VerifyState *state, int64 batch, int64 before, int64 last_itemid)
 static int
 VerifyIndexOfRuns(VerifyState *state, Oid index, bool is_merged)
 {
-	RunIndexScan *scan = ZbxhistBeginRunIndexScan(state->day, index,
-												  state->snapshot);
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(state->look.day, index,
+												  state->look.snapshot);
 	TupleTableSlot *slot;
 	int64		batch = NO_BATCH;
 	int64		last_itemid = 0;
@@ -451,7 +349,7 @@ VerifyIndexOfRuns(VerifyState *state, Oid index, bool is_merged)
 
 		CHECK_FOR_INTERRUPTS();
 		n++;
-		if (!ZbxhistReadBatch(state->day, slot, &state->group, &batch))
+		if (!ZbxhistReadBatch(state->look.day, slot, &state->group, &batch))
 			continue;
 		if (is_merged || batch != NO_BATCH)
 			VerifyInBatch(state, batch, before, last_itemid);
@@ -472,16 +370,16 @@ VerifyRunIndexes(void *arg)
 	RunIndexes	indexes;
 	int			n;
 
-	if (!ZbxhistRunIndexes(state->day, &indexes))
+	if (!ZbxhistRunIndexes(state->look.day, &indexes))
 	{
 		AddProblem(state, 0, 0, "the indexes: those on (last_clock) and (batch, last_itemid, first_itemid) are not there, or others are");
 		return;
 	}
 	n = VerifyIndexOfRuns(state, indexes.stored, false) +
 		VerifyIndexOfRuns(state, indexes.merged, true);
-	if (n != state->nplaces)
+	if (n != state->look.nplaces)
 		AddProblem(state, 0, 0, psprintf("the indexes have %d of %d runs", n,
-										 state->nplaces));
+										 state->look.nplaces));
 }
 
 /*
@@ -491,8 +389,8 @@ static void
 VerifyKeys(void *arg)
 {
 	VerifyState *state = arg;
-	DayScan    *scan = ZbxhistBeginDayScan(state->day, state->layout,
-										   state->snapshot);
+	DayScan    *scan = ZbxhistBeginDayScan(state->look.day, state->look.layout,
+										   state->look.snapshot);
 	DayGroup	group;
 
 	ZbxhistDayScanAll(scan);
@@ -504,8 +402,8 @@ VerifyKeys(void *arg)
 
 			for (int row = 1; row < rows->nrows; row++)
 			{
-				if (ZbxhistRowPosition(state->layout, rows, row - 1) ==
-					ZbxhistRowPosition(state->layout, rows, row))
+				if (ZbxhistRowPosition(state->look.layout, rows, row - 1) ==
+					ZbxhistRowPosition(state->look.layout, rows, row))
 					AddProblem(state, rows->itemid,
 							   (int32) rows->columns[0].ints[row],
 							   "two values have the same key");
@@ -524,7 +422,7 @@ VerifyRuns(VerifyState *state)
 {
 	char	   *error;
 
-	if (state->blocks == NIL &&
+	if (state->look.blocks == NIL &&
 		!ZbxhistTry(VerifyRunIndexes, state, ZbxhistIsDamage, &error))
 		AddProblem(state, 0, 0, psprintf("the index: %s", error));
 	/* what cannot be read has been told then */
@@ -542,7 +440,7 @@ VerifyLost(VerifyState *state)
 	char	   *error;
 	ListCell   *lc;
 
-	if (!ZbxhistFindLostGroups(state->day, state->blocks, &groups, &error))
+	if (!ZbxhistFindLostGroups(&state->look, &groups, &error))
 	{
 		AddProblem(state, 0, 0, psprintf("the index: %s", error));
 		return false;
@@ -555,7 +453,7 @@ VerifyLost(VerifyState *state)
 
 		AddProblem(state, is_times ? 0 : group->itemid,
 				   is_times ? 0 : group->clock,
-				   psprintf(ZbxhistFindLostBlock(state->blocks, group->block) ?
+				   psprintf(ZbxhistFindLostBlock(&state->look, group->block) ?
 							"%s in page %u, which cannot be read" :
 							"%s in page %u, which does not have it",
 							is_times ? "shared times" : "group", group->block));
@@ -566,33 +464,23 @@ VerifyLost(VerifyState *state)
 /* ---- the function ---- */
 
 /*
- * VerifyBlocks looks at all groups.
+ * VerifyGroups looks at all groups, and at all of them together.
  */
 static void
-VerifyBlocks(VerifyState *state)
+VerifyGroups(VerifyState *state)
 {
-	BlockNumber nblocks = RelationGetNumberOfBlocks(state->day);
 	char	   *error;
 
-	for (BlockNumber block = 0; block < nblocks; block++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(state->block_context);
-
-		CHECK_FOR_INTERRUPTS();
-		note_day_progress(RelationGetRelid(state->day), DAY_JOB_VERIFY, block,
-						  nblocks, state->nrows);
-		VerifyBlock(state, block);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(state->block_context);
-	}
-	if (state->layout->has_runs)
+	ZbxhistLookThrough(&state->look, DAY_JOB_VERIFY, &state->nrows,
+					   VerifyStored, state);
+	if (state->look.layout->has_runs)
 	{
 		VerifyRuns(state);
 		return;
 	}
 	VerifyPlaces(state);
 	/* what a page lacks has been told then */
-	if (VerifyLost(state) && state->blocks == NIL &&
+	if (VerifyLost(state) && state->look.blocks == NIL &&
 		!ZbxhistTry(VerifyIndex, state, ZbxhistIsDamage, &error))
 		AddProblem(state, 0, 0, psprintf("the index: %s", error));
 }
@@ -601,33 +489,20 @@ VerifyBlocks(VerifyState *state)
  * OpenState opens the day and prepares for a look at it.
  */
 static void
-OpenState(VerifyState *state, Oid day)
+OpenState(VerifyState *state, Oid relid)
 {
+	Relation	day = ZbxhistOpenOwnedTable(relid, AccessShareLock);
 	PackedDay	entry;
 
-	state->day = ZbxhistOpenOwnedTable(day, AccessShareLock);
-	state->layout = ZbxhistDayLayout(state->day);
-	for (int i = 0; i < state->layout->npacked; i++)
-		ZbxhistRequireKnown(state->day, state->layout->packed[i]);
-	state->snapshot = GetActiveSnapshot();
+	ZbxhistBeginDayLook(&state->look, day, ZbxhistDayLayout(day),
+						GetActiveSnapshot());
 	state->from_clock = ZBXHIST_CLOCK_MIN;
 	state->to_clock = ZBXHIST_CLOCK_END;
-	if (ZbxhistReadPackedDay(day, NULL, &entry))
+	if (ZbxhistReadPackedDay(relid, NULL, &entry))
 	{
 		state->from_clock = entry.from_clock;
 		state->to_clock = entry.to_clock;
 	}
-	state->times = ZbxhistBeginCarefulTimes(state->day, state->snapshot);
-	state->archive = ZbxhistBeginArchiveReader(NULL, NULL);
-	state->outer_context = CurrentMemoryContext;
-	state->max_places = 1024;
-	state->places = palloc(sizeof(DayGroup) * state->max_places);
-	state->block_context = AllocSetContextCreate(CurrentMemoryContext,
-												 "zbxhist verified page",
-												 ALLOCSET_DEFAULT_SIZES);
-	state->context = AllocSetContextCreate(CurrentMemoryContext,
-										   "zbxhist verified segment",
-										   ALLOCSET_DEFAULT_SIZES);
 }
 
 /*
@@ -642,9 +517,9 @@ zbxhist_verify_day(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	state->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	OpenState(state, PG_GETARG_OID(0));
-	VerifyBlocks(state);
+	VerifyGroups(state);
 	pgstat_progress_end_command();
 	/* of hundreds in one statement */
-	table_close(state->day, AccessShareLock);
+	table_close(state->look.day, AccessShareLock);
 	return (Datum) 0;
 }
