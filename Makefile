@@ -86,7 +86,6 @@ OBJS = \
 	src/packed/changes/run_modify.o \
 	src/packed/day/archive.o \
 	src/packed/day/archive_away.o \
-	src/packed/day/archive_query.o \
 	src/packed/day/archived_group.o \
 	src/packed/day/day_damage.o \
 	src/packed/day/day_groups.o \
@@ -140,20 +139,16 @@ OBJS = \
 	src/packed/format/codec_buffer.o \
 	src/packed/format/codec_bytes.o \
 	src/packed/format/codec_double.o \
-	src/packed/format/codec_frame.o \
 	src/packed/format/codec_integer.o \
 	src/packed/format/column_values.o \
 	src/packed/format/run.o \
-	src/packed/format/run_itemids.o \
 	src/packed/format/segment_columns.o \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \
-	src/packed/format/segment_rest.o \
 	src/packed/format/segment_stats.o \
 	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \
 	src/packed/jobs/archive_day.o \
-	src/packed/jobs/damaged_runs.o \
 	src/packed/jobs/import.o \
 	src/packed/jobs/kept_items.o \
 	src/packed/jobs/merge.o \
@@ -237,7 +232,7 @@ include $(PGXS)
 
 # loops over columns of values
 src/packed/format/codec_bits.o src/packed/format/codec_double.o \
-src/packed/format/codec_frame.o src/packed/format/codec_integer.o \
+src/packed/format/codec_integer.o \
 src/packed/format/segment_columns.o \
 src/read/double_total.o src/aggregate/filter_rows.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 

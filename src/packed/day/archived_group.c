@@ -68,10 +68,7 @@ ZbxhistMakeArchived(const pg_uuid_t *copy, int64 number,
 	uint8	   *data = (uint8 *) VARDATA(result);
 
 	SET_VARSIZE(result, size);
-	data[0] = GROUP_MAGIC_0;
-	data[1] = GROUP_MAGIC_1;
-	data[2] = GROUP_VERSION;
-	data[3] = GROUP_ARCHIVED;
+	group_put_head(data, GROUP_VERSION, GROUP_ARCHIVED);
 	codec_store32(data + GROUP_CRC_OFFSET, Checksum(payload));
 	memcpy(data + ARCHIVED_COPY_OFFSET, copy->data, UUID_LEN);
 	codec_store64(data + ARCHIVED_NUMBER_OFFSET, (uint64) number);

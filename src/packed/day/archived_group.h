@@ -32,8 +32,7 @@ ZbxhistIsArchived(const struct varlena *payload)
 	const uint8 *data = (const uint8 *) VARDATA_ANY(payload);
 
 	return VARSIZE_ANY_EXHDR(payload) >= ARCHIVED_LENGTH &&
-		data[0] == GROUP_MAGIC_0 && data[1] == GROUP_MAGIC_1 &&
-		data[3] == GROUP_ARCHIVED;
+		group_has_head(data, ARCHIVED_LENGTH) && data[3] == GROUP_ARCHIVED;
 }
 
 extern struct varlena *ZbxhistMakeArchived(const pg_uuid_t *copy, int64 number,

@@ -33,8 +33,6 @@ extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
 extern void ZbxhistDayScanCount(DayScan *scan, RunCounters *counters);
 extern void ZbxhistDayScanFrom(DayScan *scan, ArchiveReader *archive,
 							   bool is_here);
-extern struct varlena *ZbxhistDayScanBytes(DayScan *scan,
-										   struct varlena *payload);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
 /* of a group found last: just the item's segments, or all of them again */
@@ -62,7 +60,6 @@ extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
 extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 								 DayGroup *group, DayPlace *end);
 extern int64 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups);
-extern TimesSource *ZbxhistDayScanTimes(const DayScan *scan);
 extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmaxOf(DayScan *scan, int row);

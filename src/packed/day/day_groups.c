@@ -363,11 +363,11 @@ ZbxhistDayScanFrom(DayScan *scan, ArchiveReader *archive, bool is_here)
 }
 
 /*
- * ZbxhistDayScanBytes returns a group's bytes, of which payload is what the scan's
+ * GetScannedBytes returns a group's bytes, of which payload is what the scan's
  * day has, in the current context or where they are.
  */
-struct varlena *
-ZbxhistDayScanBytes(DayScan *scan, struct varlena *payload)
+static struct varlena *
+GetScannedBytes(DayScan *scan, struct varlena *payload)
 {
 	payload = pg_detoast_datum_packed(payload);
 	if (!ZbxhistIsArchived(payload))
@@ -389,7 +389,7 @@ ZbxhistDayScanLoad(DayScan *scan, DayGroup *group)
 		return;
 	old = MemoryContextSwitchTo(scan->group_context);
 	reader->data = (uint8 *)
-		VARDATA_ANY(ZbxhistDayScanBytes(scan, PG_DETOAST_DATUM_PACKED(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])));
+		VARDATA_ANY(GetScannedBytes(scan, PG_DETOAST_DATUM_PACKED(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])));
 	reader->nhere = reader->length;
 	MemoryContextSwitchTo(old);
 }
@@ -423,7 +423,7 @@ OpenPayload(DayScan *scan, DayGroup *group)
 		if (OpenBytes(scan, reader, data, nhere, length))
 			return true;
 	}
-	payload = ZbxhistDayScanBytes(scan, payload);
+	payload = GetScannedBytes(scan, payload);
 	length = VARSIZE_ANY_EXHDR(payload);
 	return OpenBytes(scan, reader, (uint8 *) VARDATA_ANY(payload), length,
 					 length);
@@ -449,7 +449,8 @@ OpenScannedGroup(DayScan *scan, DayGroup *group)
 		(group->reader.data != NULL &&
 		 (!ZbxhistGroupHasRightPlace(group) ||
 		  (group->reader.is_whole && !ZbxhistGroupHasRightCount(group)))))
-		ZbxhistRaiseNotOpened(scan->day, scan->phase >= SCAN_HEAP ?
+		ZbxhistRaiseNotOpened(scan->day, scan->phase >= SCAN_HEAP ||
+							  scan->last_itemid > scan->itemid ?
 							  group->first_itemid : scan->itemid,
 							  &group->reader);
 	MemoryContextSwitchTo(old);
@@ -843,16 +844,6 @@ ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups)
 {
 	return scan->runs != NULL ? ZbxhistNumRuns(scan->runs) :
 		ngroups + scan->ntimes;
-}
-
-/*
- * ZbxhistDayScanTimes returns where segments that the scan has found have
- * their shared times from, as long as it stays.
- */
-TimesSource *
-ZbxhistDayScanTimes(const DayScan *scan)
-{
-	return ZbxhistTimesSource(scan->times);
 }
 
 /*

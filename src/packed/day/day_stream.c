@@ -7,15 +7,13 @@
  * not agree with its directory, or does not begin after the one before, is
  * corrupt.
  *
- * Locks: the caller has locked the day's table.  Memory: one group, in a
- * context of the stream's own, below the current one when it is opened.
+ * Locks: the caller has locked the day's table.  Memory: one group.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -24,67 +22,23 @@
 #include "packed/values/row_compare.h"
 
 /*
- * IsAfterLast says whether the group in hand begins after the one before has
- * ended.
- */
-static bool
-IsAfterLast(const DayStream *stream)
-{
-	const DayGroup *group = &stream->group;
-
-	return stream->ngroups == 0 ||
-		compare_places(group->first_itemid, group->first_clock,
-					   stream->last_itemid, stream->last_clock) > 0;
-}
-
-/*
- * OpenStreamGroup opens the group in hand, whose bytes are payload.
- */
-static void
-OpenStreamGroup(DayStream *stream, Datum payload)
-{
-	DayGroup   *group = &stream->group;
-	MemoryContext old = MemoryContextSwitchTo(stream->group_context);
-	struct varlena *bytes = ZbxhistDayScanBytes(stream->scan,
-												(struct varlena *)
-												DatumGetPointer(payload));
-
-	if (!IsAfterLast(stream) ||
-		!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(bytes),
-						  VARSIZE_ANY_EXHDR(bytes),
-						  stream->layout->npacked) ||
-		!ZbxhistGroupHasRightPlace(group) ||
-		!ZbxhistGroupHasRightCount(group))
-		ZbxhistRaiseNotOpened(stream->day, group->first_itemid,
-							  &group->reader);
-	group->reader.times = ZbxhistDayScanTimes(stream->scan);
-	MemoryContextSwitchTo(old);
-	stream->nbytes += group->reader.length;
-}
-
-/*
  * NextStreamGroup goes to the first segment of the next group.
  */
 static void
 NextStreamGroup(DayStream *stream)
 {
-	Datum		payload;
+	DayGroup   *group = &stream->group;
+	int64		last_itemid = group->last_itemid;
+	int32		last_clock = group->last_clock;
 
-	CHECK_FOR_INTERRUPTS();
-	MemoryContextReset(stream->group_context);
-	stream->last_itemid = stream->group.last_itemid;
-	stream->last_clock = stream->group.last_clock;
 	stream->segment = -1;
-	if (stream->layout->has_runs)
-	{
-		if (!ZbxhistDayScanNext(stream->scan, &stream->group))
-			return;
-		stream->nbytes += stream->group.reader.length;
-	}
-	else if (!ZbxhistDayScanNextPlace(stream->scan, &stream->group, &payload))
+	if (!ZbxhistDayScanNext(stream->scan, group))
 		return;
-	else
-		OpenStreamGroup(stream, payload);
+	if (!stream->layout->has_runs && stream->ngroups > 0 &&
+		compare_places(group->first_itemid, group->first_clock, last_itemid,
+					   last_clock) <= 0)
+		ZbxhistRaiseCorrupt(stream->day, group->first_itemid);
+	stream->nbytes += group->reader.length;
 	stream->ngroups++;
 	stream->segment = 0;
 }
@@ -92,21 +46,13 @@ NextStreamGroup(DayStream *stream)
 /*
  * ZbxhistOpenDayStream makes a stream of a day's table and goes to its first
  * segment.  The snapshot must stay registered, and day open, until it is
- * closed.
+ * closed.  Allocates in the current context.
  */
 DayStream *
 ZbxhistOpenDayStream(Relation day, const DayLayout *layout, Snapshot snapshot)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "zbxhist day stream",
-												  ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
 	DayStream  *stream = palloc0(sizeof(DayStream));
 
-	stream->context = context;
-	stream->group_context = AllocSetContextCreate(context,
-												  "zbxhist streamed group",
-												  ALLOCSET_DEFAULT_SIZES);
 	stream->day = day;
 	stream->layout = layout;
 	stream->scan = ZbxhistBeginDayScan(day, layout, snapshot);
@@ -115,7 +61,6 @@ ZbxhistOpenDayStream(Relation day, const DayLayout *layout, Snapshot snapshot)
 	else
 		ZbxhistDayScanPlaces(stream->scan);
 	NextStreamGroup(stream);
-	MemoryContextSwitchTo(old);
 	return stream;
 }
 
@@ -137,7 +82,7 @@ void
 ZbxhistCloseDayStream(DayStream *stream)
 {
 	ZbxhistEndDayScan(stream->scan);
-	MemoryContextDelete(stream->context);
+	pfree(stream);
 }
 
 /*

@@ -21,10 +21,6 @@ typedef struct DayStream
 	int			segment;		/* of the group; -1 after the last one */
 	int64		ngroups;		/* so far */
 	uint64		nbytes;			/* of them */
-	int64		last_itemid;	/* where the group before ended */
-	int32		last_clock;
-	MemoryContext group_context;	/* what belongs to the group */
-	MemoryContext context;		/* owns all this */
 } DayStream;
 
 extern DayStream *ZbxhistOpenDayStream(Relation day, const DayLayout *layout,

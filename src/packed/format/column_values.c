@@ -23,6 +23,22 @@ ZbxhistColumnValues(const PackedColumn *column, int from)
 		from * packed_value_size(column->kind);
 }
 
+/* The bytes of a row's strings. */
+size_t
+ZbxhistStringBytes(const PackedColumn *columns, int ncolumns, int row)
+{
+	size_t		total = 0;
+	int			i;
+
+	for (i = 0; i < ncolumns; i++)
+	{
+		if (columns[i].kind == PACKED_BYTES &&
+			(columns[i].nulls == NULL || !columns[i].nulls[row]))
+			total += columns[i].bytes[row].len;
+	}
+	return total;
+}
+
 /* Adds an array of values of a kind. */
 static void
 put_values(ByteBuffer *buffer, PackedKind kind, const void *values, int n)
@@ -48,21 +64,29 @@ count_nulls(const bool *nulls, int n)
 	return count;
 }
 
+/* Adds a stream of integers with its length. */
+void
+ZbxhistPutStream(ByteBuffer *buffer, const uint64 *values, int n)
+{
+	ByteBuffer	stream;
+
+	ZbxhistInitBuffer(&stream, 64);
+	ZbxhistEncodeIntegers(&stream, values, n);
+	ZbxhistPutVarint(buffer, stream.length);
+	ZbxhistPutBytes(buffer, stream.data, stream.length);
+	pfree(stream.data);
+}
+
 /* Adds a stream that says of each row yes or no, with its length. */
 void
 ZbxhistPutFlags(ByteBuffer *buffer, const bool *flags, int n)
 {
 	uint64	   *numbers = palloc(n * sizeof(uint64));
-	ByteBuffer	stream;
 	int			i;
 
 	for (i = 0; i < n; i++)
 		numbers[i] = flags[i];
-	ZbxhistInitBuffer(&stream, 64);
-	ZbxhistEncodeIntegers(&stream, numbers, n);
-	ZbxhistPutVarint(buffer, stream.length);
-	ZbxhistPutBytes(buffer, stream.data, stream.length);
-	pfree(stream.data);
+	ZbxhistPutStream(buffer, numbers, n);
 	pfree(numbers);
 }
 

@@ -27,7 +27,10 @@ typedef struct FlagCounts
 
 extern void ZbxhistPutColumn(ByteBuffer *buffer, PackedKind kind, uint8 flags,
 							 const void *values, const bool *nulls, int n);
+extern void ZbxhistPutStream(ByteBuffer *buffer, const uint64 *values, int n);
 extern void ZbxhistPutFlags(ByteBuffer *buffer, const bool *flags, int n);
+extern size_t ZbxhistStringBytes(const PackedColumn *columns, int ncolumns,
+								 int row);
 extern const void *ZbxhistColumnValues(const PackedColumn *column, int from);
 
 extern bool ZbxhistGetColumn(ByteReader *reader, PackedColumn *column,

@@ -8,7 +8,7 @@
  *		of the itemids: a search for an item that is not there reads no more
  *		varints: columns, rows, length of the itemids and of each column but
  *		the last
- *		itemids: see run_itemids.c
+ *		itemids: see below
  *		CRC-32C (4) of the columns
  *		the clocks: if items have several rows, the length of a column, and the
  *		column: the first clock of each item; then a stream of integers: how much
@@ -20,24 +20,47 @@
  * if there are nulls, the same of these; the other values.  Only integers
  * repeat.  A column of integers has either repeats or nulls.
  *
+ * The itemids: a reader of one item wants to know where its rows are, and most often that
+ * there are none: it reads the first itemids of some blocks and one block.
+ *
+ *		varint: how many distinct itemids there are
+ *		if fewer than rows: the length of a stream of integers, and the stream:
+ *		how many rows each of them has, less one
+ *		if more than a block has: the length of a stream, and the stream: the
+ *		first itemid of each block
+ *		a stream: the distances of the other itemids from the one before; if there
+ *		is but one block, a stream of the itemids
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "binary_search.h"
 #include "packed/format/column_values.h"
 #include "packed/format/run.h"
-#include "packed/format/run_itemids.h"
 #include "packed/format/segment_format.h"
 
 #define RUN_VERSION 4
 #define OLDEST_RUN_VERSION 4	/* all since are read, as the promise says */
 #define RUN_VALUES 0			/* the kind */
 
-/* columns in a table, and then some */
-#define MAX_COLUMNS 2000
 
 /* of a page, and how much the first guess of what fits is below it */
 #define NEARLY(n) ((n) - (n) / 32)
+
+/* distinct itemids in a block */
+#define BLOCK 64
+
+/* what is read of them */
+typedef struct ItemidReader
+{
+	int			nrows;
+	int			count;			/* of distinct itemids */
+	int			nblocks;
+	uint64	   *firsts;			/* of the blocks */
+	ByteReader	rows;			/* a stream; not if all have one */
+	ByteReader	distances;		/* a stream */
+} ItemidReader;
 
 /* a run being read */
 typedef struct RunReader
@@ -49,6 +72,262 @@ typedef struct RunReader
 	ByteReader	itemids;
 	ByteReader	columns;		/* and their checksum, or what is left of them */
 } RunReader;
+
+/* ------------------------------------------------------- itemids, writing */
+
+/*
+ * Fills in the distinct ones of n sorted itemids, and how many more rows than
+ * one each has; returns how many there are.
+ */
+static int
+find_distinct_itemids(const int64 *itemids, int n, uint64 *distinct,
+					  uint64 *more)
+{
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (i > 0 && itemids[i] == itemids[i - 1])
+		{
+			more[count - 1]++;
+			continue;
+		}
+		more[count] = 0;
+		distinct[count++] = itemids[i];
+	}
+	return count;
+}
+
+/* Adds the distances, and before them the first itemids of the blocks. */
+static void
+put_distinct(ByteBuffer *buffer, uint64 *distinct, int count, uint64 *work)
+{
+	int			nfirsts = 0;
+	int			ndistances = 0;
+	int			i;
+
+	/* a block of its own needs no length: the stream begins with its first */
+	if (count <= BLOCK)
+	{
+		ZbxhistEncodeIntegers(buffer, distinct, count);
+		return;
+	}
+	for (i = 0; i < count; i += BLOCK)
+		work[nfirsts++] = distinct[i];
+	ZbxhistPutStream(buffer, work, nfirsts);
+	for (i = 1; i < count; i++)
+	{
+		if (i % BLOCK > 0)
+			work[ndistances++] = distinct[i] - distinct[i - 1];
+	}
+	ZbxhistEncodeIntegers(buffer, work, ndistances);
+}
+
+/* Adds n sorted itemids, at least one. */
+static void
+put_itemids(ByteBuffer *buffer, const int64 *itemids, int n)
+{
+	uint64	   *distinct = palloc(3 * (size_t) n * sizeof(uint64));
+	uint64	   *more = distinct + n;
+	int			count = find_distinct_itemids(itemids, n, distinct, more);
+
+	ZbxhistPutVarint(buffer, count);
+	if (count < n)
+		ZbxhistPutStream(buffer, more, count);
+	put_distinct(buffer, distinct, count, more + n);
+	pfree(distinct);
+}
+
+/* ------------------------------------------------------- itemids, reading */
+
+/* Takes what is before the distances. */
+static bool
+open_itemids(ItemidReader *reader, ByteReader bytes, int n)
+{
+	ByteReader	stream;
+	uint64		count;
+
+	if (!ZbxhistGetVarint(&bytes, &count) || count == 0 || count > n)
+		return false;
+	reader->nrows = n;
+	reader->count = count;
+	reader->nblocks = (reader->count + BLOCK - 1) / BLOCK;
+	reader->firsts = NULL;
+	if (reader->count < n && !codec_get_part(&bytes, &reader->rows))
+		return false;
+	if (reader->nblocks > 1)
+	{
+		reader->firsts = palloc(reader->nblocks * sizeof(uint64));
+		if (!codec_get_part(&bytes, &stream) ||
+			!ZbxhistDecodeIntegers(&stream, reader->firsts,
+								   codec_all(reader->nblocks)) ||
+			codec_left(&stream) > 0)
+			return false;
+	}
+	reader->distances = bytes;
+	return true;
+}
+
+/* Which distinct itemids are in some blocks, and which distances are theirs. */
+static Slice
+slice_of_blocks(const ItemidReader *reader, int block, int end)
+{
+	Slice		slice = {reader->count - reader->nblocks,
+	block * (BLOCK - 1), end * (BLOCK - 1)};
+
+	slice.to = Min(slice.to, slice.n);
+	return slice;
+}
+
+/*
+ * Takes the distinct itemids of the blocks from one to before another one, and
+ * returns how many; itemids has room for that.  0: the bytes are damaged.
+ */
+static int
+get_blocks(const ItemidReader *reader, int block, int end, uint64 *itemids)
+{
+	ByteReader	bytes = reader->distances;
+	Slice		slice = slice_of_blocks(reader, block, end);
+	uint64	   *distances;
+	int			count = 0;
+	int			from = block * BLOCK;
+	int			to = Min(end * BLOCK, reader->count);
+	int			i;
+
+	if (reader->nblocks == 1)
+		return ZbxhistDecodeIntegers(&bytes, itemids,
+									 codec_all(reader->count)) &&
+			codec_left(&bytes) == 0 ? reader->count : 0;
+	distances = palloc((codec_count(slice) + 1) * sizeof(uint64));
+	if (!ZbxhistDecodeIntegers(&bytes, distances, slice) ||
+		codec_left(&bytes) > 0)
+		return 0;
+	for (i = from; i < to; i++)
+	{
+		itemids[i - from] = i % BLOCK == 0 ? reader->firsts[i / BLOCK] :
+			itemids[i - from - 1] + distances[count++];
+	}
+	pfree(distances);
+	return to - from;
+}
+
+/* Takes how many more rows than one the distinct itemids before `to` have. */
+static uint64 *
+get_row_counts(const ItemidReader *reader, int to)
+{
+	ByteReader	bytes = reader->rows;
+	uint64	   *more = palloc0(to * sizeof(uint64));
+	Slice		slice = {reader->count, 0, to};
+
+	if (reader->count < reader->nrows &&
+		(!ZbxhistDecodeIntegers(&bytes, more, slice) ||
+		 codec_left(&bytes) > 0))
+		return NULL;
+	return more;
+}
+
+/*
+ * Takes all n itemids, to the end of the bytes, in an array in the current memory
+ * context.  items becomes which of the distinct itemids these are.
+ */
+static int64 *
+get_itemids(ByteReader bytes, int n, Slice *items)
+{
+	ItemidReader reader;
+	uint64	   *distinct;
+	uint64	   *more;
+	int64	   *itemids = palloc(n * sizeof(int64));
+	int			row = 0;
+	int			i;
+
+	if (!open_itemids(&reader, bytes, n))
+		return NULL;
+	distinct = palloc(reader.count * sizeof(uint64));
+	if (get_blocks(&reader, 0, reader.nblocks, distinct) == 0 ||
+		(more = get_row_counts(&reader, reader.count)) == NULL)
+		return NULL;
+	for (i = 0; i < reader.count; i++)
+	{
+		uint64		end;
+
+		if (more[i] >= n - row ||
+			(i > 0 && (int64) distinct[i] <= (int64) distinct[i - 1]))
+			return NULL;
+		for (end = row + more[i]; row <= end; row++)
+			itemids[row] = distinct[i];
+	}
+	pfree(more);
+	pfree(distinct);
+	*items = codec_all(reader.count);
+	return row == n ? itemids : NULL;
+}
+
+/* Finds where the rows of a distinct itemid are, if there is one. */
+static bool
+find_item_rows(const ItemidReader *reader, int which, Slice *rows)
+{
+	uint64	   *more;
+	uint64		from = 0;
+	int			i;
+
+	if (reader->count == reader->nrows)
+	{
+		rows->from = which;
+		rows->to = which + 1;
+		return true;
+	}
+	more = get_row_counts(reader, which + 1);
+	if (more == NULL)
+		return false;
+	for (i = 0; i < which && from < reader->nrows; i++)
+	{
+		if (more[i] >= reader->nrows)
+			return false;
+		from += more[i] + 1;
+	}
+	if (from >= reader->nrows || more[which] >= reader->nrows - from)
+		return false;
+	rows->from = from;
+	rows->to = from + more[which] + 1;
+	pfree(more);
+	return true;
+}
+
+/*
+ * Finds which rows are an item's, none perhaps, and which of the distinct itemids
+ * theirs is.
+ */
+static bool
+find_itemid(ByteReader bytes, int n, int64 itemid, Slice *rows,
+				  Slice *items)
+{
+	ItemidReader reader;
+	uint64		itemids[BLOCK];
+	int			block = 1;
+	int			count;
+	int			i;
+
+	rows->n = n;
+	rows->from = rows->to = 0;
+	if (!open_itemids(&reader, bytes, n))
+		return false;
+	if (reader.nblocks > 1)
+		find_first(block, reader.nblocks,
+				   (int64) reader.firsts[block] > itemid);
+	if (block == 0)
+		return true;
+	count = get_blocks(&reader, block - 1, block, itemids);
+	if (count == 0)
+		return false;
+	find_first(i, count, (int64) itemids[i] >= itemid);
+	if (i == count || (int64) itemids[i] != itemid)
+		return true;
+	items->n = reader.count;
+	items->from = (block - 1) * BLOCK + i;
+	items->to = items->from + 1;
+	return find_item_rows(&reader, items->from, rows);
+}
 
 /* ---------------------------------------------------------------- writing */
 
@@ -162,15 +441,12 @@ encode_run(ByteBuffer *buffer, const RunRows *rows, int from, int n)
 	ZbxhistInitBuffer(buffer, BLCKSZ);
 	ZbxhistInitBuffer(&itemids, BLCKSZ / 4);
 	ZbxhistInitBuffer(&columns, BLCKSZ);
-	codec_put_byte(buffer, GROUP_MAGIC_0);
-	codec_put_byte(buffer, GROUP_MAGIC_1);
-	codec_put_byte(buffer, RUN_VERSION);
-	codec_put_byte(buffer, RUN_VALUES);
-	(void) ZbxhistExtendBuffer(buffer, sizeof(uint32));
+	group_put_head(ZbxhistExtendBuffer(buffer, GROUP_FIXED_LENGTH), RUN_VERSION,
+				   RUN_VALUES);
 	ZbxhistPutVarint(buffer, rows->ncolumns);
 	ZbxhistPutVarint(buffer, n);
 
-	ZbxhistPutItemids(&itemids, rows->itemids + from, n);
+	put_itemids(&itemids, rows->itemids + from, n);
 	ZbxhistPutVarint(buffer, itemids.length);
 	(void) ZbxhistExtendBuffer(&columns, SEGMENT_CRC_LENGTH);
 	for (i = 0; i < rows->ncolumns; i++)
@@ -195,21 +471,6 @@ encode_run(ByteBuffer *buffer, const RunRows *rows, int from, int n)
 	pfree(columns.data);
 }
 
-/* The bytes of a row's strings. */
-static size_t
-strings_length(const RunRows *rows, int row)
-{
-	size_t		result = 0;
-	int			i;
-
-	for (i = 0; i < rows->ncolumns; i++)
-	{
-		if (rows->columns[i].kind == PACKED_BYTES)
-			result += rows->columns[i].bytes[row].len;
-	}
-	return result;
-}
-
 /*
  * How many of n rows from `from` on there are before one with such strings that
  * it had better be alone: all rows would be compressed with it in vain.
@@ -221,7 +482,7 @@ count_small(const RunRows *rows, int from, int n, size_t max_size)
 
 	for (i = 0; i < n; i++)
 	{
-		if (strings_length(rows, from + i) / 2 > max_size)
+		if (ZbxhistStringBytes(rows->columns, rows->ncolumns, from + i) / 2 > max_size)
 			return Max(i, 1);
 	}
 	return n;
@@ -265,8 +526,7 @@ open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
 	uint64		nrows;
 	int			i;
 
-	if (length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
-		data[1] != GROUP_MAGIC_1 || data[2] < OLDEST_RUN_VERSION ||
+	if (!group_has_head(data, length) || data[2] < OLDEST_RUN_VERSION ||
 		data[2] > RUN_VERSION || data[3] != RUN_VALUES ||
 		ncolumns < 1 || ncolumns > MAX_COLUMNS)
 		return false;
@@ -471,7 +731,7 @@ ZbxhistDecodeRun(const uint8 *data, size_t length, int ncolumns,
 	RunReader	run;
 
 	return open_run(&run, data, length, ncolumns) && open_columns(&run) &&
-		(rows->itemids = ZbxhistGetItemids(run.itemids, run.rows.n,
+		(rows->itemids = get_itemids(run.itemids, run.rows.n,
 										   &run.items)) != NULL &&
 		get_wanted_rows(&run, rows);
 }
@@ -485,7 +745,7 @@ ZbxhistDecodeRunItem(const uint8 *data, size_t length, int ncolumns,
 	int			i;
 
 	if (!open_run(&run, data, length, ncolumns) ||
-		!ZbxhistFindItemid(run.itemids, run.rows.n, itemid, &run.rows,
+		!find_itemid(run.itemids, run.rows.n, itemid, &run.rows,
 						   &run.items))
 		return false;
 	*nall = run.rows.n;
@@ -514,7 +774,7 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 
 	if (ns_column >= ncolumns || !open_run(&run, data, length, ncolumns) ||
 		!open_columns(&run) ||
-		(*itemids = ZbxhistGetItemids(run.itemids, run.rows.n,
+		(*itemids = get_itemids(run.itemids, run.rows.n,
 									  &run.items)) == NULL)
 		return false;
 	for (i = 0; i <= Max(ns_column, 0); i++)
@@ -539,8 +799,5 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 int
 ZbxhistNewerRunFormat(const uint8 *data, size_t length)
 {
-	if (length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
-		data[1] != GROUP_MAGIC_1 || data[2] <= RUN_VERSION)
-		return 0;
-	return data[2];
+	return group_has_head(data, length) && data[2] > RUN_VERSION ? data[2] : 0;
 }

@@ -35,7 +35,7 @@
  * kind, the CRC-32C of all of its bytes, the copy of the day that has it, its number
  * there, and their number; then maybe its bytes up to the directory's end.
  *
- * Statistics of doubles may begin with the rest of the sum (segment_rest.c).
+ * Statistics of doubles may begin with the rest of the sum (segment_stats.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -59,6 +59,9 @@
 #define GROUP_FIXED_LENGTH 8	/* up to the varints */
 
 #define SEGMENT_CRC_LENGTH 4
+
+/* columns in a table, and then some */
+#define MAX_COLUMNS 2000
 
 /* what stands for a group that is stored on another server */
 #define ARCHIVED_COPY_OFFSET 8	/* UUID of the copy of the day */
@@ -105,19 +108,31 @@ struct StatsReader
 	int			segment;
 };
 
-/* the rest of a sum, as it is written */
-typedef struct ScaledRest
-{
-	uint8		form;			/* 0: there is none */
-	uint64		number;
-} ScaledRest;
-
 /* rows of a segment that has shared times, as far as they have been read */
 typedef struct TimesReader
 {
 	ByteReader	clocks;			/* the column */
 	int64	   *rows[TIMES_COLUMNS];	/* palloc'd; null: not read yet */
 } TimesReader;
+
+/* Begins the bytes of a group or run, but for their checksum. */
+static inline void
+group_put_head(uint8 *data, uint8 version, uint8 kind)
+{
+	memset(data, 0, GROUP_FIXED_LENGTH);
+	data[0] = GROUP_MAGIC_0;
+	data[1] = GROUP_MAGIC_1;
+	data[2] = version;
+	data[3] = kind;
+}
+
+/* Do bytes begin as those of a group or run do, whatever version and kind? */
+static inline bool
+group_has_head(const uint8 *data, size_t length)
+{
+	return length >= GROUP_FIXED_LENGTH && data[0] == GROUP_MAGIC_0 &&
+		data[1] == GROUP_MAGIC_1;
+}
 
 /* segment_times.c */
 extern void ZbxhistPutTimes(ByteBuffer *buffer, const SegmentRows *rows,
@@ -156,12 +171,6 @@ extern void ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats,
 extern bool ZbxhistGetStats(ByteReader *reader, SegmentStats *stats,
 							uint32 nrows);
 extern bool ZbxhistSkipStats(ByteReader *reader);
-
-/* segment_rest.c */
-extern bool ZbxhistIsRestWorthIt(const SegmentStats *stats);
-extern void ZbxhistPutRest(ByteBuffer *buffer, const SegmentStats *stats);
-extern bool ZbxhistGetRest(ByteReader *reader, ScaledRest *rest);
-extern bool ZbxhistSetRest(SegmentStats *stats, const ScaledRest *rest);
 
 /* segment_reader.c */
 extern pg_crc32c ZbxhistGroupChecksum(const uint8 *data, size_t length);

@@ -17,9 +17,6 @@
 #include "binary_search.h"
 #include "packed/format/segment_format.h"
 
-/* columns in a table, and then some */
-#define MAX_COLUMNS 2000
-
 /* The checksum of a group's header and directory, which end at length. */
 pg_crc32c
 ZbxhistGroupChecksum(const uint8 *data, size_t length)
@@ -37,8 +34,7 @@ ZbxhistGroupChecksum(const uint8 *data, size_t length)
 static bool
 is_group(const uint8 *data, size_t length, uint8 kind)
 {
-	return length >= GROUP_FIXED_LENGTH && data[0] == GROUP_MAGIC_0 &&
-		data[1] == GROUP_MAGIC_1 && data[3] == kind &&
+	return group_has_head(data, length) && data[3] == kind &&
 		data[2] >= GROUP_VERSION_OLDEST && data[2] <= GROUP_VERSION;
 }
 
@@ -140,11 +136,8 @@ ZbxhistNewerFormat(const GroupReader *reader)
 {
 	const uint8 *data = reader->data;
 
-	if (data == NULL || reader->nhere < GROUP_FIXED_LENGTH ||
-		data[0] != GROUP_MAGIC_0 || data[1] != GROUP_MAGIC_1 ||
-		data[2] <= GROUP_VERSION)
-		return 0;
-	return data[2];
+	return group_has_head(data, reader->nhere) && data[2] > GROUP_VERSION ?
+		data[2] : 0;
 }
 
 /*

@@ -177,24 +177,6 @@ round_up(const SegmentRows *rows, int from, int n)
 	return n;
 }
 
-/* Bytes of the strings of a row. */
-static size_t
-string_bytes(const SegmentRows *rows, int row)
-{
-	size_t		total = 0;
-	int			i;
-
-	for (i = 1; i < rows->ncolumns; i++)
-	{
-		const PackedColumn *column = &rows->columns[i];
-
-		if (column->kind == PACKED_BYTES &&
-			(column->nulls == NULL || !column->nulls[row]))
-			total += column->bytes[row].len;
-	}
-	return total;
-}
-
 /* Is any of the columns one of strings? */
 static bool
 has_strings(const SegmentRows *rows)
@@ -223,12 +205,12 @@ count_allowed(const SegmentRows *rows, int from, int first)
 	if (!has_strings(rows))
 		return Max(first, round_down(rows, from, limit));
 	for (n = 0; n < first; n++)
-		total += string_bytes(rows, from + n);
+		total += ZbxhistStringBytes(rows->columns, rows->ncolumns, from + n);
 	if (total > CODEC_MAX_BYTES)
 		return 0;
 	while (n < limit)
 	{
-		total += string_bytes(rows, from + n);
+		total += ZbxhistStringBytes(rows->columns, rows->ncolumns, from + n);
 		if (total > SOFT_MAX_BYTES)
 			break;
 		n++;
@@ -379,12 +361,8 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 
 	Assert(writer->directory.nsegments > 0);
 	ZbxhistInitBuffer(&group, ZbxhistGroupSize(writer));
-	memset(ZbxhistExtendBuffer(&group, GROUP_FIXED_LENGTH), 0,
-		   GROUP_FIXED_LENGTH);
-	group.data[0] = GROUP_MAGIC_0;
-	group.data[1] = GROUP_MAGIC_1;
-	group.data[2] = GROUP_VERSION;
-	group.data[3] = writer->kind;
+	group_put_head(ZbxhistExtendBuffer(&group, GROUP_FIXED_LENGTH),
+				   GROUP_VERSION, writer->kind);
 	ZbxhistPutVarint(&group, writer->ncolumns);
 	ZbxhistPutVarint(&group, writer->directory.nsegments);
 	ZbxhistPutVarint(&group, ZbxhistDirectoryLength(&writer->directory));

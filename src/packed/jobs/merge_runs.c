@@ -25,6 +25,10 @@
  * becomes one batch, once, of the highest level.  What comes late is merged as
  * before.
  *
+ * A run that cannot be read stays where it is, and must not keep all others from being
+ * merged.  A session that has met one remembers it, and says so in the log; verify()
+ * and salvage() find it.
+ *
  * Locks: SHARE UPDATE EXCLUSIVE on the table, only if it can be had at once, in
  * the way of packing and VACUUM, but of no INSERT; then, in the same way, the
  * lock that changes of rows hold, and the merge lock.  Until the transaction
@@ -45,6 +49,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -53,9 +58,10 @@
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "packed/day/day_write.h"
-#include "packed/jobs/damaged_runs.h"
 #include "packed/jobs/merge_runs.h"
 #include "packed/runs/day_runs.h"
+#include "packed/runs/run_group.h"
+#include "packed/runs/run_id.h"
 #include "packed/runs/run_index.h"
 #include "packed/runs/run_write.h"
 #include "rows/attempt.h"
@@ -116,6 +122,117 @@ typedef struct RunMerge
 	MemoryContext pages_context;	/* reset with some pages */
 } RunMerge;
 
+/* ---- runs that cannot be read ---- */
+
+/* a run that is looked at */
+typedef struct RunCheck
+{
+	Relation	rel;
+	const DayLayout *layout;
+	DayGroup	place;
+	TupleTableSlot *slot;
+} RunCheck;
+
+static HTAB *damaged_runs = NULL;	/* of RunId */
+
+/*
+ * IsDamagedRun says whether this session has met the run in a slot and
+ * could not read it.
+ */
+static bool
+IsDamagedRun(Relation rel, TupleTableSlot *slot)
+{
+	RunId		id;
+
+	if (damaged_runs == NULL)
+		return false;
+	id = slot_run_id(rel, slot);
+	return hash_search(damaged_runs, &id, HASH_FIND, NULL) != NULL;
+}
+
+/*
+ * CheckRun raises an error if the run, which slot has, cannot be read.
+ */
+static void
+CheckRun(void *arg)
+{
+	RunCheck   *check = arg;
+	RunRows		rows;
+
+	if (ZbxhistReadPlace(check->slot, &check->place))
+		ZbxhistDecodeDayRun(check->rel, check->layout, check->slot,
+							&check->place, &rows);
+}
+
+/*
+ * Note remembers a run, which slot has, and says why in the log.
+ */
+static void
+Note(const RunCheck *check, const ErrorData *error)
+{
+	RunId		id = slot_run_id(check->rel, check->slot);
+	HASHCTL		control = {.keysize = sizeof(RunId),.entrysize = sizeof(RunId)};
+
+	if (damaged_runs == NULL)
+		damaged_runs = hash_create("zbxhist damaged runs", 64, &control,
+								   HASH_ELEM | HASH_BLOBS);
+	(void) hash_search(damaged_runs, &id, HASH_ENTER, NULL);
+	ereport(LOG,
+			errcode(error->sqlerrcode),
+			errmsg("a run of \"%s\" is not merged with others: %s",
+				   RelationGetRelationName(check->rel), error->message));
+}
+
+/*
+ * IsNewDamage looks at a run and says whether it cannot be read.  The slot must
+ * not get its page in the attempt, which gives that back.
+ */
+static bool
+IsNewDamage(RunCheck *check, const DayGroup *place, Snapshot snapshot)
+{
+	ErrorData  *error;
+
+	check->place = *place;
+	if (!table_tuple_fetch_row_version(check->rel, &check->place.tid, snapshot,
+									   check->slot))
+		return false;
+	error = ZbxhistAttempt(CheckRun, check);
+	if (error == NULL)
+		return false;
+	Note(check, error);
+	return true;
+}
+
+/*
+ * NoteDamagedRuns looks for runs that cannot be read, and returns how many
+ * there are.
+ */
+static int
+NoteDamagedRuns(Relation rel, const DayLayout *layout,
+					   Snapshot snapshot, const DayGroup *places, int nplaces)
+{
+	RunCheck	check = {.rel = rel,.layout = layout};
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist damaged runs",
+												  ALLOCSET_DEFAULT_SIZES);
+	int			result = 0;
+
+	check.slot = table_slot_create(rel, NULL);
+	for (int i = 0; i < nplaces; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		CHECK_FOR_INTERRUPTS();
+		result += IsNewDamage(&check, &places[i], snapshot);
+		ExecClearTuple(check.slot);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
+	}
+	ExecDropSingleTupleTableSlot(check.slot);
+	MemoryContextDelete(context);
+	return result;
+}
+
 /* ---- what there is ---- */
 
 /*
@@ -143,7 +260,7 @@ ChooseRun(RunMerge *merge, TupleTableSlot *slot)
 	memset(&place, 0, sizeof(place));
 	if (!ZbxhistReadPlace(slot, &place) ||
 		!ZbxhistHasPayload(merge->rel, slot) ||
-		ZbxhistIsDamagedRun(merge->rel, slot))
+		IsDamagedRun(merge->rel, slot))
 		return;
 	if (merge->nplaces == merge->max_places)
 	{
@@ -598,7 +715,7 @@ MergeChosen(RunMerge *merge)
 	error = ZbxhistAttempt(MergePlaces, merge);
 	if (error != NULL)
 	{
-		if (ZbxhistNoteDamagedRuns(merge->rel, merge->layout, merge->snapshot,
+		if (NoteDamagedRuns(merge->rel, merge->layout, merge->snapshot,
 								   merge->places, merge->nplaces) == 0)
 			ReThrowError(error);
 		return false;
