@@ -94,7 +94,6 @@ OBJS = \
 	src/packed/day/day_reader.o \
 	src/packed/day/day_stream.o \
 	src/packed/day/day_times.o \
-	src/packed/day/day_version.o \
 	src/packed/day/day_write.o \
 	src/packed/day/open_days.o \
 	src/packed/day/scan.o \

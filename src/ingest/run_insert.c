@@ -181,7 +181,7 @@ FillBuffer(const RunInsert *insert, RowBuffer *buffer)
 	for (int i = 0; i < insert->keys.nrows; i++)
 	{
 		const TupleTableSlot *slot = insert->rows[i].slot;
-		int			row = ZbxhistAddAnyRow(buffer, position_clock(insert->rows[i].position));
+		int			row = ZbxhistAddRow(buffer, position_clock(insert->rows[i].position));
 
 		ZbxhistSetRow(buffer, row, insert->table->attnums, slot->tts_values,
 					  slot->tts_isnull);

@@ -235,7 +235,6 @@ check_copy(const GroupReader *reader, int stats_column, const uint8 *data,
 	copied = ZbxhistGroupFinish(writer, &copied_length);
 	is_same = copied_length == length && memcmp(copied, data, length) == 0;
 	pfree(copied);
-	ZbxhistFreeGroupWriter(writer);
 	return is_same ? NULL : "a copied group is another one";
 }
 
@@ -326,7 +325,6 @@ round_trip(const SegmentRows *items, int nitems, int stats_column,
 	}
 	if (error == NULL)
 		error = finish_group(&cursor, writer, size);
-	ZbxhistFreeGroupWriter(writer);
 	if (error == NULL && (cursor.item != nitems || cursor.row != 0))
 		return "rows are missing";
 	if (error == NULL && size->largest > max_size)

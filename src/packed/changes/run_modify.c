@@ -154,7 +154,7 @@ ChangeRows(DayModify *modify, const RunEdit *edits, int nedits, EditedRun *run)
 			if (edits[next++].tuple == NULL)
 				continue;
 			row.rows = &run->changed;
-			row.row = ZbxhistAddAnyRow(buffer,
+			row.row = ZbxhistAddRow(buffer,
 									   (int32) run->old.columns[0].ints[i]);
 			ZbxhistSetTuple(buffer, row.row, edits[next - 1].tuple);
 			run->changed.itemids[row.row] = run->old.itemids[i];

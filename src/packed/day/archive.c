@@ -598,8 +598,8 @@ FindFetched(const ArchiveReader *reader, const ArchivedGroup *group)
 }
 
 /*
- * ZbxhistHasFetched says whether a reader, which may be NULL, has fetched the group for
- * which archived stands.
+ * ZbxhistHasFetched says whether a reader has fetched the group for which archived
+ * stands.
  */
 bool
 ZbxhistHasFetched(const ArchiveReader *reader, const struct varlena *archived)
@@ -607,7 +607,7 @@ ZbxhistHasFetched(const ArchiveReader *reader, const struct varlena *archived)
 	ArchivedGroup group;
 
 	ZbxhistReadArchived(archived, &group);
-	return reader != NULL && FindFetched(reader, &group) != NULL;
+	return FindFetched(reader, &group) != NULL;
 }
 
 /*
@@ -646,23 +646,6 @@ ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg)
 	reader->most = 1;
 	reader->context = CurrentMemoryContext;
 	return reader;
-}
-
-/*
- * ZbxhistNeedArchive returns a reader, which it makes in context if there is none.
- */
-ArchiveReader *
-ZbxhistNeedArchive(ArchiveReader **reader, MemoryContext context)
-{
-	MemoryContext old;
-
-	if (*reader == NULL)
-	{
-		old = MemoryContextSwitchTo(context);
-		*reader = ZbxhistBeginArchiveReader(NULL, NULL);
-		MemoryContextSwitchTo(old);
-	}
-	return *reader;
 }
 
 /*

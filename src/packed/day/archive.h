@@ -19,8 +19,6 @@ typedef struct ArchiveReader ArchiveReader;
 typedef bool (*ArchiveAhead) (void *arg);
 
 extern ArchiveReader *ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg);
-extern ArchiveReader *ZbxhistNeedArchive(ArchiveReader **reader,
-										 MemoryContext context);
 extern void ZbxhistKeepArchived(ArchiveReader *reader);
 extern bool ZbxhistHasFetched(const ArchiveReader *reader,
 							  const struct varlena *archived);

@@ -86,8 +86,8 @@ typedef struct DayTimes DayTimes;
 /* the clock of rows that begin with the beginning of a vector */
 #define TIMES_CLOCK (PG_INT32_MAX - 0xFFFF)
 
-extern DayTimes *ZbxhistBeginDayTimes(Relation day, Snapshot snapshot);
-extern DayTimes *ZbxhistBeginCarefulTimes(Relation day, Snapshot snapshot);
+extern DayTimes *ZbxhistBeginDayTimes(Relation day, Snapshot snapshot,
+									  bool is_careful);
 extern void ZbxhistLendScan(DayTimes *times, IndexScanDesc scan, bool is_idle,
 							bool has_one_page);
 extern void ZbxhistMoveDayTimes(DayTimes *times, Relation day);

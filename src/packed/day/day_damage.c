@@ -412,7 +412,7 @@ ZbxhistBeginDayLook(DayLook *look, Relation day, const DayLayout *layout,
 	look->day = day;
 	look->layout = layout;
 	look->snapshot = snapshot;
-	look->times = ZbxhistBeginCarefulTimes(day, snapshot);
+	look->times = ZbxhistBeginDayTimes(day, snapshot, true);
 	look->archive = ZbxhistBeginArchiveReader(NULL, NULL);
 	look->context = CurrentMemoryContext;
 	look->block_context = AllocSetContextCreate(CurrentMemoryContext,

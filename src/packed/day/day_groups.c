@@ -67,7 +67,7 @@ struct DayScan
 	DayTimes   *times;			/* that segments share */
 	DayRuns    *runs;			/* that the table holds; NULL: groups */
 	int64		ntimes;			/* rows with some that were passed over */
-	ArchiveReader *archive;		/* fetches groups; NULL: made when needed */
+	ArchiveReader *archive;		/* fetches groups */
 	RunCounters *counters;		/* of what is read; may be NULL */
 	bool		is_here;		/* it is not asked for more */
 	bool		may_miss;		/* what its server has, if that is away */
@@ -114,7 +114,8 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 	scan->snapshot = snapshot;
 	scan->phase = SCAN_DONE;
 	scan->slot = table_slot_create(day, NULL);
-	scan->times = ZbxhistBeginDayTimes(day, snapshot);
+	scan->times = ZbxhistBeginDayTimes(day, snapshot, false);
+	scan->archive = ZbxhistBeginArchiveReader(NULL, NULL);
 	if (layout->has_runs)
 		scan->runs = ZbxhistBeginDayRuns(day, layout, snapshot);
 	MemoryContextSwitchTo(old);
@@ -358,7 +359,8 @@ OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
 void
 ZbxhistDayScanFrom(DayScan *scan, ArchiveReader *archive, bool is_here)
 {
-	scan->archive = archive;
+	if (archive != NULL)
+		scan->archive = archive;
 	scan->is_here = is_here;
 }
 
@@ -372,7 +374,7 @@ GetScannedBytes(DayScan *scan, struct varlena *payload)
 	payload = pg_detoast_datum_packed(payload);
 	if (!ZbxhistIsArchived(payload))
 		return payload;
-	return ZbxhistFetchArchived(ZbxhistNeedArchive(&scan->archive, scan->context),
+	return ZbxhistFetchArchived(scan->archive,
 								scan->day, payload, scan->counters);
 }
 
@@ -413,7 +415,7 @@ OpenPayload(DayScan *scan, DayGroup *group)
 	if (is_archived && ((scan->is_here &&
 						 !ZbxhistHasFetched(scan->archive, payload)) ||
 						(may_miss &&
-						 ZbxhistIsMissing(ZbxhistNeedArchive(&scan->archive, scan->context),
+						 ZbxhistIsMissing(scan->archive,
 										  scan->day, payload, group->nrows, scan->counters))))
 		return true;
 	if (is_archived && scan->is_reader && !may_miss)
@@ -446,9 +448,7 @@ OpenScannedGroup(DayScan *scan, DayGroup *group)
 	MemoryContextReset(scan->group_context);
 	old = MemoryContextSwitchTo(scan->group_context);
 	if (!OpenPayload(scan, group) ||
-		(group->reader.data != NULL &&
-		 (!ZbxhistGroupHasRightPlace(group) ||
-		  (group->reader.is_whole && !ZbxhistGroupHasRightCount(group)))))
+		(group->reader.data != NULL && !ZbxhistGroupAgrees(group)))
 		ZbxhistRaiseNotOpened(scan->day, scan->phase >= SCAN_HEAP ||
 							  scan->last_itemid > scan->itemid ?
 							  group->first_itemid : scan->itemid,
@@ -471,7 +471,7 @@ ZbxhistDayScanWhole(DayScan *scan, DayGroup *group)
 
 		if (!OpenBytes(scan, &group->reader, reader.data, reader.nhere,
 					   reader.length) ||
-			!ZbxhistGroupHasRightCount(group))
+			!ZbxhistGroupAgrees(group))
 			ZbxhistRaiseCorrupt(scan->day, group->first_itemid);
 		MemoryContextSwitchTo(old);
 	}
@@ -485,7 +485,8 @@ void
 ZbxhistDayScanOnlyItem(DayScan *scan, ArchiveReader *archive, bool may_miss)
 {
 	scan->may_miss = may_miss;
-	scan->archive = archive;
+	if (archive != NULL)
+		scan->archive = archive;
 	scan->only_item = true;
 	scan->is_reader = true;
 }

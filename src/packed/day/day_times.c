@@ -207,10 +207,10 @@ CloseVectorScans(DayTimes *times)
 }
 
 /*
- * Close leaves nothing open.
+ * ZbxhistEndDayTimes leaves nothing open; memory goes with the context.
  */
-static void
-Close(DayTimes *times)
+void
+ZbxhistEndDayTimes(DayTimes *times)
 {
 	CloseVectorScans(times);
 	if (times->slot != NULL)
@@ -335,7 +335,7 @@ ReadAndClose(void *arg)
 	CarefulRead *read = arg;
 
 	read->result = ReadVector(read->times, read->number);
-	Close(read->times);
+	ZbxhistEndDayTimes(read->times);
 }
 
 /*
@@ -451,29 +451,19 @@ ZbxhistWhyNotTimes(const DayGroup *place, const uint8 *data, size_t length)
 
 /*
  * ZbxhistBeginDayTimes prepares for finding the shared times of a day, which
- * must stay open, and the snapshot registered, until they are ended.
+ * must stay open, and the snapshot registered, until they are ended.  Where it
+ * is careful, it raises no error for what is damaged.
  */
 DayTimes *
-ZbxhistBeginDayTimes(Relation day, Snapshot snapshot)
+ZbxhistBeginDayTimes(Relation day, Snapshot snapshot, bool is_careful)
 {
 	DayTimes   *times = palloc0(sizeof(DayTimes));
 
 	times->source.find = FindTimes;
 	times->day = day;
 	times->snapshot = snapshot;
+	times->is_careful = is_careful;
 	times->context = CurrentMemoryContext;
-	return times;
-}
-
-/*
- * ZbxhistBeginCarefulTimes does the same where errors must not be raised.
- */
-DayTimes *
-ZbxhistBeginCarefulTimes(Relation day, Snapshot snapshot)
-{
-	DayTimes   *times = ZbxhistBeginDayTimes(day, snapshot);
-
-	times->is_careful = true;
 	return times;
 }
 
@@ -500,20 +490,11 @@ ZbxhistMoveDayTimes(DayTimes *times, Relation day)
 {
 	CloseVectorScans(times);
 	if (times->slot != NULL && times->slot->tts_ops != table_slot_callbacks(day))
-		Close(times);
+		ZbxhistEndDayTimes(times);
 	ZbxhistLendScan(times, NULL, false, false);
 	times->day = day;
 	for (int i = 0; i < NUM_KEPT; i++)
 		times->kept[i].number = 0;
-}
-
-/*
- * ZbxhistEndDayTimes closes what is open; memory goes with the context.
- */
-void
-ZbxhistEndDayTimes(DayTimes *times)
-{
-	Close(times);
 }
 
 /*

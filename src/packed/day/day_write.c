@@ -44,16 +44,6 @@
 /* what a row of shared times takes, about, if it has any ns */
 #define TIMES_ROW_BYTES 4
 
-/* what the row of a group says of it */
-typedef struct RowPlace
-{
-	int64		first_itemid;
-	int32		first_clock;
-	int64		last_itemid;
-	int32		last_clock;
-	int64		nrows;
-} RowPlace;
-
 struct DayWriter
 {
 	Relation	day;
@@ -73,12 +63,12 @@ struct DayWriter
 	GroupWriter *group;
 	size_t		limit;			/* its bytes */
 	size_t		page_limit;		/* what fits into a page */
-	RowPlace	place;
+	DayGroup	place;			/* not open */
 	double		row_bytes;		/* bytes that a row took lately */
 
 	/* shared times being written */
 	GroupWriter *times;
-	RowPlace	times_place;
+	DayGroup	times_place;
 
 	/* storing */
 	EState	   *estate;
@@ -222,7 +212,7 @@ ZbxhistDayPageLimit(const DayWriter *writer)
  * FillSlot makes the slot the row of a group, whose bytes are payload.
  */
 static void
-FillSlot(DayWriter *writer, const RowPlace *place, Datum payload)
+FillSlot(DayWriter *writer, const DayGroup *place, Datum payload)
 {
 	TupleTableSlot *slot = writer->slot;
 
@@ -241,7 +231,7 @@ FillSlot(DayWriter *writer, const RowPlace *place, Datum payload)
 	slot->tts_values[DAY_ATTNUM_LAST_CLOCK - 1] =
 		Int32GetDatum(place->last_clock);
 	slot->tts_values[DAY_ATTNUM_ROWS - 1] =
-		Int32GetDatum((int32) place->nrows);
+		Int32GetDatum(place->nrows);
 	slot->tts_values[DAY_ATTNUM_PAYLOAD - 1] = payload;
 	ExecStoreVirtualTuple(slot);
 }
@@ -251,7 +241,7 @@ FillSlot(DayWriter *writer, const RowPlace *place, Datum payload)
  * logical replication could publish.
  */
 static void
-StoreRow(DayWriter *writer, const RowPlace *place, Datum payload)
+StoreRow(DayWriter *writer, const DayGroup *place, Datum payload)
 {
 	FillSlot(writer, place, payload);
 	writer->slot->tts_tableOid = RelationGetRelid(writer->day);
@@ -271,7 +261,7 @@ StoreRow(DayWriter *writer, const RowPlace *place, Datum payload)
  * Flush stores a group and begins a new one.
  */
 static void
-Flush(DayWriter *writer, GroupWriter *group, RowPlace *place)
+Flush(DayWriter *writer, GroupWriter *group, DayGroup *place)
 {
 	MemoryContext old;
 	uint8	   *data;
@@ -320,7 +310,7 @@ static void
 NoteSegment(DayWriter *writer, int64 itemid, int32 first_clock,
 			int32 last_clock, int nrows)
 {
-	RowPlace   *place = &writer->place;
+	DayGroup   *place = &writer->place;
 
 	if (place->nrows == 0)
 	{
@@ -432,7 +422,7 @@ WriteTimes(DayWriter *writer, const SharedTimes *times)
 	};
 	SegmentRows rows = {TIMES_ITEM + (int64) times->number, times->ntimes,
 	lengthof(columns), columns};
-	RowPlace   *place = &writer->times_place;
+	DayGroup   *place = &writer->times_place;
 	size_t		size = (size_t) times->ntimes * TIMES_ROW_BYTES;
 	int			nrests = 0;
 	int			first = 0;
@@ -650,10 +640,7 @@ ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
 void
 ZbxhistDayWriteStored(DayWriter *writer, const DayGroup *group, Datum payload)
 {
-	RowPlace	place = {group->first_itemid, group->first_clock,
-	group->last_itemid, group->last_clock, group->nrows};
-
-	StoreRow(writer, &place, payload);
+	StoreRow(writer, group, payload);
 	writer->nrows += group->nrows;
 }
 
@@ -682,8 +669,6 @@ ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows)
 		*nrows = writer->nrows;
 	nbytes = writer->nbytes;
 	CloseStorage(writer);
-	ZbxhistFreeGroupWriter(writer->group);
-	ZbxhistFreeGroupWriter(writer->times);
 	MemoryContextDelete(writer->context);
 	return nbytes;
 }

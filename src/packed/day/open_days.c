@@ -54,6 +54,23 @@
 #include "packed/day/open_days.h"
 
 /*
+ * TryOpenFreeDay opens a day's table in lockmode if it is free; returns NULL
+ * otherwise, or if it has been dropped.
+ */
+static Relation
+TryOpenFreeDay(Oid relid, LOCKMODE lockmode)
+{
+	Relation	day;
+
+	if (!ConditionalLockRelationOid(relid, lockmode))
+		return NULL;
+	day = try_table_open(relid, NoLock);
+	if (day == NULL)
+		UnlockRelationOid(relid, lockmode);
+	return day;
+}
+
+/*
  * TryOpenIndex opens the index on (first_itemid, first_clock) if it is free;
  * returns NULL otherwise.
  */
@@ -150,16 +167,10 @@ PrefetchGroups(Relation day, Relation index, const ItemRange *range)
 static void
 PrefetchDay(Oid relid, LOCKMODE lockmode, const ItemRange *range)
 {
-	Relation	day;
+	Relation	day = TryOpenFreeDay(relid, lockmode);
 
-	if (!ConditionalLockRelationOid(relid, lockmode))
-		return;
-	day = try_table_open(relid, NoLock);
 	if (day == NULL)
-	{
-		UnlockRelationOid(relid, lockmode);
 		return;
-	}
 	/* its index is not read, see day_groups.c */
 	if (RelationGetNumberOfBlocks(day) == 1)
 		PrefetchBuffer(day, MAIN_FORKNUM, 0);
@@ -240,18 +251,12 @@ static bool
 WantDay(OpenDays *days, Oid relid)
 {
 	bool		is_in_hand = relid == RelationGetRelid(days->reader->rel);
-	Relation	day;
+	Relation	day = TryOpenFreeDay(relid, days->lockmode);
 	DayScan    *scan;
 	bool		result = true;
 
-	if (!ConditionalLockRelationOid(relid, days->lockmode))
-		return true;
-	day = try_table_open(relid, NoLock);
 	if (day == NULL)
-	{
-		UnlockRelationOid(relid, days->lockmode);
 		return true;
-	}
 	scan = ZbxhistBeginDayScan(day, days->reader->layout, SnapshotAny);
 	if (days->nitems == 0)
 		result = WantItem(days, scan, day, days->range->itemid);

@@ -11,6 +11,15 @@
 #include "access/htup.h"
 #include "utils/relcache.h"
 
+typedef struct DayVersion
+{
+	uint64		number;			/* another one when groups have been changed */
+	TransactionId newest;		/* has stored or deleted some */
+	int64		ngroups;
+	uint64		nbytes;			/* of the groups */
+} DayVersion;
+
+extern void ZbxhistReadDayVersion(Relation day, DayVersion *version);
 extern TransactionId ZbxhistReadSettled(Relation rel,
 										void (*visit) (void *arg, HeapTuple row),
 										void *arg);

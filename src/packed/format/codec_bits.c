@@ -173,8 +173,11 @@ unpack_end(const uint8 *data, const uint8 *end, uint64 *values, size_t i,
 uint64
 ZbxhistUnpackOne(const uint8 *data, const uint8 *end, int width, size_t i)
 {
+	size_t		bit = i * width;
 	uint64		value;
 
+	if (width <= ONE_LOAD_WIDTH && end - data - bit / 8 >= 8)
+		return codec_load64(data + bit / 8) >> bit % 8 & mask_of(width);
 	unpack_end(data, end, &value, i, 1, width);
 	return value;
 }

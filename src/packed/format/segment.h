@@ -132,7 +132,6 @@ extern bool ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader,
 extern size_t ZbxhistGroupSize(const GroupWriter *writer);
 extern int	ZbxhistGroupNumSegments(const GroupWriter *writer);
 extern uint8 *ZbxhistGroupFinish(GroupWriter *writer, size_t *length);
-extern void ZbxhistFreeGroupWriter(GroupWriter *writer);
 
 /* segment_reader.c */
 extern bool ZbxhistOpenGroup(GroupReader *reader, const uint8 *data,

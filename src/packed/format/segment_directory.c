@@ -51,16 +51,6 @@ ZbxhistResetDirectory(Directory *directory)
 	directory->stats.length = 0;
 }
 
-/*
- * ZbxhistFreeDirectory frees what a directory has gathered.
- */
-void
-ZbxhistFreeDirectory(Directory *directory)
-{
-	pfree(directory->numbers.data);
-	pfree(directory->stats.data);
-}
-
 /* The numbers in a column; the first segment has no step. */
 static inline int
 count_numbers(int nsegments, int column)
@@ -238,17 +228,8 @@ get_directory_column(ByteReader *bytes, NumberReader *column, int n,
 static inline uint64
 get_number(const NumberReader *column, int i)
 {
-	size_t		bit = (size_t) i * column->width;
-	const uint8 *first = column->data + bit / 8;
-
-	if (column->width == 0)
-		return column->least;
-	/* a value of up to 57 bits is in eight bytes */
-	if (column->width <= 57 && column->end - first >= 8)
-		return column->least + (codec_load64(first) >> bit % 8 &
-								((UINT64CONST(1) << column->width) - 1));
-	return column->least + ZbxhistUnpackOne(column->data, column->end,
-											column->width, i);
+	return column->width == 0 ? column->least : column->least +
+		ZbxhistUnpackOne(column->data, column->end, column->width, i);
 }
 
 /* All n numbers of a column, less the least. */

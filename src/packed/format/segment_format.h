@@ -152,7 +152,6 @@ extern bool ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader,
 /* segment_directory.c */
 extern void ZbxhistInitDirectory(Directory *directory);
 extern void ZbxhistResetDirectory(Directory *directory);
-extern void ZbxhistFreeDirectory(Directory *directory);
 extern size_t ZbxhistDirectoryLength(const Directory *directory);
 extern size_t ZbxhistDirectoryGrowth(const Directory *directory,
 									 const SegmentInfo *info);

@@ -376,19 +376,3 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 	*length = group.length;
 	return group.data;
 }
-
-/* Frees a writer with all that has not been finished. */
-void
-ZbxhistFreeGroupWriter(GroupWriter *writer)
-{
-	int			i;
-
-	for (i = 0; i < lengthof(writer->trials); i++)
-	{
-		pfree(writer->trials[i].bytes.data);
-		pfree(writer->trials[i].stats.data);
-	}
-	ZbxhistFreeDirectory(&writer->directory);
-	pfree(writer->segments.data);
-	pfree(writer);
-}

@@ -38,8 +38,8 @@
 #include "packed/day/archived_group.h"
 #include "packed/day/day.h"
 #include "packed/day/day_index.h"
-#include "packed/day/day_version.h"
 #include "packed/day/day_write.h"
+#include "packed/day/settled.h"
 #include "result_row.h"
 #include "rows/index_next.h"
 

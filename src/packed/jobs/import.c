@@ -58,9 +58,6 @@ PG_FUNCTION_INFO_V1(zbxhist_import_rows);
 /* stands for a null */
 #define NULL_COLUMN UINT64CONST(0x2f9be6cc1d5a4087)
 
-/* rows that are hashed together */
-#define HASHED_ROWS 1024
-
 typedef struct ImportState
 {
 	DestReceiver receiver;		/* must be first */
@@ -77,8 +74,8 @@ typedef struct ImportState
 	TupleSource source;			/* of the query's rows */
 	RowSort    *sort;
 	uint64		nwritten;
-	RowBuffer  *hashed;			/* rows written, of one item */
-	uint64		checksum;		/* of those before */
+	RowBuffer  *hashed;			/* the row written last */
+	uint64		checksum;		/* of all of them */
 } ImportState;
 
 /* ---- reading ---- */
@@ -247,38 +244,19 @@ ReadQuery(ImportState *state, text * query)
 /* ---- writing ---- */
 
 /*
- * HashRows adds the rows that are kept for it to the checksum.
+ * WriteImportedRow gives a sorted row to the writer, and adds it to the checksum.
  */
 static void
-HashRows(ImportState *state)
-{
-	if (state->hashed->rows.nrows == 0)
-		return;
-	state->checksum += ZbxhistHashRows(&state->hashed->rows);
-	ZbxhistRemoveRows(state->hashed, state->hashed->rows.nrows);
-}
-
-/*
- * WriteImportedRow gives a sorted row to the writer, and keeps it for the
- * checksum.
- */
-static void
-WriteImportedRow(ImportState *state, DayWriter *writer,
-				 SortedRow *sorted)
+WriteImportedRow(ImportState *state, DayWriter *writer, SortedRow *sorted)
 {
 	int32		clock = position_clock(sorted->position);
 
 	ZbxhistDayWriteTuple(writer, &state->source, sorted->itemid, clock,
 						 &sorted->tuple);
-
-	if (state->hashed->rows.nrows == HASHED_ROWS ||
-		state->hashed->rows.itemid != sorted->itemid)
-	{
-		HashRows(state);
-		ZbxhistBeginRows(state->hashed, sorted->itemid);
-	}
+	ZbxhistBeginRows(state->hashed, sorted->itemid);
 	ZbxhistLoadTuple(&state->source, &sorted->tuple, state->hashed,
 					 ZbxhistAddRow(state->hashed, clock));
+	state->checksum += ZbxhistHashRows(&state->hashed->rows);
 }
 
 /*
@@ -300,14 +278,11 @@ WriteImportedDay(ImportState *state)
 		if (state->is_unique && state->nwritten > 0 &&
 			row.itemid == itemid && row.position == position)
 			continue;
-		if (state->nwritten++ == 0)
-			ZbxhistBeginRows(state->hashed, row.itemid);
+		state->nwritten++;
 		itemid = row.itemid;
 		position = row.position;
 		WriteImportedRow(state, writer, &row);
 	}
-	HashRows(state);
-	ZbxhistFreeRowBuffer(state->hashed);
 	return ZbxhistEndDayWrite(writer, &state->nwritten);
 }
 

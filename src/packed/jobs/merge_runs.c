@@ -57,6 +57,7 @@
 
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
+#include "make_room.h"
 #include "packed/day/day_write.h"
 #include "packed/jobs/merge_runs.h"
 #include "packed/runs/day_runs.h"
@@ -262,12 +263,7 @@ ChooseRun(RunMerge *merge, TupleTableSlot *slot)
 		!ZbxhistHasPayload(merge->rel, slot) ||
 		IsDamagedRun(merge->rel, slot))
 		return;
-	if (merge->nplaces == merge->max_places)
-	{
-		merge->max_places *= 2;
-		merge->places = repalloc_huge(merge->places,
-									  merge->max_places * sizeof(DayGroup));
-	}
+	make_room(merge->places, merge->nplaces, merge->max_places);
 	merge->places[merge->nplaces++] = place;
 	merge->nrows += SizeOfRun(slot, &place);
 	merge->last_clock = Max(merge->last_clock, place.last_clock);
@@ -318,19 +314,14 @@ ListBatches(RunMerge *merge)
 												  merge->indexes.merged,
 												  merge->snapshot);
 	RunBatch	batch = {PG_INT64_MAX, 0};
-	int			size = 64;
+	int			size = 0;
 
 	merge->nbatches = 0;
-	merge->batches = palloc(size * sizeof(RunBatch));
+	merge->batches = NULL;
 	while (ZbxhistNextBatch(scan, NO_BATCH, &batch.number, &batch.last_itemid))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (merge->nbatches == size)
-		{
-			size *= 2;
-			merge->batches = repalloc_huge(merge->batches,
-										   size * sizeof(RunBatch));
-		}
+		make_room(merge->batches, merge->nbatches, size);
 		merge->batches[merge->nbatches++] = batch;
 	}
 	ZbxhistEndRunIndexScan(scan);
@@ -590,8 +581,8 @@ ChooseRuns(RunMerge *merge, int enough)
 static bool
 FindRunsToMerge(RunMerge *merge, int enough)
 {
-	merge->max_places = 128;
-	merge->places = palloc(merge->max_places * sizeof(DayGroup));
+	merge->max_places = 0;
+	merge->places = NULL;
 	ListBatches(merge);
 	return ChooseRuns(merge, enough);
 }

@@ -21,7 +21,7 @@
  * The new groups are written frozen, so every snapshot must see the same groups
  * in the old days (settled.c).  These are not locked against changes, which
  * would have to wait; the caller does that in the end, for a moment, and makes
- * sure by their versions (day_version.c) that there have been none.
+ * sure by their versions (settled.c) that there have been none.
  *
  * What has been written is read once more: it must be as many rows, with the
  * same checksum.
@@ -54,8 +54,8 @@
 #include "catalog/owner_rights.h"
 #include "compat.h"
 #include "packed/day/day_stream.h"
-#include "packed/day/day_version.h"
 #include "packed/day/day_write.h"
+#include "packed/day/settled.h"
 #include "packed/jobs/kept_items.h"
 #include "packed/values/row_compare.h"
 #include "result_row.h"

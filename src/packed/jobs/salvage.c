@@ -101,17 +101,15 @@ PutBytes(LossReport *report, Datum *values, bool *nulls)
 }
 
 /*
- * WriteLast writes the loss that is being collected.
+ * WriteLoss writes a loss, or how many values have been kept, in a row without a
+ * problem.
  */
 static void
-WriteLast(LossReport *report)
+WriteLoss(LossReport *report, const Loss *loss)
 {
-	const Loss *loss = &report->last;
 	Datum		values[LOSS_COLUMNS] = {0};
 	bool		nulls[LOSS_COLUMNS];
 
-	if (!report->has_last)
-		return;
 	memset(nulls, true, sizeof(nulls));
 	if (loss->has_begin)
 	{
@@ -121,15 +119,28 @@ WriteLast(LossReport *report)
 		values[LOSS_LAST_CLOCK] = Int32GetDatum(loss->last_clock);
 		memset(nulls, false, sizeof(bool) * LOSS_IS_END);
 	}
-	values[LOSS_IS_END] = BoolGetDatum(loss->has_end);
-	nulls[LOSS_IS_END] = false;
 	values[LOSS_ROWS] = Int64GetDatum(loss->nrows);
 	nulls[LOSS_ROWS] = loss->nrows < 0;
-	values[LOSS_PROBLEM] = CStringGetTextDatum(loss->problem);
-	nulls[LOSS_PROBLEM] = false;
-	PutBytes(report, values, nulls);
+	if (loss->problem != NULL)
+	{
+		values[LOSS_IS_END] = BoolGetDatum(loss->has_end);
+		nulls[LOSS_IS_END] = false;
+		values[LOSS_PROBLEM] = CStringGetTextDatum(loss->problem);
+		nulls[LOSS_PROBLEM] = false;
+		PutBytes(report, values, nulls);
+	}
 	tuplestore_putvalues(report->rsinfo->setResult, report->rsinfo->setDesc,
 						 values, nulls);
+}
+
+/*
+ * WriteLast writes the loss that is being collected, if any.
+ */
+static void
+WriteLast(LossReport *report)
+{
+	if (report->has_last)
+		WriteLoss(report, &report->last);
 	report->has_last = false;
 }
 
@@ -176,23 +187,6 @@ EndReport(LossReport *report)
 {
 	WriteLast(report);
 	report->bytes = NULL;
-}
-
-/*
- * ReportKept tells how many values have been kept, in a row without a
- * problem.
- */
-static void
-ReportKept(LossReport *report, int64 nrows)
-{
-	Datum		values[LOSS_COLUMNS] = {0};
-	bool		nulls[LOSS_COLUMNS];
-
-	memset(nulls, true, sizeof(nulls));
-	values[LOSS_ROWS] = Int64GetDatum(nrows);
-	nulls[LOSS_ROWS] = false;
-	tuplestore_putvalues(report->rsinfo->setResult, report->rsinfo->setDesc,
-						 values, nulls);
 }
 
 /*
@@ -690,6 +684,7 @@ zbxhist_salvage_rows(PG_FUNCTION_ARGS)
 {
 	Salvage    *salvage = palloc0(sizeof(Salvage));
 	Unpacking  *unpacking = &salvage->unpacking;
+	Loss		kept = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
 	salvage->report.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -701,7 +696,8 @@ zbxhist_salvage_rows(PG_FUNCTION_ARGS)
 	ZbxhistLookThrough(&salvage->look, DAY_JOB_SALVAGE, &salvage->kept,
 					   SalvageStored, salvage);
 	ReportBlocks(&salvage->report, &salvage->look);
-	ReportKept(&salvage->report, salvage->kept);
+	kept.nrows = salvage->kept;
+	WriteLoss(&salvage->report, &kept);
 	UnregisterSnapshot(salvage->look.snapshot);
 	pgstat_progress_end_command();
 	ZbxhistEndUnpacking(unpacking);

@@ -63,36 +63,18 @@ AddProblem(VerifyState *state, int64 itemid, int32 clock, const char *problem)
 /* ---- a segment ---- */
 
 /*
- * SameDouble says whether two doubles have the same bits.
+ * SameStats says whether two statistics, of which all that is not set is zero,
+ * are the same, the second ones being stored: they may lack the rest of the sum.
  */
 static bool
-SameDouble(double a, double b)
+SameStats(SegmentStats *a, const SegmentStats *b)
 {
-	return memcmp(&a, &b, sizeof(double)) == 0;
-}
-
-/*
- * SameStats says whether two statistics are the same, the second ones being
- * stored: they may lack the rest of the sum.
- */
-static bool
-SameStats(const SegmentStats *a, const SegmentStats *b)
-{
-	if (!a->is_set || !b->is_set)
-		return a->is_set == b->is_set;
-	if (a->kind != b->kind || a->count != b->count)
-		return false;
-	if (a->count == 0)
-		return true;
-	if (a->kind == PACKED_DOUBLE)
-		return SameDouble(a->min_double, b->min_double) &&
-			SameDouble(a->max_double, b->max_double) &&
-			SameDouble(a->sum_double, b->sum_double) &&
-			(!b->has_rest ||
-			 (a->has_rest && SameDouble(a->rest_double, b->rest_double)));
-	return a->min_unsigned == b->min_unsigned &&
-		a->max_unsigned == b->max_unsigned &&
-		a->sum_high == b->sum_high && a->sum_low == b->sum_low;
+	if (!b->has_rest)
+	{
+		a->has_rest = false;
+		a->rest_double = 0;
+	}
+	return memcmp(a, b, sizeof(SegmentStats)) == 0;
 }
 
 /*
@@ -140,7 +122,6 @@ HasRightStats(const VerifyState *state, int segment, const SegmentRows *rows)
 
 	if (stats_column < 0 || state->look.layout->has_runs)
 		return true;
-	memset(&stats, 0, sizeof(stats));
 	ZbxhistComputeStats(&rows->columns[stats_column], 0, rows->nrows, &stats);
 	return ZbxhistReadStats(&state->group.reader, segment, &stored) &&
 		SameStats(&stats, &stored);
@@ -256,8 +237,7 @@ VerifyStored(void *arg, StoredGroup *stored)
 		AddStoredProblem(state, stored, problem);
 	if (problem != NULL || stored->is_times)
 		return;
-	if (!state->look.layout->has_runs &&
-		(!ZbxhistGroupHasRightPlace(group) || !ZbxhistGroupHasRightCount(group)))
+	if (!state->look.layout->has_runs && !ZbxhistGroupAgrees(group))
 		AddGroupProblem(state, "the row does not agree with the directory");
 	for (int i = 0; i < group->reader.nsegments; i++)
 		VerifySegment(state, i);

@@ -228,18 +228,20 @@ RaiseInvalid(Relation day, int64 itemid, const LayoutColumn *column)
 }
 
 /*
- * RaiseUnknown raises the error for values of a type that nobody can check.
+ * ZbxhistRequireKnown raises an error if a column has a type whose values
+ * nobody can check.
  */
-static void
-RaiseUnknown(Relation day, const LayoutColumn *column)
+void
+ZbxhistRequireKnown(Relation day, const LayoutColumn *column)
 {
-	ereport(ERROR,
-			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			errmsg("column \"%s\" of packed day \"%s\" has type %s, whose packed values cannot be checked",
-				   NameStr(column->name), RelationGetRelationName(day),
-				   format_type_be(column->type)),
-			errdetail("Bytes that are no value of the type would crash the server."),
-			errtable(day));
+	if (column->check.kind == CHECK_UNKNOWN)
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("column \"%s\" of packed day \"%s\" has type %s, whose packed values cannot be checked",
+					   NameStr(column->name), RelationGetRelationName(day),
+					   format_type_be(column->type)),
+				errdetail("Bytes that are no value of the type would crash the server."),
+				errtable(day));
 }
 
 /* ---- a row of the day's table ---- */
@@ -367,47 +369,25 @@ ZbxhistDeletedBy(TupleTableSlot *slot)
 /* ---- a group ---- */
 
 /*
- * ZbxhistGroupHasRightPlace says whether the group's directory agrees with its
- * row.
+ * ZbxhistGroupAgrees says whether the group's directory agrees with its row, in
+ * places and, if all of it is open, in the number of rows.
  */
 bool
-ZbxhistGroupHasRightPlace(const DayGroup *group)
-{
-	const GroupReader *reader = &group->reader;
-
-	return reader->first_itemid == group->first_itemid &&
-		reader->first_clock == group->first_clock &&
-		reader->last_itemid == group->last_itemid &&
-		reader->last_clock == group->last_clock;
-}
-
-/*
- * ZbxhistGroupHasRightCount says whether a group, all of which is open, has as
- * many rows as its row says.
- */
-bool
-ZbxhistGroupHasRightCount(const DayGroup *group)
+ZbxhistGroupAgrees(const DayGroup *group)
 {
 	const GroupReader *reader = &group->reader;
 	int64		nrows = 0;
 
 	for (int i = 0; i < reader->nsegments; i++)
 		nrows += reader->segments[i].nrows;
-	return nrows == group->nrows;
+	return reader->first_itemid == group->first_itemid &&
+		reader->first_clock == group->first_clock &&
+		reader->last_itemid == group->last_itemid &&
+		reader->last_clock == group->last_clock &&
+		(!reader->is_whole || nrows == group->nrows);
 }
 
 /* ---- a segment ---- */
-
-/*
- * ZbxhistRequireKnown raises an error if a column has a type whose values
- * nobody can check.
- */
-void
-ZbxhistRequireKnown(Relation day, const LayoutColumn *column)
-{
-	if (column->check.kind == CHECK_UNKNOWN)
-		RaiseUnknown(day, column);
-}
 
 /*
  * ZbxhistFindWrong returns the first row from first on whose value in a decoded

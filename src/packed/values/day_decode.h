@@ -29,8 +29,7 @@ extern bool ZbxhistComesAfter(const DayGroup *a, const DayGroup *b,
 							  bool is_descending);
 extern TransactionId ZbxhistDeletedBy(TupleTableSlot *slot);
 extern bool ZbxhistHasPayload(Relation day, TupleTableSlot *slot);
-extern bool ZbxhistGroupHasRightPlace(const DayGroup *group);
-extern bool ZbxhistGroupHasRightCount(const DayGroup *group);
+extern bool ZbxhistGroupAgrees(const DayGroup *group);
 
 /*
  * decodes a segment of a group for its layout's columns; raises XX001 if it

@@ -108,15 +108,6 @@ ZbxhistCreateRowBuffer(const DayLayout *layout)
 }
 
 /*
- * ZbxhistFreeRowBuffer frees the buffer and what it holds.
- */
-void
-ZbxhistFreeRowBuffer(RowBuffer *buffer)
-{
-	MemoryContextDelete(buffer->context);
-}
-
-/*
  * ZbxhistBeginRows empties the buffer, for rows of an item.
  */
 void
@@ -147,17 +138,6 @@ ZbxhistBeginRows(RowBuffer *buffer, int64 itemid)
  */
 int
 ZbxhistAddRow(RowBuffer *buffer, int32 clock)
-{
-	Assert(buffer->rows.nrows == 0 ||
-		   buffer->rows.columns[0].ints[buffer->rows.nrows - 1] <= clock);
-	return ZbxhistAddAnyRow(buffer, clock);
-}
-
-/*
- * ZbxhistAddAnyRow does so for rows that may be of several items.
- */
-int
-ZbxhistAddAnyRow(RowBuffer *buffer, int32 clock)
 {
 	int			row = buffer->rows.nrows;
 

@@ -33,12 +33,10 @@ typedef struct TupleSource
 } TupleSource;
 
 extern RowBuffer *ZbxhistCreateRowBuffer(const DayLayout *layout);
-extern void ZbxhistFreeRowBuffer(RowBuffer *buffer);
 extern void ZbxhistBeginRows(RowBuffer *buffer, int64 itemid);
 
 /* adding a row: its clock, then each other column */
 extern int	ZbxhistAddRow(RowBuffer *buffer, int32 clock);
-extern int	ZbxhistAddAnyRow(RowBuffer *buffer, int32 clock);
 extern void ZbxhistSetRow(RowBuffer *buffer, int row,
 						  const AttrNumber *attributes, const Datum *values,
 						  const bool *nulls);
