@@ -115,8 +115,6 @@ OBJS = \
 	src/packed/values/row_offset.o \
 	src/packed/values/unsigned_numeric.o \
 	src/packed/values/value_check.o \
-	src/packed/values/value_check_jsonb.o \
-	src/packed/values/value_check_numeric.o \
 	src/packed/values/value_type.o \
 	src/packed/fdw/fdw.o \
 	src/packed/fdw/fdw_analyze.o \

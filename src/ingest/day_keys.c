@@ -237,7 +237,7 @@ HasOtherKey(DayKeys *place, TableKey *key, int64 itemid, int32 clock,
 {
 	EState	   *estate = CreateExecutorState();
 	ItemSource *source = ZbxhistOpenPackedSource(place->parent, snapshot,
-												 NoLock, NoLock);
+												 NoLock);
 	ItemRange	range;
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];

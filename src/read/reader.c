@@ -200,7 +200,6 @@ EnterPackedDay(ItemReader *reader, const WalkStep *step)
 		MemoryContext old = MemoryContextSwitchTo(reader->context);
 		ItemSource *source = ZbxhistOpenPackedSource(reader->parent,
 													 reader->snapshot,
-													 AccessShareLock,
 													 AccessShareLock);
 
 		reader->packed = palloc0(sizeof(OpenSource));

@@ -155,7 +155,7 @@ ChangeRows(DayModify *modify, const RunEdit *edits, int nedits, EditedRun *run)
 				continue;
 			row.rows = &run->changed;
 			row.row = ZbxhistAddRow(buffer,
-									   (int32) run->old.columns[0].ints[i]);
+									(int32) run->old.columns[0].ints[i]);
 			ZbxhistSetTuple(buffer, row.row, edits[next - 1].tuple);
 			run->changed.itemids[row.row] = run->old.itemids[i];
 		}

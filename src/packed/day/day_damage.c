@@ -37,54 +37,6 @@
 /* an I/O buffer begins at a multiple of that */
 #define IO_ALIGNMENT 4096
 
-/* ---- errors ---- */
-
-/*
- * ZbxhistIsDamage says whether an error is one that damaged files cause.
- */
-bool
-ZbxhistIsDamage(int sqlerrcode)
-{
-	switch (sqlerrcode)
-	{
-		case ERRCODE_DATA_CORRUPTED:
-		case ERRCODE_INDEX_CORRUPTED:
-		case ERRCODE_INTERNAL_ERROR:
-		case ERRCODE_IO_ERROR:
-		case ERRCODE_UNDEFINED_FILE:	/* of the relation, or of the state of
-										 * a transaction that never was */
-			return true;
-		default:
-			return false;
-	}
-}
-
-/*
- * ZbxhistIsIndexDamage says the same of one that may come from a damaged index,
- * or say that it cannot be used.
- */
-bool
-ZbxhistIsIndexDamage(int sqlerrcode)
-{
-	return ZbxhistIsDamage(sqlerrcode) ||
-		sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-}
-
-/*
- * ZbxhistTry runs a function in a subtransaction, in the current context.
- * Returns false and sets error to the message if it fails as expected.
- */
-bool
-ZbxhistTry(void (*run) (void *), void *arg, bool (*is_expected) (int),
-		   char **error)
-{
-	ErrorData  *data = ZbxhistAttemptIf(run, arg, is_expected);
-
-	if (data != NULL)
-		*error = data->message;
-	return data == NULL;
-}
-
 /* ---- a block ---- */
 
 /* the arguments of ReadBlock */

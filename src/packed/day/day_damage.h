@@ -46,11 +46,6 @@ typedef struct DayLook
 	MemoryContext segment_context;	/* for the caller */
 } DayLook;
 
-extern bool ZbxhistTry(void (*run) (void *), void *arg,
-					   bool (*is_expected) (int sqlerrcode), char **error);
-extern bool ZbxhistIsDamage(int sqlerrcode);
-extern bool ZbxhistIsIndexDamage(int sqlerrcode);
-
 extern void ZbxhistBeginDayLook(DayLook *look, Relation day,
 								const DayLayout *layout, Snapshot snapshot);
 extern void ZbxhistLookThrough(DayLook *look, DayJob job, const int64 *nrows,

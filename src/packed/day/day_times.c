@@ -25,8 +25,9 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "packed/day/day_damage.h"
+#include "packed/day/day.h"
 #include "packed/day/day_index.h"
+#include "rows/attempt.h"
 #include "rows/index_next.h"
 
 /* vectors that are kept */

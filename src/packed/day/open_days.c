@@ -304,19 +304,19 @@ WantAhead(void *arg)
 
 /*
  * ZbxhistInitOpenDays prepares to read days of a table's, whose row type is
- * given out.  The snapshot must stay registered.  Days are locked in lockmode;
- * of that, release is given up when they are closed (NoLock: nothing).  Readers
+ * given out.  The snapshot must stay registered.  Days are locked in lockmode
+ * until they are closed (NoLock: the caller has locked them).  Readers
  * are allocated in the current context, and belong to the current resource owner
  * or those of later calls.
  */
 void
 ZbxhistInitOpenDays(OpenDays *days, Relation table, Snapshot snapshot,
-					LOCKMODE lockmode, LOCKMODE release)
+					LOCKMODE lockmode)
 {
 	memset(days, 0, sizeof(OpenDays));
 	days->spec.table = table;
 	days->spec.snapshot = snapshot;
-	days->spec.release = release;
+	days->spec.release = lockmode;
 	days->spec.counters = &days->counters;
 	days->spec.archive = ZbxhistBeginArchiveReader(WantAhead, days);
 	days->lockmode = lockmode;
@@ -375,8 +375,7 @@ IsWithoutRuns(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 		IsolationIsSerializable())
 		return false;
 	is_empty = ZbxhistLockIfEmpty(step->relid, days->lockmode);
-	if (days->spec.release != NoLock)
-		UnlockRelationOid(step->relid, days->spec.release);
+	UnlockRelationOid(step->relid, days->lockmode);
 	if (!is_empty || !ZbxhistWalkKnows(walk, step->relid))
 		return false;
 	days->spec.counters->days++;

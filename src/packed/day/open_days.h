@@ -42,8 +42,7 @@ typedef struct OpenDays
 } OpenDays;
 
 extern void ZbxhistInitOpenDays(OpenDays *days, Relation table,
-								Snapshot snapshot, LOCKMODE lockmode,
-								LOCKMODE release);
+								Snapshot snapshot, LOCKMODE lockmode);
 extern void ZbxhistRestartDays(OpenDays *days);
 extern void ZbxhistEnterOpenDay(OpenDays *days, Relation rel);
 extern bool ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk,
@@ -56,7 +55,7 @@ extern Relation ZbxhistOpenDay(Oid relid, LOCKMODE lockmode);
 
 /* source.c: days as a source of an item's rows */
 extern ItemSource *ZbxhistOpenPackedSource(Relation parent, Snapshot snapshot,
-										   LOCKMODE lockmode, LOCKMODE release);
+										   LOCKMODE lockmode);
 extern OpenDays *ZbxhistSourceDays(ItemSource *base);
 
 #endif							/* ZBXHIST_OPEN_DAYS_H */

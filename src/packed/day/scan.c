@@ -76,8 +76,7 @@ ZbxhistBeginPackedScan(Relation table, Oid parent, Snapshot snapshot,
 
 	scan->context = context;
 	scan->parent = parent;
-	ZbxhistInitOpenDays(&scan->open, table, snapshot, AccessShareLock,
-						AccessShareLock);
+	ZbxhistInitOpenDays(&scan->open, table, snapshot, AccessShareLock);
 	scan->open.spec.wanted = wanted;
 	scan->open.spec.wants_row_id = wants_row_id;
 	scan->open.spec.may_miss = true;

@@ -29,24 +29,6 @@ typedef struct PackedSource
 	MemoryContext context;		/* owns all this */
 } PackedSource;
 
-static void StartPackedSource(ItemSource *base, const ItemRange *range);
-static bool NextOfPackedSource(ItemSource *base);
-static void ListDayItems(ItemSource *base, const ItemRange *range, int32 clock,
-						 ItemList *list);
-static bool PeekSegment(ItemSource *base, const SegmentInfo **segment,
-						SegmentStats *stats);
-static void SkipSegment(ItemSource *base);
-static void ClosePackedSource(ItemSource *base);
-
-static const ItemSourceMethods packed_methods = {
-	.start = StartPackedSource,
-	.next = NextOfPackedSource,
-	.list_items = ListDayItems,
-	.peek_segment = PeekSegment,
-	.skip_segment = SkipSegment,
-	.close = ClosePackedSource
-};
-
 /*
  * HasStatistics says whether the statistics of a day's segments are those of
  * the parent's column "value", which may have got another type since.
@@ -63,46 +45,6 @@ HasStatistics(const DayLayout *layout, Relation parent)
 	column = &layout->columns[layout->value];
 	return strcmp(NameStr(column->name), "value") == 0 &&
 		column->type == att->atttypid && column->typmod == att->atttypmod;
-}
-
-/*
- * ZbxhistOpenPackedSource makes a source of a parent's days, which are locked
- * in lockmode; release of it is given up with each day.  The parent and the
- * snapshot must stay as long as the source is open.
- */
-ItemSource *
-ZbxhistOpenPackedSource(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
-						LOCKMODE release)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "zbxhist packed source",
-												  ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	PackedSource *source = palloc0(sizeof(PackedSource));
-
-	source->base.methods = &packed_methods;
-	source->base.slot = MakeSingleTupleTableSlot(RelationGetDescr(parent),
-												 &TTSOpsVirtual);
-	memset(source->base.slot->tts_isnull, true,
-		   sizeof(bool) * RelationGetDescr(parent)->natts);
-	ZbxhistInitOpenDays(&source->days, parent, snapshot, lockmode, release);
-	source->days.spec.wants_position = true;
-	source->context = context;
-	source->row_context = AllocSetContextCreate(context, "zbxhist packed row",
-												ALLOCSET_SMALL_SIZES);
-	MemoryContextSwitchTo(old);
-	return &source->base;
-}
-
-/*
- * ZbxhistSourceDays returns the days of a source that ZbxhistOpenPackedSource
- * has made; the source is started again for each that is entered.
- */
-OpenDays *
-ZbxhistSourceDays(ItemSource *base)
-{
-	Assert(base->methods == &packed_methods);
-	return &((PackedSource *) base)->days;
 }
 
 /*
@@ -215,4 +157,51 @@ static void
 SkipSegment(ItemSource *base)
 {
 	ZbxhistDayReaderSkip(((PackedSource *) base)->days.reader);
+}
+
+static const ItemSourceMethods packed_methods = {
+	.start = StartPackedSource,
+	.next = NextOfPackedSource,
+	.list_items = ListDayItems,
+	.peek_segment = PeekSegment,
+	.skip_segment = SkipSegment,
+	.close = ClosePackedSource
+};
+
+/*
+ * ZbxhistOpenPackedSource makes a source of a parent's days, which are locked
+ * in lockmode until they are left.  The parent and the snapshot must stay as long as the source is open.
+ */
+ItemSource *
+ZbxhistOpenPackedSource(Relation parent, Snapshot snapshot, LOCKMODE lockmode)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist packed source",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	PackedSource *source = palloc0(sizeof(PackedSource));
+
+	source->base.methods = &packed_methods;
+	source->base.slot = MakeSingleTupleTableSlot(RelationGetDescr(parent),
+												 &TTSOpsVirtual);
+	memset(source->base.slot->tts_isnull, true,
+		   sizeof(bool) * RelationGetDescr(parent)->natts);
+	ZbxhistInitOpenDays(&source->days, parent, snapshot, lockmode);
+	source->days.spec.wants_position = true;
+	source->context = context;
+	source->row_context = AllocSetContextCreate(context, "zbxhist packed row",
+												ALLOCSET_SMALL_SIZES);
+	MemoryContextSwitchTo(old);
+	return &source->base;
+}
+
+/*
+ * ZbxhistSourceDays returns the days of a source that ZbxhistOpenPackedSource
+ * has made; the source is started again for each that is entered.
+ */
+OpenDays *
+ZbxhistSourceDays(ItemSource *base)
+{
+	Assert(base->methods == &packed_methods);
+	return &((PackedSource *) base)->days;
 }

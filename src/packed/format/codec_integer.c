@@ -225,7 +225,7 @@ put_exceptions(ByteBuffer *buffer, const Frame *frame, const uint64 *distances,
 /* Adds n values; work has room for twice as many. */
 static void
 put_frame(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
-				int n, uint64 *work)
+		  int n, uint64 *work)
 {
 	uint64		mask = frame->width == 64 ? ~UINT64CONST(0) :
 		(UINT64CONST(1) << frame->width) - 1;
@@ -340,7 +340,7 @@ add_base(uint64 *values, int n, const Frame *frame)
  */
 static bool
 get_frame(ByteReader *reader, uint64 *values, Slice slice,
-				bool has_exceptions, Frame *frame)
+		  bool has_exceptions, Frame *frame)
 {
 	if (!codec_get_signed(reader, &frame->base))
 		return false;

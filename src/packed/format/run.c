@@ -300,7 +300,7 @@ find_item_rows(const ItemidReader *reader, int which, Slice *rows)
  */
 static bool
 find_itemid(ByteReader bytes, int n, int64 itemid, Slice *rows,
-				  Slice *items)
+			Slice *items)
 {
 	ItemidReader reader;
 	uint64		itemids[BLOCK];
@@ -732,7 +732,7 @@ ZbxhistDecodeRun(const uint8 *data, size_t length, int ncolumns,
 
 	return open_run(&run, data, length, ncolumns) && open_columns(&run) &&
 		(rows->itemids = get_itemids(run.itemids, run.rows.n,
-										   &run.items)) != NULL &&
+									 &run.items)) != NULL &&
 		get_wanted_rows(&run, rows);
 }
 
@@ -746,7 +746,7 @@ ZbxhistDecodeRunItem(const uint8 *data, size_t length, int ncolumns,
 
 	if (!open_run(&run, data, length, ncolumns) ||
 		!find_itemid(run.itemids, run.rows.n, itemid, &run.rows,
-						   &run.items))
+					 &run.items))
 		return false;
 	*nall = run.rows.n;
 	if (codec_count(run.rows) == 0)
@@ -775,7 +775,7 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 	if (ns_column >= ncolumns || !open_run(&run, data, length, ncolumns) ||
 		!open_columns(&run) ||
 		(*itemids = get_itemids(run.itemids, run.rows.n,
-									  &run.items)) == NULL)
+								&run.items)) == NULL)
 		return false;
 	for (i = 0; i <= Max(ns_column, 0); i++)
 	{

@@ -14,7 +14,6 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
-#include "binary_search.h"
 #include "packed/jobs/kept_items.h"
 
 /*
@@ -47,23 +46,17 @@ ZbxhistGetKeptItems(FunctionCallInfo fcinfo, int argument, KeptItems *kept)
 
 /*
  * ZbxhistKeepsRows says whether an item's rows, of which there are nrows now,
- * are to be written; otherwise counts them.  One item after the other is quick.
+ * are to be written; otherwise counts them.  Items come in their order.
  */
 bool
 ZbxhistKeepsRows(KeptItems *kept, int64 itemid, uint64 nrows)
 {
 	if (kept->nitems == 0)
 		return true;
-	if (!kept->has_last || kept->last_itemid != itemid)
-	{
-		int			i;
-
-		find_first(i, kept->nitems, kept->items[i] >= itemid);
-		kept->is_last_kept = i < kept->nitems && kept->items[i] == itemid;
-		kept->last_itemid = itemid;
-		kept->has_last = true;
-	}
-	if (!kept->is_last_kept)
-		kept->nleft_out += nrows;
-	return kept->is_last_kept;
+	while (kept->next < kept->nitems && kept->items[kept->next] < itemid)
+		kept->next++;
+	if (kept->next < kept->nitems && kept->items[kept->next] == itemid)
+		return true;
+	kept->nleft_out += nrows;
+	return false;
 }

@@ -14,9 +14,7 @@ typedef struct KeptItems
 {
 	const int64 *items;			/* sorted */
 	int			nitems;			/* 0: all are kept */
-	bool		has_last;		/* the item that was asked for last, */
-	int64		last_itemid;
-	bool		is_last_kept;	/* and the answer */
+	int			next;			/* the first that is not before the last one */
 	uint64		nleft_out;		/* rows that were not written */
 } KeptItems;
 

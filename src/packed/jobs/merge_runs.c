@@ -125,12 +125,10 @@ typedef struct RunMerge
 
 /* ---- runs that cannot be read ---- */
 
-/* a run that is looked at */
+/* a run that is looked at, which slot has */
 typedef struct RunCheck
 {
-	Relation	rel;
-	const DayLayout *layout;
-	DayGroup	place;
+	const RunMerge *merge;
 	TupleTableSlot *slot;
 } RunCheck;
 
@@ -152,26 +150,28 @@ IsDamagedRun(Relation rel, TupleTableSlot *slot)
 }
 
 /*
- * CheckRun raises an error if the run, which slot has, cannot be read.
+ * CheckRun raises an error if the run cannot be read.
  */
 static void
 CheckRun(void *arg)
 {
 	RunCheck   *check = arg;
+	DayGroup	place;
 	RunRows		rows;
 
-	if (ZbxhistReadPlace(check->slot, &check->place))
-		ZbxhistDecodeDayRun(check->rel, check->layout, check->slot,
-							&check->place, &rows);
+	if (ZbxhistReadPlace(check->slot, &place))
+		ZbxhistDecodeDayRun(check->merge->rel, check->merge->layout,
+							check->slot, &place, &rows);
 }
 
 /*
- * Note remembers a run, which slot has, and says why in the log.
+ * KeepDamagedRun remembers a run, and says why in the log.
  */
 static void
-Note(const RunCheck *check, const ErrorData *error)
+KeepDamagedRun(const RunCheck *check, const ErrorData *error)
 {
-	RunId		id = slot_run_id(check->rel, check->slot);
+	Relation	rel = check->merge->rel;
+	RunId		id = slot_run_id(rel, check->slot);
 	HASHCTL		control = {.keysize = sizeof(RunId),.entrysize = sizeof(RunId)};
 
 	if (damaged_runs == NULL)
@@ -181,56 +181,37 @@ Note(const RunCheck *check, const ErrorData *error)
 	ereport(LOG,
 			errcode(error->sqlerrcode),
 			errmsg("a run of \"%s\" is not merged with others: %s",
-				   RelationGetRelationName(check->rel), error->message));
+				   RelationGetRelationName(rel), error->message));
 }
 
 /*
- * IsNewDamage looks at a run and says whether it cannot be read.  The slot must
- * not get its page in the attempt, which gives that back.
- */
-static bool
-IsNewDamage(RunCheck *check, const DayGroup *place, Snapshot snapshot)
-{
-	ErrorData  *error;
-
-	check->place = *place;
-	if (!table_tuple_fetch_row_version(check->rel, &check->place.tid, snapshot,
-									   check->slot))
-		return false;
-	error = ZbxhistAttempt(CheckRun, check);
-	if (error == NULL)
-		return false;
-	Note(check, error);
-	return true;
-}
-
-/*
- * NoteDamagedRuns looks for runs that cannot be read, and returns how many
- * there are.
+ * NoteDamagedRuns looks for chosen runs that cannot be read, and returns how many
+ * there are.  The slot must not get its page in the attempt, which gives that back.
  */
 static int
-NoteDamagedRuns(Relation rel, const DayLayout *layout,
-					   Snapshot snapshot, const DayGroup *places, int nplaces)
+NoteDamagedRuns(const RunMerge *merge)
 {
-	RunCheck	check = {.rel = rel,.layout = layout};
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "zbxhist damaged runs",
-												  ALLOCSET_DEFAULT_SIZES);
+	RunCheck	check = {merge, table_slot_create(merge->rel, NULL)};
 	int			result = 0;
 
-	check.slot = table_slot_create(rel, NULL);
-	for (int i = 0; i < nplaces; i++)
+	for (int i = 0; i < merge->nplaces; i++)
 	{
-		MemoryContext old = MemoryContextSwitchTo(context);
+		MemoryContext old = MemoryContextSwitchTo(merge->pages_context);
+		ErrorData  *error;
 
 		CHECK_FOR_INTERRUPTS();
-		result += IsNewDamage(&check, &places[i], snapshot);
+		if (table_tuple_fetch_row_version(merge->rel, &merge->places[i].tid,
+										  merge->snapshot, check.slot) &&
+			(error = ZbxhistAttempt(CheckRun, &check)) != NULL)
+		{
+			KeepDamagedRun(&check, error);
+			result++;
+		}
 		ExecClearTuple(check.slot);
 		MemoryContextSwitchTo(old);
-		MemoryContextReset(context);
+		MemoryContextReset(merge->pages_context);
 	}
 	ExecDropSingleTupleTableSlot(check.slot);
-	MemoryContextDelete(context);
 	return result;
 }
 
@@ -590,6 +571,22 @@ FindRunsToMerge(RunMerge *merge, int enough)
 /* ---- merging ---- */
 
 /*
+ * WriteSome writes some rows into a batch.
+ */
+static void
+WriteSome(RunMerge *merge, int64 batch, const RunRow *rows, int nrows,
+		  double *row_bytes)
+{
+	WrittenRun *written;
+	RunRows		gathered;
+
+	ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
+	(void) ZbxhistWriteRuns(merge->rel, batch, &gathered, row_bytes,
+							GetCurrentCommandId(true), &written);
+	MemoryContextReset(merge->pages_context);
+}
+
+/*
  * WriteRows writes rows of the chosen runs, sorted, up to the end, and returns their
  * number.
  */
@@ -600,8 +597,6 @@ WriteRows(RunMerge *merge, DayRuns *runs)
 	double		row_bytes = ROW_BYTES;
 	int64		nwritten = 0;
 	const RunRow *rows;
-	WrittenRun *written;
-	RunRows		gathered;
 	int			nrows;
 
 	while ((nrows = ZbxhistNextRowsOfRuns(runs, WRITTEN_ROWS,
@@ -610,12 +605,8 @@ WriteRows(RunMerge *merge, DayRuns *runs)
 		CHECK_FOR_INTERRUPTS();
 		if (merge->between != NULL)
 			merge->between();
-		ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
-		(void) ZbxhistWriteRuns(merge->rel, merge->batch, &gathered,
-								&row_bytes, GetCurrentCommandId(true),
-								&written);
+		WriteSome(merge, merge->batch, rows, nrows, &row_bytes);
 		nwritten += nrows;
-		MemoryContextReset(merge->pages_context);
 	}
 	MemoryContextSwitchTo(old);
 	return nwritten;
@@ -634,8 +625,7 @@ WriteRest(RunMerge *merge, const Run *run)
 	RunRow	   *rows = palloc(nrows * sizeof(RunRow));
 	ItemPointerData tid = run->place.tid;
 	double		row_bytes = ROW_BYTES;
-	WrittenRun *written;
-	RunRows		gathered;
+	int64		batch;
 
 	for (int i = 0; i < nrows; i++)
 	{
@@ -645,12 +635,10 @@ WriteRest(RunMerge *merge, const Run *run)
 	if (!table_tuple_fetch_row_version(merge->rel, &tid, merge->snapshot,
 									   slot))
 		elog(ERROR, "run to be merged is not there");
-	ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
-	(void) ZbxhistWriteRuns(merge->rel, ZbxhistRunBatch(slot), &gathered,
-							&row_bytes, GetCurrentCommandId(true), &written);
+	batch = ZbxhistRunBatch(slot);
 	ExecDropSingleTupleTableSlot(slot);
+	WriteSome(merge, batch, rows, nrows, &row_bytes);
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(merge->pages_context);
 	return nrows;
 }
 
@@ -706,8 +694,7 @@ MergeChosen(RunMerge *merge)
 	error = ZbxhistAttempt(MergePlaces, merge);
 	if (error != NULL)
 	{
-		if (NoteDamagedRuns(merge->rel, merge->layout, merge->snapshot,
-								   merge->places, merge->nplaces) == 0)
+		if (NoteDamagedRuns(merge) == 0)
 			ReThrowError(error);
 		return false;
 	}

@@ -43,6 +43,7 @@
 #include "packed/day/day_damage.h"
 #include "packed/day/day_write.h"
 #include "packed/jobs/unpack.h"
+#include "rows/attempt.h"
 
 /* values that cannot be read */
 typedef struct Loss

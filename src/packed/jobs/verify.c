@@ -31,6 +31,7 @@
 #include "packed/day/day_damage.h"
 #include "packed/runs/run_index.h"
 #include "packed/values/row_compare.h"
+#include "rows/attempt.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_verify_day);
 

@@ -64,13 +64,6 @@ extern int	ZbxhistFindInvalid(const ValueCheck *check,
 							   const PackedColumn *column, int first,
 							   int nrows);
 
-/* value_check_jsonb.c */
-extern bool ZbxhistIsValidJsonb(const char *data, size_t length);
-
-/* value_check_numeric.c */
-extern bool ZbxhistIsValidNumeric(const char *data, size_t length,
-								  int32 typmod);
-extern bool ZbxhistIsValidUnsigned(const ValueCheck *check, uint64 value);
 extern uint64 ZbxhistGreatestUnsigned(int32 typmod);
 
 #endif							/* ZBXHIST_VALUE_CHECK_H */
