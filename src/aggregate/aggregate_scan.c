@@ -15,12 +15,14 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
@@ -48,31 +50,16 @@ InitExprs(AggregateScanState *state, List *exprs, int *n)
 }
 
 /*
- * refers_to_place is a walker that says whether an expression has a column of
- * the input.
+ * PlacesOf returns the columns of the input that expressions have, as
+ * pull_varattnos does.
  */
-static bool
-refers_to_place(Node *node, const int *place)
+static Bitmapset *
+PlacesOf(Node *exprs)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varattno == *place;
-	return expression_tree_walker(node, refers_to_place, (void *) place);
-}
+	Bitmapset  *result = NULL;
 
-/*
- * is_of_other_place is a walker that says whether an expression has other
- * columns of the input than one.
- */
-static bool
-is_of_other_place(Node *node, const int *place)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varattno != *place;
-	return expression_tree_walker(node, is_of_other_place, (void *) place);
+	pull_varattnos(exprs, OUTER_VAR, &result);
+	return result;
 }
 
 /*
@@ -91,7 +78,9 @@ InitGroupKeys(AggregateScanState *state)
 	state->table.nkeys = list_length(keys);
 	state->nbreaks = list_length(breaks);
 	state->table.keys = palloc0(sizeof(GroupKey) * Max(n, 1));
-	state->depends_on_clock = refers_to_place((Node *) keys, &state->clock);
+	state->depends_on_clock =
+		bms_is_member(state->clock - FirstLowInvalidHeapAttributeNumber,
+					  PlacesOf((Node *) keys));
 	for (int i = 0; i < n; i++)
 	{
 		GroupKey   *key = &state->table.keys[i];
@@ -182,7 +171,11 @@ InitConditions(AggregateScanState *state)
 
 	foreach(lc, (List *) list_nth(state->private, AGGREGATE_LOCAL))
 	{
-		if (is_of_other_place(lfirst(lc), &state->itemid))
+		Bitmapset  *places =
+			bms_del_member(PlacesOf(lfirst(lc)), state->itemid -
+						   FirstLowInvalidHeapAttributeNumber);
+
+		if (!bms_is_empty(places))
 			others = lappend(others, lfirst(lc));
 		else
 			of_items = lappend(of_items, lfirst(lc));

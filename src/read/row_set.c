@@ -20,13 +20,13 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "storage/lockdefs.h"
 #include "utils/array.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "packed/fdw/fdw_bounds.h"
 #include "read/parent.h"
 #include "read/reader.h"
 #include "read/row_set.h"
@@ -255,16 +255,6 @@ zbxhist_minimum_time(PG_FUNCTION_ARGS)
 /* ---- last_values ---- */
 
 /*
- * compare_items orders ranges by their items.
- */
-static int
-compare_items(const void *a, const void *b)
-{
-	return compare_places(((const ItemRange *) a)->itemid, 0,
-						  ((const ItemRange *) b)->itemid, 0);
-}
-
-/*
  * MakeRanges makes a range for each item of an array, in the order of their
  * numbers and each once, as itemid = ANY (array) would find them.
  */
@@ -275,22 +265,25 @@ MakeRanges(ArrayType *array, int64 first, int *nranges)
 	bool	   *nulls;
 	int			nitems;
 	ItemRange  *ranges;
+	int64	   *sorted;
 	int			n = 0;
 
 	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
 					  TYPALIGN_DOUBLE, &items, &nulls, &nitems);
-	ranges = palloc(sizeof(ItemRange) * Max(nitems, 1));
+	sorted = palloc(sizeof(int64) * Max(nitems, 1));
 	for (int i = 0; i < nitems; i++)
 	{
-		if (nulls[i])
-			continue;
-		ZbxhistWholeItem(&ranges[n], DatumGetInt64(items[i]));
-		ZbxhistStartAt(&ranges[n], first);
-		ranges[n].is_descending = true;
-		n++;
+		if (!nulls[i])
+			sorted[n++] = DatumGetInt64(items[i]);
 	}
-	qsort(ranges, n, sizeof(ItemRange), compare_items);
-	*nranges = qunique(ranges, n, sizeof(ItemRange), compare_items);
+	*nranges = ZbxhistSortItems(sorted, n);
+	ranges = palloc(sizeof(ItemRange) * Max(*nranges, 1));
+	for (int i = 0; i < *nranges; i++)
+	{
+		ZbxhistWholeItem(&ranges[i], sorted[i]);
+		ZbxhistStartAt(&ranges[i], first);
+		ranges[i].is_descending = true;
+	}
 	return ranges;
 }
 
