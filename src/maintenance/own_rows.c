@@ -18,6 +18,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -28,6 +29,7 @@
 #include "result_row.h"
 #include "rows/index_next.h"
 #include "rows/item_index.h"
+#include "rows/moving.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_count_own_rows);
 PG_FUNCTION_INFO_V1(zbxhist_has_own_rows);
@@ -46,9 +48,8 @@ typedef enum ClockQuestion
 typedef struct ClockSearch
 {
 	ClockQuestion question;
-	bool		has_bounds;		/* false: rows without a clock count, too */
-	int64		from_clock;		/* narrowed as the search goes on */
-	int64		to_clock;
+	RowWalk		walk;			/* its clocks are narrowed as it goes on */
+	AttrNumber	clock;			/* 0: rows without a clock count, too */
 	int64		count;			/* of rows that have been found */
 	int64		result;			/* clock of the last one */
 } ClockSearch;
@@ -76,113 +77,57 @@ OpenReadable(Oid relid, bool needs_clock)
 /* ---- clocks ---- */
 
 /*
- * NoteClock takes one row's clock into the search, after which, where the oldest or
- * newest is asked for, only clocks further out are of interest.
- */
-static void
-NoteClock(ClockSearch *search, int64 clock)
-{
-	if (clock < search->from_clock || clock >= search->to_clock)
-		return;
-	search->count++;
-	search->result = clock;
-	if (search->question == NEWEST_CLOCK)
-		search->from_clock = clock + 1;
-	else if (search->question == OLDEST_CLOCK)
-		search->to_clock = clock;
-}
-
-/*
- * IsDecided says whether no further row can change the answer.
+ * VisitClock takes one row into the search, after which, where the oldest or newest
+ * clock is asked for, only clocks further out are of interest.  Returns false
+ * if no further row can change the answer.
  */
 static bool
-IsDecided(const ClockSearch *search)
+VisitClock(void *state, TupleTableSlot *slot)
 {
-	return search->from_clock >= search->to_clock ||
-		(search->count > 0 && search->question == ANY_CLOCK);
+	ClockSearch *search = state;
+	RowWalk    *walk = &search->walk;
+	bool		isnull;
+
+	search->count++;
+	if (search->question == ANY_CLOCK || search->question == COUNT_CLOCKS)
+		return search->question == COUNT_CLOCKS;
+	search->result = DatumGetInt32(slot_getattr(slot, search->clock, &isnull));
+	if (search->question == NEWEST_CLOCK)
+		walk->from_clock = search->result + 1;
+	else
+		walk->to_clock = search->result;
+	return walk->from_clock < walk->to_clock;
 }
 
 /*
- * SearchItems asks each item in turn.
+ * SearchClocks answers a question about the rows of the table relid alone, between
+ * two clocks unless is_of_all.
  */
 static void
-SearchItems(ClockSearch *search, Relation rel, Relation index)
+SearchClocks(ClockSearch *search, Oid relid, bool is_of_all, int64 from_clock,
+			 int64 to_clock)
 {
-	Snapshot	snapshot = GetActiveSnapshot();
-	IndexScanDesc items = index_beginscan_compat(rel, index, snapshot, 1);
-	IndexScanDesc rows = index_beginscan_compat(rel, index, snapshot,
-												ITEM_SCAN_KEYS);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	AttrNumber	attnum = index->rd_index->indkey.values[1];
-	ScanDirection direction = search->question == NEWEST_CLOCK ?
-		BackwardScanDirection : ForwardScanDirection;
-	int64		itemid = 0;
-	bool		is_first = true;
-
-	while (!IsDecided(search) &&
-		   ZbxhistNextItem(items, slot, is_first, &itemid))
-	{
-		ScanKeyData keys[ITEM_SCAN_KEYS];
-		bool		isnull;
-
-		CHECK_FOR_INTERRUPTS();
-		is_first = false;
-		ZbxhistInitItemKeys(keys, itemid, search->from_clock,
-							search->to_clock);
-		index_rescan(rows, keys, ITEM_SCAN_KEYS, NULL, 0);
-		if (index_next(rows, direction, slot))
-			NoteClock(search, DatumGetInt32(slot_getattr(slot, attnum,
-														 &isnull)));
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	index_endscan(rows);
-	index_endscan(items);
-}
-
-/*
- * SearchTable reads all rows.
- */
-static void
-SearchTable(ClockSearch *search, Relation rel)
-{
-	TableScanDesc scan = table_beginscan_compat(rel, GetActiveSnapshot());
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	AttrNumber	attnum = search->has_bounds ?
-		ZbxhistFindColumn(RelationGetDescr(rel), "clock", INT4OID) :
-		InvalidAttrNumber;
-
-	while (!IsDecided(search) &&
-		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull = false;
-		int64		clock = attnum == InvalidAttrNumber ? search->from_clock :
-			DatumGetInt32(slot_getattr(slot, attnum, &isnull));
-
-		CHECK_FOR_INTERRUPTS();
-		if (!isnull)
-			NoteClock(search, clock);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
-}
-
-/*
- * SearchClocks answers a question about the rows of the table relid alone.
- */
-static void
-SearchClocks(ClockSearch *search, Oid relid)
-{
-	Relation	rel = OpenReadable(relid, search->has_bounds);
+	Relation	rel = OpenReadable(relid, !is_of_all);
 	Relation	index = search->question == COUNT_CLOCKS ? NULL :
 		ZbxhistFindItemIndex(rel);
+	int64		itemid = 0;
 
+	search->clock = get_attnum(relid, "clock");
+	search->walk = (RowWalk) {
+		.source = rel,
+		.snapshot = GetActiveSnapshot(),
+		.is_of_all = is_of_all,
+		.from_clock = from_clock,
+		.to_clock = to_clock,
+		.is_of_ends = true,
+		.is_backward = search->question == NEWEST_CLOCK,
+		.visit = VisitClock,
+		.state = search
+	};
+	if (from_clock < to_clock)
+		(void) ZbxhistWalkRows(&search->walk, index, true, &itemid);
 	if (index != NULL)
-	{
-		SearchItems(search, rel, index);
 		index_close(index, NoLock);
-	}
-	else
-		SearchTable(search, rel);
 	table_close(rel, NoLock);
 }
 
@@ -195,13 +140,11 @@ Datum
 zbxhist_waiting_clock(PG_FUNCTION_ARGS)
 {
 	ClockSearch search = {
-		.question = PG_GETARG_BOOL(3) ? NEWEST_CLOCK : OLDEST_CLOCK,
-		.has_bounds = true,
-		.from_clock = PG_GETARG_INT64(1),
-		.to_clock = PG_GETARG_INT64(2)
+		.question = PG_GETARG_BOOL(3) ? NEWEST_CLOCK : OLDEST_CLOCK
 	};
 
-	SearchClocks(&search, PG_GETARG_OID(0));
+	SearchClocks(&search, PG_GETARG_OID(0), false, PG_GETARG_INT64(1),
+				 PG_GETARG_INT64(2));
 	if (search.count == 0)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(search.result);
@@ -214,16 +157,13 @@ zbxhist_waiting_clock(PG_FUNCTION_ARGS)
 Datum
 zbxhist_has_own_rows(PG_FUNCTION_ARGS)
 {
-	ClockSearch search = {
-		.question = ANY_CLOCK,
-		.has_bounds = !PG_ARGISNULL(1),
-		.from_clock = PG_ARGISNULL(1) ? ZBXHIST_CLOCK_MIN : PG_GETARG_INT64(1),
-		.to_clock = ZBXHIST_CLOCK_END
-	};
+	ClockSearch search = {.question = ANY_CLOCK};
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	SearchClocks(&search, PG_GETARG_OID(0));
+	SearchClocks(&search, PG_GETARG_OID(0), PG_ARGISNULL(1),
+				 PG_ARGISNULL(1) ? ZBXHIST_CLOCK_MIN : PG_GETARG_INT64(1),
+				 ZBXHIST_CLOCK_END);
 	PG_RETURN_BOOL(search.count > 0);
 }
 
@@ -235,16 +175,13 @@ zbxhist_has_own_rows(PG_FUNCTION_ARGS)
 Datum
 zbxhist_count_own_rows(PG_FUNCTION_ARGS)
 {
-	ClockSearch search = {
-		.question = COUNT_CLOCKS,
-		.has_bounds = !PG_ARGISNULL(1) || !PG_ARGISNULL(2),
-		.from_clock = PG_ARGISNULL(1) ? ZBXHIST_CLOCK_MIN : PG_GETARG_INT64(1),
-		.to_clock = PG_ARGISNULL(2) ? ZBXHIST_CLOCK_END : PG_GETARG_INT64(2)
-	};
+	ClockSearch search = {.question = COUNT_CLOCKS};
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	SearchClocks(&search, PG_GETARG_OID(0));
+	SearchClocks(&search, PG_GETARG_OID(0), PG_ARGISNULL(1) && PG_ARGISNULL(2),
+				 PG_ARGISNULL(1) ? ZBXHIST_CLOCK_MIN : PG_GETARG_INT64(1),
+				 PG_ARGISNULL(2) ? ZBXHIST_CLOCK_END : PG_GETARG_INT64(2));
 	PG_RETURN_INT64(search.count);
 }
 

@@ -75,11 +75,14 @@ WalkItem(const RowWalk *walk, IndexScanDesc scan, TupleTableSlot *slot,
 
 	ZbxhistInitItemKeys(keys, itemid, walk->from_clock, walk->to_clock);
 	index_rescan(scan, keys, lengthof(keys), NULL, 0);
-	while (index_next(scan, ForwardScanDirection, slot))
+	while (index_next(scan, walk->is_backward ? BackwardScanDirection :
+					  ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!walk->visit(walk->state, slot))
 			return false;
+		if (walk->is_of_ends)
+			break;
 	}
 	return true;
 }

@@ -20,8 +20,12 @@ typedef struct RowWalk
 	bool		is_of_all;		/* all rows are wanted, whatever their clocks */
 	int64		from_clock;		/* included */
 	int64		to_clock;		/* excluded */
+	bool		is_of_ends;		/* by an index: one row of each item is
+								 * enough, the oldest or newest */
+	bool		is_backward;	/* the newest */
 
-	/* is given each row; returns false to stop before it */
+	/* is given each row, and may narrow the clocks; returns false to stop
+	 * before it */
 	bool		(*visit) (void *state, TupleTableSlot *slot);
 	void	   *state;
 } RowWalk;
