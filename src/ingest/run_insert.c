@@ -264,9 +264,6 @@ CheckRunKeys(RunInsert *insert)
 		if (row >= 0)
 			RaiseRowTaken(insert, rows[row]);
 	}
-	for (int i = 0; i < insert->nruns; i++)
-		ZbxhistRememberKeys(insert->rel, &insert->keys, &insert->runs[i],
-							GetCurrentTransactionId());
 	ZbxhistNoteRuns(insert->rel, insert->nruns);
 }
 

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * run_key_cache.c
- *	  Keys of runs that a session remembers, decoded, and a filter of them.
+ *	  A session's filter of the keys of runs that it has seen.
  *
- * A run is known by its place and the transaction that stored it.  When what is
- * remembered, of all tables, takes too much memory, all is forgotten: what is
- * wanted again comes back.
+ * A run is known by its place and the transaction that stored it.  Keys are not
+ * taken out when it goes: whoever finds that a key may be there looks for it.
+ * When the filter is full, of all tables, it is emptied, and fills again with what is
+ * looked at.
  *
  * Memory: a context that lives as long as the session.
  *
@@ -20,181 +21,93 @@
 #include "ingest/run_key_cache.h"
 #include "packed/runs/run_id.h"
 
-/* bytes that runs take, at most, before all are forgotten; each some, whatever
- * its keys */
-#define MAX_BYTES (8 * 1024 * 1024)
-#define RUN_BYTES 128
+/* words of the filter, and keys that it takes; a run counts as some, whatever its
+ * keys */
+#define FILTER_WORDS (256 * 1024)
+#define FILTER_KEYS FILTER_WORDS
+#define RUN_KEYS 8
 
-/* bits of the filter */
-#define FILTER_BITS (8 * 1024 * 1024)
-#define FILTER_WORDS (FILTER_BITS / 64)
-
-typedef struct CachedRun
+typedef struct KeyFilter
 {
-	RunId		id;				/* hash key - must be first */
-	RunKeys		keys;
-} CachedRun;
-
-struct KeyCache
-{
-	HTAB	   *runs;			/* of CachedRun */
-	Size		nbytes;
+	HTAB	   *runs;			/* RunId of those whose keys it has */
+	int			nkeys;
 	MemoryContext context;		/* owns all this */
-	uint64		filter[FILTER_WORDS];
-};
+	uint64		words[FILTER_WORDS];
+} KeyFilter;
 
-static KeyCache *key_cache = NULL;
-
-/*
- * ForgetKeys frees what the session remembers.
- */
-static void
-ForgetKeys(void)
-{
-	MemoryContext context = key_cache->context;
-
-	key_cache = NULL;
-	MemoryContextDelete(context);
-}
+static KeyFilter *key_filter = NULL;
 
 /*
- * ZbxhistGetKeyCache returns the session's memory, emptied if it has become too
- * large.
+ * ZbxhistMakeRoomForKeys is called before a look: there is a filter then, empty if
+ * it was full.
  */
-KeyCache *
-ZbxhistGetKeyCache(void)
+void
+ZbxhistMakeRoomForKeys(void)
 {
 	MemoryContext context;
-	KeyCache   *cache;
-	HASHCTL		control = {.keysize = sizeof(RunId),.entrysize = sizeof(CachedRun)};
+	KeyFilter  *filter;
+	HASHCTL		control = {.keysize = sizeof(RunId),.entrysize = sizeof(RunId)};
 
-	if (key_cache != NULL && key_cache->nbytes < MAX_BYTES)
-		return key_cache;
-	if (key_cache != NULL)
-		ForgetKeys();
+	if (key_filter != NULL && key_filter->nkeys < FILTER_KEYS)
+		return;
+	context = key_filter == NULL ? NULL : key_filter->context;
+	key_filter = NULL;
+	if (context != NULL)
+		MemoryContextDelete(context);
 	context = AllocSetContextCreate(CurrentMemoryContext,
 									"zbxhist keys of runs",
 									ALLOCSET_DEFAULT_SIZES);
-	cache = MemoryContextAllocZero(context, sizeof(KeyCache));
-	cache->context = context;
+	filter = MemoryContextAllocZero(context, sizeof(KeyFilter));
+	filter->context = context;
 	control.hcxt = context;
-	cache->runs = hash_create("zbxhist keys of runs", 256, &control,
-							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	filter->runs = hash_create("zbxhist keys of runs", 256, &control,
+							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	MemoryContextSetParent(context, TopMemoryContext);
-	key_cache = cache;
-	return cache;
+	key_filter = filter;
 }
 
 /*
- * HashRunKey returns 64 bits of which each part is as good as any other.
- */
-static inline uint64
-HashRunKey(int64 itemid, int64 position)
-{
-	uint64		hash = (uint64) position ^
-		((uint64) itemid * UINT64CONST(0x9E3779B97F4A7C15));
-
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xFF51AFD7ED558CCD);
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xC4CEB9FE1A85EC53);
-	return hash ^ (hash >> 33);
-}
-
-/*
- * AddToFilter notes a key.
- */
-static inline void
-AddToFilter(KeyCache *cache, int64 itemid, int64 position)
-{
-	uint64		hash = HashRunKey(itemid, position);
-
-	for (int i = 0; i < 3; i++)
-	{
-		uint32		bit = (hash >> (i * 20)) % FILTER_BITS;
-
-		cache->filter[bit / 64] |= UINT64CONST(1) << (bit % 64);
-	}
-}
-
-/*
- * ZbxhistMayHaveKey says whether a key may have been remembered.
+ * ZbxhistKnowsRun says whether the filter has the keys of the run in a slot.
  */
 bool
-ZbxhistMayHaveKey(const KeyCache *cache, int64 itemid, int64 position)
+ZbxhistKnowsRun(Relation runs, TupleTableSlot *slot)
 {
-	uint64		hash = HashRunKey(itemid, position);
+	RunId		id = slot_run_id(runs, slot);
 
-	for (int i = 0; i < 3; i++)
+	return hash_search(key_filter->runs, &id, HASH_FIND, NULL) != NULL;
+}
+
+/*
+ * ZbxhistNoteRunKeys adds the keys of the run in a slot to the filter; returns
+ * false if that is full.
+ */
+bool
+ZbxhistNoteRunKeys(Relation runs, TupleTableSlot *slot, const RunKeys *keys)
+{
+	RunId		id = slot_run_id(runs, slot);
+
+	if (key_filter->nkeys >= FILTER_KEYS)
+		return false;
+	key_filter->nkeys += keys->nrows + RUN_KEYS;
+	for (int i = 0; i < keys->nrows; i++)
 	{
-		uint32		bit = (hash >> (i * 20)) % FILTER_BITS;
+		uint64		hash = hash_key(RelationGetRelid(runs), keys->itemids[i],
+									keys->positions[i]);
 
-		if ((cache->filter[bit / 64] & (UINT64CONST(1) << (bit % 64))) == 0)
-			return false;
+		key_filter->words[(hash >> 24) % FILTER_WORDS] |= key_bits(hash);
 	}
+	(void) hash_search(key_filter->runs, &id, HASH_ENTER, NULL);
 	return true;
 }
 
 /*
- * ZbxhistCachedKeys returns the keys of the run in a slot, or NULL.
+ * ZbxhistMayHaveKey says whether a run that is known may have a key.
  */
-const RunKeys *
-ZbxhistCachedKeys(const KeyCache *cache, Relation runs, TupleTableSlot *slot)
+bool
+ZbxhistMayHaveKey(Relation runs, int64 itemid, int64 position)
 {
-	RunId		id = slot_run_id(runs, slot);
-	CachedRun  *run = hash_search(cache->runs, &id, HASH_FIND, NULL);
+	uint64		hash = hash_key(RelationGetRelid(runs), itemid, position);
+	uint64		bits = key_bits(hash);
 
-	return run == NULL ? NULL : &run->keys;
-}
-
-/*
- * Remember adds some of the keys, of which it makes a copy.
- */
-static const RunKeys *
-Remember(KeyCache *cache, const RunId *id, const RunKeys *keys, int first,
-		 int count)
-{
-	Size		size = sizeof(int64) * count;
-	int64	   *itemids = MemoryContextAllocHuge(cache->context, size);
-	int64	   *positions = MemoryContextAllocHuge(cache->context, size);
-	CachedRun  *run;
-
-	/* a damaged one has none */
-	if (count > 0)
-	{
-		memcpy(itemids, keys->itemids + first, size);
-		memcpy(positions, keys->positions + first, size);
-	}
-	for (int i = 0; i < count; i++)
-		AddToFilter(cache, itemids[i], positions[i]);
-	cache->nbytes += 2 * size + RUN_BYTES;
-	run = hash_search(cache->runs, id, HASH_ENTER, NULL);
-	run->keys.nrows = count;
-	run->keys.itemids = itemids;
-	run->keys.positions = positions;
-	return &run->keys;
-}
-
-/*
- * ZbxhistCacheKeys remembers those of the run in a slot.
- */
-const RunKeys *
-ZbxhistCacheKeys(KeyCache *cache, Relation runs, TupleTableSlot *slot,
-				 const RunKeys *keys)
-{
-	RunId		id = slot_run_id(runs, slot);
-
-	return Remember(cache, &id, keys, 0, keys->nrows);
-}
-
-/*
- * ZbxhistRememberKeys remembers those of a run that this session has stored.
- */
-void
-ZbxhistRememberKeys(Relation runs, const RunKeys *keys,
-					const WrittenRun *run, TransactionId xmin)
-{
-	RunId		id = make_run_id(runs, &run->tid, xmin);
-
-	(void) Remember(ZbxhistGetKeyCache(), &id, keys, run->first, run->nrows);
+	return (key_filter->words[(hash >> 24) % FILTER_WORDS] & bits) == bits;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * run_key_cache.h
- *	  Keys of runs that a session remembers, decoded, and a filter of them.
+ *	  Keys of rows, and a session's filter of those of runs that it has seen.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,8 +10,6 @@
 
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
-
-#include "packed/runs/run_write.h"
 
 /* keys of rows, sorted by itemid and position */
 typedef struct RunKeys
@@ -23,17 +21,42 @@ typedef struct RunKeys
 	int32		last_clock;		/* the greatest */
 } RunKeys;
 
-typedef struct KeyCache KeyCache;
+/*
+ * hash_key returns 64 bits of which each part is as good as any other.
+ */
+static inline uint64
+hash_key(uint64 table, int64 itemid, int64 position)
+{
+	uint64		hash = table * UINT64CONST(0xD6E8FEB86659FD93);
 
-extern KeyCache *ZbxhistGetKeyCache(void);
-extern bool ZbxhistMayHaveKey(const KeyCache *cache, int64 itemid,
-							  int64 position);
-extern const RunKeys *ZbxhistCachedKeys(const KeyCache *cache, Relation runs,
-										TupleTableSlot *slot);
-extern const RunKeys *ZbxhistCacheKeys(KeyCache *cache, Relation runs,
-									   TupleTableSlot *slot,
-									   const RunKeys *keys);
-extern void ZbxhistRememberKeys(Relation runs, const RunKeys *keys,
-								const WrittenRun *run, TransactionId xmin);
+	hash = (hash ^ (uint64) itemid) * UINT64CONST(0x9E3779B97F4A7C15);
+	hash ^= hash >> 32;
+	hash ^= (uint64) position;
+	hash ^= hash >> 33;
+	hash *= UINT64CONST(0xFF51AFD7ED558CCD);
+	hash ^= hash >> 33;
+	hash *= UINT64CONST(0xC4CEB9FE1A85EC53);
+	return hash ^ (hash >> 33);
+}
+
+/*
+ * key_bits returns a key's bits in its word of a filter, which the hash's bits
+ * from 24 on choose.
+ */
+static inline uint64
+key_bits(uint64 hash)
+{
+	uint64		result = 0;
+
+	for (int i = 0; i < 4; i++)
+		result |= UINT64CONST(1) << ((hash >> (i * 6)) % 64);
+	return result;
+}
+
+extern void ZbxhistMakeRoomForKeys(void);
+extern bool ZbxhistKnowsRun(Relation runs, TupleTableSlot *slot);
+extern bool ZbxhistNoteRunKeys(Relation runs, TupleTableSlot *slot,
+							   const RunKeys *keys);
+extern bool ZbxhistMayHaveKey(Relation runs, int64 itemid, int64 position);
 
 #endif							/* ZBXHIST_RUN_KEY_CACHE_H */

@@ -19,10 +19,12 @@
  * commits.
  *
  * Clocks rise, so few runs overlap with a new one in time, and an index on
- * their ends finds them.  Their keys, decoded, are remembered, and a filter of
- * all that are (run_key_cache.c).  Most looks end there.  Rows that come late
- * overlap with many merged runs; of these only those are looked at that have
- * their items, and most of what these have is not remembered.
+ * their ends finds them.  A filter has the keys of all that have been seen
+ * (run_key_cache.c), to which those of the others are added.  Most looks end there;
+ * if one of the keys may be there, the runs are decoded once more, and it is looked
+ * for in them.  Rows that come late overlap with many merged runs; of these only those
+ * are looked at that have their items, and what the filter has no room for is
+ * looked for in each of them.
  *
  * Locks: the caller's on the table, from before its row was stored until its
  * transaction ends.
@@ -47,30 +49,18 @@
 #include "rows/attempt.h"
 #include "rows/merge_lock.h"
 
-/* keys that one look remembers, at most: others are decoded each time */
-#define MAX_LOOK_KEYS (64 * 1024)
-
-/* a run that overlaps with the keys */
-typedef struct NearRun
-{
-	const RunKeys *keys;
-	ItemPointerData tid;
-	TransactionId waits_for;	/* is storing or deleting it */
-} NearRun;
-
 typedef struct KeyLook
 {
 	KeyHolder	base;			/* must be first */
 	RunTable   *table;
-	KeyCache   *cache;
 	const RunKeys *keys;
 	const WrittenRun *own;		/* which the caller has just stored */
 	int			nown;
-	List	   *near;			/* of NearRun */
-	int64		nkept;			/* keys that this look remembers */
-	MemoryContext decode_context;	/* of keys that it does not, or NULL */
+	bool		is_exact;		/* keys that the filter may have are looked
+								 * for */
+	MemoryContext decode_context;	/* reset for each run */
 	int			row;			/* whose key is found */
-	const NearRun *found;		/* where */
+	FoundKey   *found;			/* where */
 } KeyLook;
 
 /* ---- a run ---- */
@@ -99,8 +89,8 @@ DecodeKeys(void *arg)
 	int64	   *ns;
 
 	if (!ZbxhistDecodeRunKeys((const uint8 *) VARDATA_ANY(data),
-							  VARSIZE_ANY_EXHDR(data), layout->npacked,
-							  ns_column, &keys->itemids, &clocks, &ns,
+							  VARSIZE_ANY_EXHDR(data), ANY_COLUMNS, ns_column,
+							  &keys->itemids, &clocks, &ns,
 							  &keys->nrows))
 	{
 		keys->nrows = -1;
@@ -114,8 +104,8 @@ DecodeKeys(void *arg)
 
 /*
  * ReadRunKeys reads the keys of a run.  One that is damaged must not fail an INSERT:
- * what cannot be read does not have the key.  Fetching what is out of line
- * raises an error then.
+ * what cannot be read does not have the key, which is said when it is looked at
+ * first.  Fetching what is out of line raises an error then.
  */
 static void
 ReadRunKeys(const KeyLook *look, Datum payload, RunKeys *keys)
@@ -128,16 +118,16 @@ ReadRunKeys(const KeyLook *look, Datum payload, RunKeys *keys)
 		error = ZbxhistAttempt(DecodeKeys, &decode);
 	else
 		DecodeKeys(&decode);
-	if (error != NULL || decode.keys.nrows < 0)
-	{
+	*keys = decode.keys;
+	if (error == NULL && keys->nrows >= 0)
+		return;
+	keys->nrows = 0;
+	if (!look->is_exact)
 		ereport(LOG,
 				errcode(ERRCODE_DATA_CORRUPTED),
 				errmsg("could not look for keys in \"%s\": a run is corrupt",
 					   RelationGetRelationName(look->base.rel)),
 				error == NULL ? 0 : errdetail_internal("%s", error->message));
-		decode.keys.nrows = 0;
-	}
-	*keys = decode.keys;
 }
 
 /*
@@ -156,11 +146,12 @@ HasKey(const RunKeys *keys, int64 itemid, int64 position)
 }
 
 /*
- * FindCommon returns the number of one of the keys that others have, or -1.
+ * FindCommon returns the number of one of the look's keys that others have, or -1.
  */
 static int
-FindCommon(const RunKeys *keys, const RunKeys *others)
+FindCommon(const KeyLook *look, const RunKeys *others)
 {
+	const RunKeys *keys = look->keys;
 	int			i;
 
 	if (others->nrows == 0)
@@ -169,7 +160,10 @@ FindCommon(const RunKeys *keys, const RunKeys *others)
 	for (; i < keys->nrows &&
 		 keys->itemids[i] <= others->itemids[others->nrows - 1]; i++)
 	{
-		if (HasKey(others, keys->itemids[i], keys->positions[i]))
+		if ((!look->is_exact ||
+			 ZbxhistMayHaveKey(look->base.rel, keys->itemids[i],
+							   keys->positions[i])) &&
+			HasKey(others, keys->itemids[i], keys->positions[i]))
 			return i;
 	}
 	return -1;
@@ -225,78 +219,55 @@ IsNear(const KeyLook *look, TupleTableSlot *slot)
 }
 
 /*
- * GetRunKeys returns the keys of the run in a slot, which are remembered; so
- * are those of a damaged one: there are none.  Returns NULL if there is no
- * room for them, and sets row to one of the look's keys that is among them, or
- * -1.
+ * FindInRun says whether the run in a slot has one of the look's keys; sets row to
+ * that.  A key that the filter will say may be there does not count yet.
  */
-static const RunKeys *
-GetRunKeys(KeyLook *look, TupleTableSlot *slot, int *row)
+static bool
+FindInRun(KeyLook *look, TupleTableSlot *slot)
 {
-	const RunKeys *result = ZbxhistCachedKeys(look->cache, look->base.rel, slot);
-	RunKeys		keys;
 	MemoryContext old;
+	RunKeys		keys;
 
-	*row = -1;
-	if (result != NULL)
-		return result;
-	if (look->decode_context == NULL)
-		look->decode_context = AllocSetContextCreate(CurrentMemoryContext,
-													 "zbxhist keys of a run",
-													 ALLOCSET_DEFAULT_SIZES);
+	if (!look->is_exact && ZbxhistKnowsRun(look->base.rel, slot))
+		return false;
+	MemoryContextReset(look->decode_context);
 	old = MemoryContextSwitchTo(look->decode_context);
 	slot_getallattrs(slot);
 	ReadRunKeys(look, slot->tts_values[DAY_ATTNUM_PAYLOAD - 1], &keys);
 	MemoryContextSwitchTo(old);
-	look->nkept += keys.nrows;
-	if (look->nkept <= MAX_LOOK_KEYS)
-		result = ZbxhistCacheKeys(look->cache, look->base.rel, slot, &keys);
-	if (result == NULL)
-		*row = FindCommon(look->keys, &keys);
-	MemoryContextReset(look->decode_context);
-	return result;
+	if (!look->is_exact && ZbxhistNoteRunKeys(look->base.rel, slot, &keys))
+		return false;
+	look->row = FindCommon(look, &keys);
+	return look->row >= 0;
 }
 
 /* ---- all runs ---- */
 
 /*
- * NoteRun notes a run that the snapshot sees, if it may have one of the keys;
- * returns true if it is known already that it has.
+ * LookAtRun says whether a run that the snapshot sees has one of the keys, as
+ * FindInRun does, and notes where it is.
  */
 static bool
-NoteRun(KeyLook *look, TupleTableSlot *slot, Snapshot snapshot)
+LookAtRun(KeyLook *look, TupleTableSlot *slot, Snapshot snapshot)
 {
-	const RunKeys *keys;
-	NearRun    *run;
-	int			row;
-
 	CHECK_FOR_INTERRUPTS();
-	if (!IsNear(look, slot) || !ZbxhistHasPayload(look->base.rel, slot))
+	if (!IsNear(look, slot) || !ZbxhistHasPayload(look->base.rel, slot) ||
+		!FindInRun(look, slot))
 		return false;
-	keys = GetRunKeys(look, slot, &row);
-	if (keys == NULL && row < 0)
-		return false;
-	run = palloc0(sizeof(NearRun));
-	run->keys = keys;
-	run->tid = slot->tts_tid;
+	look->found->tid = slot->tts_tid;
+	look->found->token = 0;
+	look->found->waits_for = InvalidTransactionId;
 	if (snapshot->snapshot_type == SNAPSHOT_DIRTY)
-		run->waits_for = TransactionIdIsValid(snapshot->xmin) ?
+		look->found->waits_for = TransactionIdIsValid(snapshot->xmin) ?
 			snapshot->xmin : snapshot->xmax;
-	if (keys != NULL)
-	{
-		look->near = lappend(look->near, run);
-		return false;
-	}
-	look->row = row;
-	look->found = run;
 	return true;
 }
 
 /*
- * NoteStored notes those of statements; returns as NoteRun.
+ * LookAtStored looks at those of statements; returns as LookAtRun.
  */
 static bool
-NoteStored(KeyLook *look, Snapshot snapshot)
+LookAtStored(KeyLook *look, Snapshot snapshot)
 {
 	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->base.rel,
 												  look->table->indexes.stored,
@@ -306,19 +277,19 @@ NoteStored(KeyLook *look, Snapshot snapshot)
 
 	ZbxhistRunsSince(scan, look->keys->first_clock);
 	while (!found && (slot = ZbxhistNextInRunIndex(scan)) != NULL)
-		found = NoteRun(look, slot, snapshot);
+		found = LookAtRun(look, slot, snapshot);
 	ZbxhistEndRunIndexScan(scan);
 	return found;
 }
 
 /*
- * NoteBatch notes those of a batch, of which slot has the first one; returns as
- * NoteRun.  They are sorted by items: those between the items of the keys are
+ * LookAtBatch looks at those of a batch, of which slot has the first one; returns as
+ * LookAtRun.  They are sorted by items: those between the items of the keys are
  * passed over.  Where a row does not agree with the index, its run is not.
  */
 static bool
-NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
-		  int64 batch, Snapshot snapshot)
+LookAtBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
+			int64 batch, Snapshot snapshot)
 {
 	const RunKeys *keys = look->keys;
 	int			row = NextNotLater(keys, PG_INT64_MIN, batch_clock(batch));
@@ -342,7 +313,7 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 							   PG_INT64_MAX);
 			asked = row;
 		}
-		else if (NoteRun(look, slot, snapshot))
+		else if (LookAtRun(look, slot, snapshot))
 			return true;
 		else
 			row = Max(row, NextNotLater(keys, place.last_itemid,
@@ -352,11 +323,11 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 }
 
 /*
- * NoteMerged notes those of merges; returns as NoteRun.  A run that is damaged
+ * LookAtMerged looks at those of merges; returns as LookAtRun.  A run that is damaged
  * does not tell its batch: the next one does.
  */
 static bool
-NoteMerged(KeyLook *look, Snapshot snapshot)
+LookAtMerged(KeyLook *look, Snapshot snapshot)
 {
 	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->base.rel,
 												  look->table->indexes.merged,
@@ -375,7 +346,7 @@ NoteMerged(KeyLook *look, Snapshot snapshot)
 		if (!ZbxhistReadBatch(look->base.rel, slot, &place, &batch) ||
 			batch < least)
 			continue;
-		found = NoteBatch(look, scan, slot, batch, snapshot);
+		found = LookAtBatch(look, scan, slot, batch, snapshot);
 		if (batch == PG_INT64_MAX)
 			break;
 		least = batch + 1;
@@ -386,10 +357,11 @@ NoteMerged(KeyLook *look, Snapshot snapshot)
 }
 
 /*
- * NoteAll notes those of a table that has no indexes for them; returns as NoteRun.
+ * LookAtAll looks at those of a table that has no indexes for them; returns as
+ * LookAtRun.
  */
 static bool
-NoteAll(KeyLook *look, Snapshot snapshot)
+LookAtAll(KeyLook *look, Snapshot snapshot)
 {
 	TupleTableSlot *slot = table_slot_create(look->base.rel, NULL);
 	TableScanDesc scan = table_beginscan_compat(look->base.rel, snapshot);
@@ -397,46 +369,36 @@ NoteAll(KeyLook *look, Snapshot snapshot)
 
 	while (!found &&
 		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
-		found = NoteRun(look, slot, snapshot);
+		found = LookAtRun(look, slot, snapshot);
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
 	return found;
 }
 
 /*
- * NoteRuns notes all runs that may have one of the keys; returns as NoteRun.
+ * LookAtRuns looks at all runs that may have one of the keys; returns as LookAtRun.
  */
 static bool
-NoteRuns(KeyLook *look, Snapshot snapshot)
+LookAtRuns(KeyLook *look, Snapshot snapshot)
 {
-	look->near = NIL;
-	look->nkept = 0;
 	if (look->table->has_indexes)
-		return NoteStored(look, snapshot) || NoteMerged(look, snapshot);
-	return NoteAll(look, snapshot);
+		return LookAtStored(look, snapshot) || LookAtMerged(look, snapshot);
+	return LookAtAll(look, snapshot);
 }
 
 /*
- * FindInNear looks for a key in the runs that are near, and says whether it is in
- * one.
+ * MayHaveAnyKey says whether the filter may have one of the keys.
  */
 static bool
-FindInNear(KeyLook *look, int row)
+MayHaveAnyKey(const KeyLook *look)
 {
-	int64		itemid = look->keys->itemids[row];
-	int64		position = look->keys->positions[row];
-	ListCell   *lc;
+	const RunKeys *keys = look->keys;
 
-	foreach(lc, look->near)
+	for (int i = 0; i < keys->nrows; i++)
 	{
-		const NearRun *run = lfirst(lc);
-
-		if (HasKey(run->keys, itemid, position))
-		{
-			look->row = row;
-			look->found = run;
+		if (ZbxhistMayHaveKey(look->base.rel, keys->itemids[i],
+							  keys->positions[i]))
 			return true;
-		}
 	}
 	return false;
 }
@@ -447,18 +409,19 @@ FindInNear(KeyLook *look, int row)
 static bool
 LookOnce(KeyLook *look, Snapshot snapshot)
 {
-	look->cache = ZbxhistGetKeyCache();
-	look->found = NULL;
-	if (NoteRuns(look, snapshot))
-		return true;
-	for (int i = 0; i < look->keys->nrows && look->near != NIL; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (ZbxhistMayHaveKey(look->cache, look->keys->itemids[i],
-							  look->keys->positions[i]) && FindInNear(look, i))
-			return true;
-	}
-	return false;
+	bool		result;
+
+	look->decode_context = AllocSetContextCreate(CurrentMemoryContext,
+												 "zbxhist keys of a run",
+												 ALLOCSET_DEFAULT_SIZES);
+	ZbxhistMakeRoomForKeys();
+	look->is_exact = false;
+	result = LookAtRuns(look, snapshot);
+	look->is_exact = !result && MayHaveAnyKey(look);
+	if (look->is_exact)
+		result = LookAtRuns(look, snapshot);
+	MemoryContextDelete(look->decode_context);
+	return result;
 }
 
 /* ---- looking ---- */
@@ -468,7 +431,7 @@ LookOnce(KeyLook *look, Snapshot snapshot)
  * writing runs anew.
  */
 static KeyState
-LookDirty(KeyLook *look, bool *is_fresh, FoundKey *found)
+LookDirty(KeyLook *look, bool *is_fresh)
 {
 	SnapshotData dirty;
 	Oid			relid = RelationGetRelid(look->base.rel);
@@ -483,17 +446,14 @@ LookDirty(KeyLook *look, bool *is_fresh, FoundKey *found)
 		*is_fresh = true;
 	if (!is_found)
 		return KEY_FREE;
-	found->tid = look->found->tid;
-	found->waits_for = look->found->waits_for;
-	found->token = 0;
-	return TransactionIdIsValid(found->waits_for) ? KEY_UNSURE : KEY_TAKEN;
+	return TransactionIdIsValid(look->found->waits_for) ? KEY_UNSURE : KEY_TAKEN;
 }
 
 /*
  * LookFresh looks by a snapshot of now.
  */
 static KeyState
-LookFresh(KeyLook *look, FoundKey *found)
+LookFresh(KeyLook *look)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	KeyState	result = KEY_FREE;
@@ -501,10 +461,7 @@ LookFresh(KeyLook *look, FoundKey *found)
 	/* what this very command has deleted does not count */
 	snapshot->curcid = GetCurrentCommandId(false) + 1;
 	if (LookOnce(look, snapshot))
-	{
-		found->tid = look->found->tid;
-		result = ZbxhistStateOfRow(look->base.rel, found);
-	}
+		result = ZbxhistStateOfRow(look->base.rel, look->found);
 	UnregisterSnapshot(snapshot);
 	return result;
 }
@@ -517,10 +474,10 @@ LookNow(KeyLook *look, bool is_fresh, FoundKey *found)
 {
 	KeyState	result;
 
-	look->decode_context = NULL;
-	result = LookDirty(look, &is_fresh, found);
+	look->found = found;
+	result = LookDirty(look, &is_fresh);
 	if (result == KEY_FREE && is_fresh)
-		result = LookFresh(look, found);
+		result = LookFresh(look);
 	return result;
 }
 
@@ -563,7 +520,7 @@ ZbxhistLookInRuns(Relation runs, Relation parent, int64 itemid, int32 clock,
 	RunTable   *table = ZbxhistGetRunTable(parent, runs);
 	int64		position;
 	RunKeys		keys = {1, &itemid, &position, clock, clock};
-	KeyLook		look = {.table = table,.keys = &keys};
+	KeyLook		look = {.table = table,.keys = &keys,.found = found};
 
 	if (table->layout == NULL)
 		(void) ZbxhistDayLayout(runs);	/* raises why */

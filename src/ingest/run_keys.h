@@ -11,6 +11,7 @@
 #include "ingest/key_look.h"
 #include "ingest/run_key_cache.h"
 #include "ingest/run_table.h"
+#include "packed/runs/run_write.h"
 
 extern int	ZbxhistFindInRuns(Relation runs, RunTable *table,
 							  const RunKeys *keys, const WrittenRun *own,

@@ -271,45 +271,14 @@ LockKnown(Relation runs, const RunTable *table, const WrittenRun *own,
 /* ---- keys ---- */
 
 /*
- * HashStoredKey returns 64 bits of which each part is as good as any other.
- */
-static inline uint64
-HashStoredKey(uint64 id, int64 itemid, int64 position)
-{
-	uint64		hash = id * UINT64CONST(0xD6E8FEB86659FD93);
-
-	hash = (hash ^ (uint64) itemid) * UINT64CONST(0x9E3779B97F4A7C15);
-	hash ^= hash >> 32;
-	hash ^= (uint64) position;
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xFF51AFD7ED558CCD);
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xC4CEB9FE1A85EC53);
-	return hash ^ (hash >> 33);
-}
-
-/*
- * KeyBits returns a key's bits in its word.
- */
-static inline uint64
-KeyBits(uint64 hash)
-{
-	uint64		result = 0;
-
-	for (int i = 0; i < 4; i++)
-		result |= UINT64CONST(1) << ((hash >> (i * 6)) % 64);
-	return result;
-}
-
-/*
  * AddStoredKey adds a key, and says whether it has not been stored before, for
  * sure.
  */
 static bool
 AddStoredKey(const KnownRuns *known, int64 itemid, int64 position)
 {
-	uint64		hash = HashStoredKey(known->id, itemid, position);
-	uint64		bits = KeyBits(hash);
+	uint64		hash = hash_key(known->id, itemid, position);
+	uint64		bits = key_bits(hash);
 	uint32		word = (hash >> 24) % FILTER_WORDS;
 	int			current = stored->current;
 	int64		clock = position_clock(position);

@@ -10,6 +10,7 @@
 
 #include "ingest/run_key_cache.h"
 #include "ingest/run_table.h"
+#include "packed/runs/run_write.h"
 
 extern void ZbxhistStoredKeysInit(void);
 extern int	ZbxhistNoteStoredKeys(Relation runs, const RunTable *table,

@@ -527,19 +527,20 @@ open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
 	int			i;
 
 	if (!group_has_head(data, length) || data[2] < OLDEST_RUN_VERSION ||
-		data[2] > RUN_VERSION || data[3] != RUN_VALUES ||
-		ncolumns < 1 || ncolumns > MAX_COLUMNS)
+		data[2] > RUN_VERSION || data[3] != RUN_VALUES)
 		return false;
 	bytes.next = data + GROUP_FIXED_LENGTH;
 	bytes.end = data + length;
-	if (!ZbxhistGetVarint(&bytes, &number) || number != ncolumns ||
-		!ZbxhistGetVarint(&bytes, &nrows) || nrows == 0 ||
+	if (!ZbxhistGetVarint(&bytes, &number) || number < 1 || number > MAX_COLUMNS ||
+		(ncolumns != ANY_COLUMNS && number != ncolumns))
+		return false;
+	run->ncolumns = (int) number;
+	if (!ZbxhistGetVarint(&bytes, &nrows) || nrows == 0 ||
 		nrows > RUN_MAX_ROWS || !ZbxhistGetVarint(&bytes, &number))
 		return false;
-	run->ncolumns = ncolumns;
 	run->rows = codec_all(nrows);
 	run->lengths = bytes;
-	for (i = 0; i < ncolumns - 1; i++)
+	for (i = 0; i < run->ncolumns - 1; i++)
 	{
 		uint64		unused;
 
@@ -772,8 +773,8 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 	PackedColumn columns[2] = {{0}, {0}};
 	int			i;
 
-	if (ns_column >= ncolumns || !open_run(&run, data, length, ncolumns) ||
-		!open_columns(&run) ||
+	if (!open_run(&run, data, length, ncolumns) ||
+		ns_column >= run.ncolumns || !open_columns(&run) ||
 		(*itemids = get_itemids(run.itemids, run.rows.n,
 								&run.items)) == NULL)
 		return false;

@@ -38,6 +38,9 @@ typedef struct RunRows
 extern int	ZbxhistEncodeRun(const RunRows *rows, int from, size_t max_size,
 							 uint8 **data, size_t *length);
 
+/* of a run of which only the keys are read */
+#define ANY_COLUMNS 0
+
 /*
  * Reads a run, which must have so many columns: all of it, or only what keys
  * are made of (ns_column -1: there is none, and ns becomes null).  Arrays are in the

@@ -24,27 +24,18 @@ typedef struct RunId
 } RunId;
 
 /*
- * make_run_id returns that of a run that a transaction has stored at tid.
- */
-static inline RunId
-make_run_id(Relation runs, const ItemPointerData *tid, TransactionId xmin)
-{
-	RunId		id = {RelationGetRelid(runs), runs->rd_rel->relfilenode,
-	ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid), xmin};
-
-	return id;
-}
-
-/*
  * slot_run_id returns that of the run in a slot.
  */
 static inline RunId
 slot_run_id(Relation runs, TupleTableSlot *slot)
 {
 	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+	RunId		id = {RelationGetRelid(runs), runs->rd_rel->relfilenode,
+		ItemPointerGetBlockNumber(&slot->tts_tid),
+		ItemPointerGetOffsetNumber(&slot->tts_tid),
+	HeapTupleHeaderGetRawXmin(tuple->t_data)};
 
-	return make_run_id(runs, &slot->tts_tid,
-					   HeapTupleHeaderGetRawXmin(tuple->t_data));
+	return id;
 }
 
 #endif							/* ZBXHIST_RUN_ID_H */
