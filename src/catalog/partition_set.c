@@ -96,10 +96,10 @@ ZbxhistGetPartitionSet(Relation parent)
 }
 
 /*
- * FindMember returns what is known of a relation, or NULL.
+ * FindSetMember returns what is known of a relation, or NULL.
  */
 static MemberEntry *
-FindMember(Oid relid)
+FindSetMember(Oid relid)
 {
 	return members == NULL ? NULL :
 		hash_search(members, &relid, HASH_FIND, NULL);
@@ -112,7 +112,7 @@ FindMember(Oid relid)
 PartitionSet *
 ZbxhistFindPartitions(Oid member)
 {
-	MemberEntry *entry = FindMember(member);
+	MemberEntry *entry = FindSetMember(member);
 	PartitionSet *set = entry == NULL ? NULL :
 		hash_search(partition_sets, &entry->parent, HASH_FIND, NULL);
 
@@ -126,7 +126,7 @@ ZbxhistFindPartitions(Oid member)
 MemberStatistics *
 ZbxhistFindStatistics(Oid member)
 {
-	MemberEntry *entry = FindMember(member);
+	MemberEntry *entry = FindSetMember(member);
 
 	return entry == NULL ? NULL : &entry->statistics;
 }
@@ -139,7 +139,7 @@ ZbxhistFindStatistics(Oid member)
 bool
 ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
 {
-	MemberEntry *entry = FindMember(member);
+	MemberEntry *entry = FindSetMember(member);
 
 	if (entry == NULL)
 		return lock_if_empty(member, lockmode, NULL);
@@ -153,7 +153,7 @@ ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
 void
 ZbxhistNoteEmpty(Oid member, bool is_empty)
 {
-	MemberEntry *entry = FindMember(member);
+	MemberEntry *entry = FindSetMember(member);
 
 	if (entry != NULL)
 		entry->was_empty = is_empty;
@@ -166,7 +166,7 @@ ZbxhistNoteEmpty(Oid member, bool is_empty)
 bool
 ZbxhistWasEmpty(Oid member)
 {
-	MemberEntry *entry = FindMember(member);
+	MemberEntry *entry = FindSetMember(member);
 
 	return entry != NULL && entry->was_empty;
 }
@@ -225,7 +225,7 @@ MarkStale(Datum arg, Oid relid)
 
 	if (relid != InvalidOid)
 	{
-		member = FindMember(relid);
+		member = FindSetMember(relid);
 		if (member == NULL)
 			return;
 		set = hash_search(partition_sets, &member->parent, HASH_FIND, NULL);

@@ -31,7 +31,6 @@
 #include "catalog/pg_inherits.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -45,6 +44,7 @@
 #include "rows/item_index.h"
 #include "rows/move_lock.h"
 #include "rows/moving.h"
+#include "rows/row_type.h"
 #include "rows/stray.h"
 #include "rows/target.h"
 
@@ -83,34 +83,15 @@ typedef struct MoveState
 /* ---- moving ---- */
 
 /*
- * SameRow says whether the row of the target at tid equals one of its row type.
+ * IsInTarget says whether the row of the target at tid is the same as one of its
+ * row type.
  */
 static bool
-SameRow(MoveState *state, TupleTableSlot *slot, ItemPointer tid)
+IsInTarget(MoveState *state, TupleTableSlot *slot, ItemPointer tid)
 {
-	TupleDesc	desc = RelationGetDescr(state->target);
-
-	if (!table_tuple_fetch_row_version(state->target, tid, SnapshotAny,
-									   state->existing))
-		return false;
-	slot_getallattrs(state->existing);
-	slot_getallattrs(slot);
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (att->attisdropped)
-			continue;
-		if (slot->tts_isnull[i] != state->existing->tts_isnull[i])
-			return false;
-		if (!slot->tts_isnull[i] &&
-			!datum_image_eq(slot->tts_values[i],
-							state->existing->tts_values[i],
-							att->attbyval, att->attlen))
-			return false;
-	}
-	return true;
+	return table_tuple_fetch_row_version(state->target, tid, SnapshotAny,
+										 state->existing) &&
+		ZbxhistSameValues(slot, state->existing);
 }
 
 /*
@@ -134,7 +115,7 @@ TakeMovedRow(MoveState *state, TupleTableSlot *slot)
 		return ZbxhistDeleteMoved(state->source, &tid, state->snapshot);
 
 	/* the same row twice is one row; two values for a key are for people */
-	if (!SameRow(state, slot, &found.tid))
+	if (!IsInTarget(state, slot, &found.tid))
 		state->duplicates++;
 	else if (ZbxhistDeleteMoved(state->source, &tid, state->snapshot))
 		state->moved++;

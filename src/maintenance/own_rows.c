@@ -113,16 +113,17 @@ SearchClocks(ClockSearch *search, Oid relid, bool is_of_all, int64 from_clock,
 	int64		itemid = 0;
 
 	search->clock = get_attnum(relid, "clock");
-	search->walk = (RowWalk) {
+	search->walk = (RowWalk)
+	{
 		.source = rel,
-		.snapshot = GetActiveSnapshot(),
-		.is_of_all = is_of_all,
-		.from_clock = from_clock,
-		.to_clock = to_clock,
-		.is_of_ends = true,
-		.is_backward = search->question == NEWEST_CLOCK,
-		.visit = VisitClock,
-		.state = search
+			.snapshot = GetActiveSnapshot(),
+			.is_of_all = is_of_all,
+			.from_clock = from_clock,
+			.to_clock = to_clock,
+			.is_of_ends = true,
+			.is_backward = search->question == NEWEST_CLOCK,
+			.visit = VisitClock,
+			.state = search
 	};
 	if (from_clock < to_clock)
 		(void) ZbxhistWalkRows(&search->walk, index, true, &itemid);

@@ -24,8 +24,10 @@ typedef struct RowWalk
 								 * enough, the oldest or newest */
 	bool		is_backward;	/* the newest */
 
-	/* is given each row, and may narrow the clocks; returns false to stop
-	 * before it */
+	/*
+	 * is given each row, and may narrow the clocks; returns false to stop
+	 * before it
+	 */
 	bool		(*visit) (void *state, TupleTableSlot *slot);
 	void	   *state;
 } RowWalk;

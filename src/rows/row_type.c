@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include "utils/datum.h"
+
 #include "catalog/columns.h"
 #include "rows/row_type.h"
 
@@ -94,4 +96,29 @@ ZbxhistMapColumns(TupleDesc source, TupleDesc target)
 		return map;
 	free_attrmap(map);
 	return NULL;
+}
+
+/*
+ * ZbxhistSameValues says whether two rows of the same columns have the same values.
+ */
+bool
+ZbxhistSameValues(TupleTableSlot *a, TupleTableSlot *b)
+{
+	TupleDesc	desc = a->tts_tupleDescriptor;
+
+	slot_getallattrs(a);
+	slot_getallattrs(b);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attisdropped)
+			continue;
+		if (a->tts_isnull[i] != b->tts_isnull[i] ||
+			(!a->tts_isnull[i] &&
+			 !datum_image_eq(a->tts_values[i], b->tts_values[i],
+							 att->attbyval, att->attlen)))
+			return false;
+	}
+	return true;
 }

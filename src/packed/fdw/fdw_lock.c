@@ -37,6 +37,7 @@
 #include "packed/changes/row_lock.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_newest.h"
+#include "rows/row_type.h"
 
 /* a foreign table whose rows a LockRows locks */
 typedef struct LockedTable
@@ -46,8 +47,8 @@ typedef struct LockedTable
 	RowKey	   *key;
 	TupleTableSlot *seen;		/* the row as the plan has it */
 	TupleTableSlot *newest;		/* as it is now */
-	Oid			type;			/* of plan's rows; attributes are theirs */
-	AttrNumber *attributes;		/* by the table's */
+	Oid			type;			/* of plan's rows */
+	AttrMap    *map;			/* from their columns; NULL: the same */
 } LockedTable;
 
 /* a LockRows with such */
@@ -67,30 +68,6 @@ static dlist_head open_lockings = DLIST_STATIC_INIT(open_lockings);
 /* ---- the row in the plan ---- */
 
 /*
- * MapType finds the table's columns in rows of a type, which is the table's own or
- * its parent's: their names are the same.
- */
-static void
-MapType(LockedTable *locked, TupleDesc desc, Oid type)
-{
-	TupleDesc	own = RelationGetDescr(locked->table);
-
-	for (int i = 0; i < own->natts; i++)
-	{
-		const char *name = NameStr(TupleDescAttr(own, i)->attname);
-
-		locked->attributes[i] = InvalidAttrNumber;
-		for (int j = 0; j < desc->natts && !TupleDescAttr(own, i)->attisdropped; j++)
-		{
-			if (!TupleDescAttr(desc, j)->attisdropped &&
-				strcmp(NameStr(TupleDescAttr(desc, j)->attname), name) == 0)
-				locked->attributes[i] = j + 1;
-		}
-	}
-	locked->type = type;
-}
-
-/*
  * SetSeen makes the whole row of the plan one of the table.
  */
 static void
@@ -104,14 +81,22 @@ SetSeen(LockedTable *locked, Datum whole)
 	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header),.t_data = header};
 
 	if (type != locked->type)
-		MapType(locked, desc, type);
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(locked));
+
+		locked->map = ZbxhistMapColumns(desc, seen->tts_tupleDescriptor);
+		locked->type = type;
+		MemoryContextSwitchTo(old);
+	}
 	ExecClearTuple(seen);
 	for (int i = 0; i < seen->tts_tupleDescriptor->natts; i++)
 	{
+		AttrNumber	attnum = locked->map == NULL ? i + 1 : locked->map->attnums[i];
+
 		seen->tts_isnull[i] = true;
-		if (AttributeNumberIsValid(locked->attributes[i]))
-			seen->tts_values[i] = heap_getattr(&tuple, locked->attributes[i],
-											   desc, &seen->tts_isnull[i]);
+		if (AttributeNumberIsValid(attnum))
+			seen->tts_values[i] = heap_getattr(&tuple, attnum, desc,
+											   &seen->tts_isnull[i]);
 	}
 	ExecStoreVirtualTuple(seen);
 	ReleaseTupleDesc(desc);
@@ -363,7 +348,6 @@ AddLockedTable(RowLocking *locking, const ExecAuxRowMark *mark)
 	desc = RelationGetDescr(locked->table);
 	locked->seen = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
 	locked->newest = ExecInitExtraTupleSlot(estate, desc, &TTSOpsHeapTuple);
-	locked->attributes = palloc(sizeof(AttrNumber) * Max(desc->natts, 1));
 	locking->tables = lappend(locking->tables, locked);
 }
 

@@ -13,7 +13,6 @@
 
 #include "access/xact.h"
 #include "executor/tuptable.h"
-#include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -23,27 +22,7 @@
 #include "packed/day/open_days.h"
 #include "packed/fdw/fdw_newest.h"
 #include "packed/values/row_offset.h"
-
-/*
- * IsSameRow says whether two rows of the table have the same values.
- */
-static bool
-IsSameRow(TupleTableSlot *a, TupleTableSlot *b)
-{
-	TupleDesc	desc = a->tts_tupleDescriptor;
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (a->tts_isnull[i] != b->tts_isnull[i] ||
-			(!a->tts_isnull[i] &&
-			 !datum_image_eq(a->tts_values[i], b->tts_values[i],
-							 att->attbyval, att->attlen)))
-			return false;
-	}
-	return true;
-}
+#include "rows/row_type.h"
 
 /*
  * FindRowOfSecond looks for the row among those that a reader has of its
@@ -67,7 +46,7 @@ FindRowOfSecond(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
 		ZbxhistMapRow(reader->map, reader->row, row->tts_values,
 					  row->tts_isnull);
 		ExecStoreVirtualTuple(row);
-		if (seen != NULL && IsSameRow(row, seen))
+		if (seen != NULL && ZbxhistSameValues(row, seen))
 			result = ROW_SAME;
 		else if (ZbxhistGetPosition(key, row) == position)
 		{

@@ -37,6 +37,7 @@
 #include "catalog/columns.h"
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
+#include "make_room.h"
 #include "packed/fdw/fdw_quals.h"
 
 /* ---- columns ---- */
@@ -385,13 +386,7 @@ AddItemClocks(Keys *keys, int64 itemid, int64 from_clock, int64 to_clock)
 {
 	KeyRange   *key;
 
-	if (keys->nkeys == keys->size)
-	{
-		keys->size = Max(keys->size * 2, 16);
-		keys->keys = keys->keys == NULL ?
-			palloc(sizeof(KeyRange) * keys->size) :
-			repalloc(keys->keys, sizeof(KeyRange) * keys->size);
-	}
+	make_room(keys->keys, keys->nkeys, keys->size);
 	key = &keys->keys[keys->nkeys++];
 	key->itemid = itemid;
 	key->first = from_clock;

@@ -30,7 +30,8 @@ struct MovedRows
 	Relation	parent;			/* owned by target */
 	InsertTarget *target;
 	TupleTableSlot *slot;
-	HTAB	   *ids;			/* what has been moved by this statement */
+	HTAB	   *ids;			/* what has been moved by this statement;
+								 * zeros between their parts */
 };
 
 /*
@@ -55,29 +56,12 @@ ZbxhistBeginMovedRows(Relation table, Relation parent)
 }
 
 /*
- * MakeId copies a row's name without what is between its parts.
- */
-static PackedRowId
-MakeId(const PackedRowId *id)
-{
-	PackedRowId result;
-
-	memset(&result, 0, sizeof(result));
-	result.itemid = id->itemid;
-	result.clock = id->clock;
-	result.offset = id->offset;
-	return result;
-}
-
-/*
  * ZbxhistIsMoved says whether a row has been moved before by this statement.
  */
 bool
 ZbxhistIsMoved(MovedRows *moved, const PackedRowId *id)
 {
-	PackedRowId key = MakeId(id);
-
-	return hash_search(moved->ids, &key, HASH_FIND, NULL) != NULL;
+	return hash_search(moved->ids, id, HASH_FIND, NULL) != NULL;
 }
 
 /*
@@ -102,9 +86,7 @@ void
 ZbxhistMoveRow(MovedRows *moved, const PackedRowId *id, TupleTableSlot *slot,
 			   CommandId cid)
 {
-	PackedRowId key = MakeId(id);
-
-	hash_search(moved->ids, &key, HASH_ENTER, NULL);
+	hash_search(moved->ids, id, HASH_ENTER, NULL);
 	NoteIfStray(moved->parent, id->clock);
 	ExecCopySlot(moved->slot, slot);
 	ZbxhistInsertRows(moved->target, &moved->slot, 1, cid);

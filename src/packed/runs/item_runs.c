@@ -316,6 +316,7 @@ GetBatch(ItemRuns *items, int i)
 	int64		number = items->nbatches == 0 ? PG_INT64_MAX :
 		items->batches[items->nbatches - 1].number;
 	int64		width;
+	MemoryContext old;
 
 	if (i < items->nbatches)
 		return &items->batches[i];
@@ -324,18 +325,13 @@ GetBatch(ItemRuns *items, int i)
 		items->has_all = true;
 		return NULL;
 	}
-	if (items->nbatches == items->size)
+	old = MemoryContextSwitchTo(items->list_context);
+	make_room(items->batches, items->nbatches, items->size);
+	items->batches[items->nbatches++] = (Batch)
 	{
-		items->size = Max(items->size * 2, 32);
-		items->batches = items->batches == NULL ?
-			MemoryContextAlloc(items->list_context,
-							   items->size * sizeof(Batch)) :
-			repalloc_huge(items->batches, items->size * sizeof(Batch));
-	}
-	memset(&items->batches[i], 0, sizeof(Batch));
-	items->batches[i].number = number;
-	items->batches[i].width = width;
-	items->nbatches++;
+		.number = number,.width = width
+	};
+	MemoryContextSwitchTo(old);
 	return &items->batches[i];
 }
 
@@ -487,6 +483,7 @@ static void
 BeginItemRun(ItemRuns *items, Run *run)
 {
 	const ItemRange *range = &items->range;
+	MemoryContext old;
 
 	if (!Overlaps(range, &run->place) || !ReadRows(items, run))
 		return;
@@ -496,15 +493,10 @@ BeginItemRun(ItemRuns *items, Run *run)
 								(int64) position_clock(range->last) + 1);
 	if (run->next == run->end)
 		return;
-	if (items->nbegun == items->max_begun)
-	{
-		items->max_begun = Max(items->max_begun * 2, 64);
-		items->begun = items->begun == NULL ?
-			MemoryContextAlloc(items->context,
-							   items->max_begun * sizeof(Run *)) :
-			repalloc(items->begun, items->max_begun * sizeof(Run *));
-	}
+	old = MemoryContextSwitchTo(items->context);
+	make_room(items->begun, items->nbegun, items->max_begun);
 	items->begun[items->nbegun++] = run;
+	MemoryContextSwitchTo(old);
 }
 
 /*

@@ -17,6 +17,7 @@
 
 #include "binary_search.h"
 #include "compat.h"
+#include "make_room.h"
 #include "packed/runs/run_read.h"
 
 /*
@@ -55,20 +56,16 @@ ZbxhistListAllRuns(RunSource *source, Run **runs, int *nruns)
 {
 	TupleTableSlot *slot = table_slot_create(source->day, NULL);
 	TableScanDesc scan = table_beginscan_compat(source->day, source->snapshot);
-	int			size = 64;
+	int			size = 0;
 
 	*nruns = 0;
-	*runs = palloc(size * sizeof(Run));
+	*runs = NULL;
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		Run		   *run;
 
 		CHECK_FOR_INTERRUPTS();
-		if (*nruns == size)
-		{
-			size *= 2;
-			*runs = repalloc_huge(*runs, size * sizeof(Run));
-		}
+		make_room(*runs, *nruns, size);
 		run = &(*runs)[(*nruns)++];
 		memset(run, 0, sizeof(Run));
 		if (!ZbxhistReadPlace(slot, &run->place))

@@ -21,6 +21,7 @@
 #include "miscadmin.h"
 #include "utils/rel.h"
 
+#include "make_room.h"
 #include "packed/runs/run_index.h"
 #include "packed/runs/run_write.h"
 #include "packed/values/layout.h"
@@ -132,11 +133,11 @@ ZbxhistWriteRuns(Relation runs, int64 batch, const RunRows *rows,
 				 double *row_bytes, CommandId cid, WrittenRun **written)
 {
 	TupleTableSlot *slots[MAX_STORED];
-	int			capacity = MAX_STORED;
+	int			capacity = 0;
 	int			nstored = 0;
 	int			nruns = 0;
 
-	*written = palloc(sizeof(WrittenRun) * capacity);
+	*written = NULL;
 	for (int first = 0; first < rows->nrows; first += (*written)[nruns++].nrows)
 	{
 		TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(runs),
@@ -147,11 +148,7 @@ ZbxhistWriteRuns(Relation runs, int64 batch, const RunRows *rows,
 			StoreRuns(runs, batch, slots, MAX_STORED, cid, *written + nstored);
 			nstored = nruns;
 		}
-		if (nruns == capacity)
-		{
-			capacity *= 2;
-			*written = repalloc_huge(*written, sizeof(WrittenRun) * capacity);
-		}
+		make_room(*written, nruns, capacity);
 		(*written)[nruns].first = first;
 		(*written)[nruns].nrows = EncodeRun(runs, batch, rows, first,
 											row_bytes, slot);
