@@ -380,7 +380,8 @@ ReadPackedColumn(HeapTuple tuple, List **new_columns, List **renamed)
 		*renamed = lappend(*renamed, column);
 	}
 	else if (name == NULL && att->attinhcount > 0)
-		*new_columns = lappend(*new_columns, pstrdup(NameStr(att->attname)));
+		*new_columns = lappend(*new_columns,
+							   makeString(pstrdup(NameStr(att->attname))));
 	return name != NULL;
 }
 
@@ -412,17 +413,4 @@ ZbxhistReadPackedColumns(Oid foreign, List **new_columns, List **renamed)
 	}
 	if (!is_known)
 		*new_columns = NIL;
-}
-
-/*
- * ZbxhistReadNewColumns returns the former alone.
- */
-List *
-ZbxhistReadNewColumns(Oid foreign)
-{
-	List	   *new_columns;
-	List	   *renamed;
-
-	ZbxhistReadPackedColumns(foreign, &new_columns, &renamed);
-	return new_columns;
 }

@@ -10,6 +10,7 @@
 
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
+#include "nodes/value.h"
 #include "utils/snapshot.h"
 
 /* the schema of the days' tables */
@@ -51,8 +52,18 @@ extern bool ZbxhistDayIsUnpacked(Oid relid);
 extern char *ZbxhistFindOption(List *options, const char *name);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern bool ZbxhistHasPackedName(Oid foreign, AttrNumber attnum);
-extern List *ZbxhistReadNewColumns(Oid foreign);
 extern void ZbxhistReadPackedColumns(Oid foreign, List **new_columns,
 									 List **renamed);
+
+/*
+ * is_new_column says whether a column is among those that no day has been packed
+ * with.
+ */
+static inline bool
+is_new_column(const List *new_columns, const char *name)
+{
+	return new_columns != NIL &&
+		list_member(new_columns, makeString(unconstify(char *, name)));
+}
 
 #endif							/* ZBXHIST_PACKED_DAYS_H */

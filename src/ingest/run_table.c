@@ -95,23 +95,6 @@ HasKeyOfRuns(Relation parent, const PartitionSet *set, int nkeys)
 }
 
 /*
- * IsNewToDays says whether no packed day has the parent's column, whatever
- * columns of that name they have.
- */
-static bool
-IsNewToDays(const PartitionSet *set, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, set->new_columns)
-	{
-		if (strcmp(lfirst(lc), name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
  * FindRunColumn returns the number of the layout's column that has the
  * values of the parent's, or -1.
  */
@@ -127,7 +110,7 @@ FindRunColumn(const DayLayout *layout, const PartitionSet *set,
 
 		if (strcmp(NameStr(column->name), name) == 0 &&
 			column->type == att->atttypid && column->typmod == att->atttypmod)
-			return IsNewToDays(set, NameStr(att->attname)) ? -1 : i;
+			return is_new_column(set->new_columns, NameStr(att->attname)) ? -1 : i;
 	}
 	return -1;
 }

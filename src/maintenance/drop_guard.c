@@ -53,23 +53,6 @@
 #include "plan/stand_in.h"
 
 /*
- * IsNewToForeign says whether no day has been packed with a foreign table's
- * column.
- */
-static bool
-IsNewToForeign(Oid foreign, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, ZbxhistReadNewColumns(foreign))
-	{
-		if (strcmp(lfirst(lc), name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
  * HasStoredMissing says whether the catalog keeps what a parent's column is in
  * rows from before it came.  The caller's ALTER TABLE has the parent locked.
  */
@@ -94,6 +77,8 @@ GuardDefault(Oid relid, AttrNumber attnum)
 {
 	Oid			parent;
 	char	   *name;
+	List	   *new_columns;
+	List	   *renamed;
 
 	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
 		!ZbxhistIsPackedTable(relid) ||
@@ -101,7 +86,8 @@ GuardDefault(Oid relid, AttrNumber attnum)
 		ZbxhistCountPackedDays(parent) == 0)
 		return;
 	name = get_attname(relid, attnum, false);
-	if (IsNewToForeign(relid, name) &&
+	ZbxhistReadPackedColumns(relid, &new_columns, &renamed);
+	if (is_new_column(new_columns, name) &&
 		ZbxhistMissingOption(relid, attnum) == NULL &&
 		!HasStoredMissing(parent, name))
 		ereport(ERROR,

@@ -61,12 +61,7 @@ PresentName(Relation table, const char *name)
 		if (strcmp(NameStr(column->packed), name) == 0)
 			return NameStr(column->name);
 	}
-	foreach(lc, set->new_columns)
-	{
-		if (strcmp(lfirst(lc), name) == 0)
-			return NULL;
-	}
-	return name;
+	return is_new_column(set->new_columns, name) ? NULL : name;
 }
 
 /*

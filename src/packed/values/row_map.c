@@ -311,23 +311,19 @@ void
 ZbxhistMarkReplaced(DayLayout *layout, Relation table)
 {
 	const PartitionSet *set = GetSet(table);
-	ListCell   *lc;
 
 	if (set == NULL)
 		return;
 	ZbxhistRenameColumns(layout, set->renamed);
-	foreach(lc, set->new_columns)
+	for (int i = 0; i < layout->ncolumns; i++)
 	{
-		for (int i = 0; i < layout->ncolumns; i++)
-		{
-			if (strcmp(NameStr(layout->columns[i].name), lfirst(lc)) != 0)
-				continue;
-			layout->columns[i].is_replaced = true;
-			if (i == layout->ns)
-				layout->ns = -1;
-			if (i == layout->value)
-				layout->value = -1;
-		}
+		if (!is_new_column(set->new_columns, NameStr(layout->columns[i].name)))
+			continue;
+		layout->columns[i].is_replaced = true;
+		if (i == layout->ns)
+			layout->ns = -1;
+		if (i == layout->value)
+			layout->value = -1;
 	}
 }
 
@@ -434,18 +430,11 @@ static bool
 IsKnownMissing(Relation table, Form_pg_attribute att)
 {
 	const PartitionSet *set = GetSet(table);
-	ListCell   *lc;
 
-	if (set == NULL)
-		return false;
-	foreach(lc, set->new_columns)
-	{
-		if (strcmp(lfirst(lc), NameStr(att->attname)) == 0)
-			return true;
-	}
-	return ZbxhistHasPackedName(set->packed,
-								get_attnum(set->packed,
-										   NameStr(att->attname)));
+	return set != NULL &&
+		(is_new_column(set->new_columns, NameStr(att->attname)) ||
+		 ZbxhistHasPackedName(set->packed,
+							  get_attnum(set->packed, NameStr(att->attname))));
 }
 
 /*
