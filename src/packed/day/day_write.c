@@ -188,6 +188,16 @@ ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes)
 }
 
 /*
+ * ZbxhistDaySharesTimes says whether items of the day share their times with
+ * others, if they are written row by row.
+ */
+bool
+ZbxhistDaySharesTimes(const DayWriter *writer)
+{
+	return writer->items != NULL;
+}
+
+/*
  * ZbxhistDayPageLimit returns the bytes of a group that fills a page.
  */
 size_t
@@ -592,11 +602,12 @@ ZbxhistDayWriteRows(DayWriter *writer, const SegmentRows *rows, int first,
 }
 
 /*
- * TrySegment adds a segment of another group as it is if there is
+ * ZbxhistDayTrySegment adds a segment of another group as it is if there is
  * room for it in the group being filled, or that is empty; returns whether.
  */
-static bool
-TrySegment(DayWriter *writer, const GroupReader *reader, int segment)
+bool
+ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
+					 int segment)
 {
 	const SegmentInfo *info = &reader->segments[segment];
 
@@ -616,10 +627,10 @@ void
 ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
 					   int segment)
 {
-	if (TrySegment(writer, reader, segment))
+	if (ZbxhistDayTrySegment(writer, reader, segment))
 		return;
 	FlushGroup(writer);
-	if (!TrySegment(writer, reader, segment))
+	if (!ZbxhistDayTrySegment(writer, reader, segment))
 		ZbxhistRaiseCorrupt(writer->day, reader->segments[segment].itemid);
 }
 
