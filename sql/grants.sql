@@ -1,20 +1,18 @@
 -- sql/grants.sql
 --
--- The owner of the database may call everything, others what may run beside a parallel
--- query, and a few more: it changes nothing and tells no secrets.  test/pgtap/catalog.sql
--- has the list of it.
+-- The owner of the database may call everything, others what is named here, which
+-- changes nothing and tells no secrets; test/pgtap/catalog.sql has the list once more.
 
--- Says who may call the functions of an extension; also for the scripts of updates.
-CREATE FUNCTION zbxhist_internal.grant_routines(extension name) RETURNS void
+-- Also for the scripts of updates.
+CREATE FUNCTION zbxhist_internal.grant_routines(extension name, everybody name[]) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     routine record;
 BEGIN
     FOR routine IN
         SELECT p.oid::regprocedure AS signature,
-               CASE WHEN p.proname IN ('metrics', 'table_metrics') THEN 'pg_monitor, pg_database_owner'
-                    WHEN p.proparallel <> 'u' OR p.proname IN ('adoption_losses', 'kept_items', 'known_items', 'load_guards', 'stored_keys')
-                    THEN 'PUBLIC'
+               CASE WHEN p.proname = ANY (everybody) THEN 'PUBLIC'
+                    WHEN p.proname IN ('metrics', 'table_metrics') THEN 'pg_monitor, pg_database_owner'
                     ELSE 'pg_database_owner' END AS callers
           FROM pg_depend d
           JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = extension
@@ -27,12 +25,52 @@ BEGIN
 END
 $$;
 
-SELECT zbxhist_internal.grant_routines('zbxhist');
+COMMENT ON FUNCTION zbxhist_internal.grant_routines IS
+'Says who may call the functions of an extension: everybody those that are named, the rest the owner of the database (internal)';
+
+SELECT zbxhist_internal.grant_routines('zbxhist', '{
+    altered_days, altered_runs, archivable_days, archive_metrics, archive_origin, archive_table, archives_to_reach,
+    ask_consent, auditlog_index, auditlog_obstacle, auditlog_others, auditlog_partitions, auditlog_retention,
+    bounds_condition, buckets, catalog_of, changed_policy, check, check_archive, check_auditlogs, check_clocks,
+    check_columns, check_database, check_deleted_items, check_housekeeping, check_indexes, check_maintenance,
+    check_migrations, check_packed, check_parent, check_partitions, check_retention, check_rows, check_runs,
+    check_tablespace, check_triggers, check_unpacked, check_zabbix, clock_before, clock_range, coarse_interval,
+    column_problem, compactable_days, compacted_name, copies_to_remove, count_own_rows, count_waiting, counters,
+    cuid_clock, cuid_of, current_clock, cut_range, cutoff_clock, day_bytes, day_clock, day_constraint,
+    days_to_compact, days_to_unpack, days_to_verify, default_pack_after, deletion, deletion_clock, dependent_object,
+    describe_deletion, describe_grants, describe_index, describe_policy, due_precision, due_tablespace,
+    earlier_name, effective_retention, estimated_rows, expired, expired_auditlog_partitions, extension_table,
+    find_tables, fine_until, foreign_children, format_day, format_options, format_time, free_name, groups_to_copy,
+    harmless_days, has_archive, has_begun, has_own_rows, has_same_columns, has_timeout, hypertables, import_columns,
+    insert_paths, is_overdue, is_preloaded, is_searchable, is_settled, is_shared, is_transient, item_names,
+    item_usage, kept_items, key_columns, known_items, last_values, library_list, list_partitions, list_ranges,
+    load_guards, lock_class, long_transactions, lost_bounds, may_create_in, may_repack, may_take_up, may_wait,
+    measure_items, mend_columns, merged_options, met_damage, migrate_command, minimum_time, missing_auditlog_ranges,
+    missing_foreign_keys, missing_indexes, missing_options, missing_ranges, missing_route_triggers, most_calls,
+    most_partitions, nearest, new_columns, new_policy, new_retention, new_tables, next_existing_range, not_packable,
+    object_list, open_check, overlapping, overriding_roles, own_children, own_column, own_items, own_pages,
+    packable_partitions, packed_columns, packed_table, parent_list, parse_period, partition_bounds, partition_name,
+    partitions_to_pack, partitions_to_split, patient_lock_timeout, places_to_replace, plan_setup, possible_ingest,
+    preload_command, preview, preview_parent, preview_steps, privileges, probable_rows, range, range_support,
+    ranges_of_day, ranges_to_compact, refuse, renamed_column, repack_limit, require_owner, require_parent,
+    require_routed, role_name, row_triggers, rows_before, run_index_columns, run_indexes, running_transactions,
+    schema_problem, session_libraries, setting_command, settings_grant, setup_command, short_lock_timeout,
+    span_seconds, split_ranges, statistics, stored_keys, stored_paths, stored_setting, stored_texts, stored_values,
+    tablespace_of, takes_runs, targets_of, time_clock, time_ns, trusts_owner, unaligned_partitions,
+    unfinished_indexes, unindexed_partitions, unlike, unneeded_archive_tables, unneeded_copies, verify_archive,
+    verify_auditlog, verify_clock_limits, verify_columns, verify_deleted_items, verify_ingest, verify_interval,
+    verify_not_in_other_care, verify_options, verify_policy, verify_retention, verify_retention_action,
+    verify_table, verify_tablespace, verify_time_precision, version, waiting_clock, waiting_days,
+    waiting_partitions, waiting_rows, waiting_span, wanted_ranges, wasteful_days, why_no_archive, why_no_runs,
+    why_not_packable, why_unfit, with_library, zabbix_setting, zabbix_table, zabbix_tables}');
 
 -- nobody but that owner and monitoring reads the log and what was lost
 REVOKE ALL ON ALL TABLES IN SCHEMA zbxhist FROM PUBLIC;
-GRANT SELECT ON ALL TABLES IN SCHEMA zbxhist TO PUBLIC;
-REVOKE SELECT ON zbxhist.maintenance_log, zbxhist.maintenance_by_day, zbxhist.left_out, zbxhist.lost_values FROM PUBLIC;
+GRANT SELECT
+    ON zbxhist.parent_config, zbxhist.auditlog_config, zbxhist.managed_schema, zbxhist.parent_state, zbxhist.partition_state, zbxhist.stray_mark,
+       zbxhist.step_problem, zbxhist.check_summary, zbxhist.packed_day, zbxhist.archive_copy, zbxhist.archive_mark, zbxhist.packed_change, zbxhist.verified_day,
+       zbxhist.import_slice, zbxhist.parents, zbxhist.partitions, zbxhist.partitions_by_day, zbxhist.status, zbxhist.progress
+    TO PUBLIC;
 GRANT SELECT ON zbxhist.maintenance_log, zbxhist.maintenance_by_day TO pg_monitor, pg_database_owner;
 GRANT INSERT, DELETE ON zbxhist.maintenance_log TO pg_database_owner;
 GRANT SELECT, INSERT, UPDATE, DELETE

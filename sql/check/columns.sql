@@ -1,6 +1,5 @@
 -- sql/check/columns.sql
 
--- A name for a trigger that sorts before those of the routing.
 CREATE FUNCTION zbxhist_internal.earlier_name(parent regclass, trigger_name name) RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT v.name
@@ -11,8 +10,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      LIMIT 1
 $$;
 
--- The part of check that finds columns and constraints which a partition has and its
--- parent has not.
+COMMENT ON FUNCTION zbxhist_internal.earlier_name IS
+'A name for a trigger that sorts before those of the routing (internal)';
+
 CREATE FUNCTION zbxhist_internal.check_columns(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -46,7 +46,9 @@ BEGIN
 END
 $$;
 
--- The part of check that finds tables of which nothing is deleted.
+COMMENT ON FUNCTION zbxhist_internal.check_columns IS
+'The part of check that finds columns and constraints which a partition has and its parent has not (internal)';
+
 -- Settings that are not there are one cause, for history as for trends.  What only
 -- the override is missing for is told by check_zabbix, as is who cannot know.
 CREATE FUNCTION zbxhist_internal.check_retention()
@@ -72,3 +74,6 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
             OR NOT EXISTS (SELECT FROM zbxhist_internal.zabbix_tables() z WHERE z.table_name = k.relname))
      GROUP BY k.relnamespace, k.relowner, replace(e.problem, 'hk_trends', 'hk_history')
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_retention IS
+'The part of check that finds tables of which nothing is deleted (internal)';

@@ -1,6 +1,5 @@
 -- sql/check/packed.sql
 
--- A retention in days by which nothing of a table would be deleted now.
 -- As long as Zabbix keeps values if nobody says otherwise: 31 days of history,
 -- 365 of trends; or longer, if there are older ones.
 CREATE FUNCTION zbxhist_internal.harmless_days(parent regclass) RETURNS bigint
@@ -12,7 +11,9 @@ BEGIN
 END
 $$;
 
--- The part of check that is about packed days.
+COMMENT ON FUNCTION zbxhist_internal.harmless_days IS
+'A retention in days by which nothing of a table would be deleted now (internal)';
+
 CREATE FUNCTION zbxhist_internal.check_packed(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
@@ -126,7 +127,8 @@ BEGIN
 END
 $$;
 
--- The part of check that is about partitions that ought to be packed and are not.
+COMMENT ON FUNCTION zbxhist_internal.check_packed IS 'The part of check that is about packed days (internal)';
+
 CREATE FUNCTION zbxhist_internal.check_unpacked(policy zbxhist.parent_config)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -162,8 +164,9 @@ BEGIN
 END
 $$;
 
--- What keeps values from being stored as runs in a table made for that, and the command
--- that mends it.
+COMMENT ON FUNCTION zbxhist_internal.check_unpacked IS
+'The part of check that is about partitions that ought to be packed and are not (internal)';
+
 -- What create_runs has made, and what INSERT wants of it: see
 -- src/ingest/run_table.c and src/packed/runs/run_index.c.
 CREATE FUNCTION zbxhist_internal.altered_runs(runs regclass) RETURNS TABLE (problem text, remedy text)
@@ -201,7 +204,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
       FROM pg_class k WHERE k.oid = runs AND k.relrowsecurity
 $$;
 
--- The part of check that is about hours whose values are stored as runs.
+COMMENT ON FUNCTION zbxhist_internal.altered_runs IS
+'What keeps values from being stored as runs in a table made for that, and the command that mends it (internal)';
+
 CREATE FUNCTION zbxhist_internal.check_runs(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -245,3 +250,6 @@ BEGIN
     END LOOP;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_runs IS
+'The part of check that is about hours whose values are stored as runs (internal)';

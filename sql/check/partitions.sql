@@ -1,6 +1,5 @@
 -- sql/check/partitions.sql
 
--- The part of check that compares the partitions with their parent and each other.
 CREATE FUNCTION zbxhist_internal.check_partitions(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -57,7 +56,9 @@ BEGIN
 END
 $$;
 
--- The part of check that is about rows in the parent itself.
+COMMENT ON FUNCTION zbxhist_internal.check_partitions IS
+'The part of check that compares the partitions with their parent and each other (internal)';
+
 CREATE FUNCTION zbxhist_internal.check_rows(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -120,8 +121,9 @@ BEGIN
 END
 $$;
 
--- The part of check that is about keys which partitions lack, and indexes which they
--- have alone.
+COMMENT ON FUNCTION zbxhist_internal.check_rows IS
+'The part of check that is about rows in the parent itself (internal)';
+
 -- The indexes that maintenance builds are none of these, see step_index.
 CREATE FUNCTION zbxhist_internal.check_indexes(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
@@ -175,3 +177,6 @@ BEGIN
          GROUP BY c.conname;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_indexes IS
+'The part of check that is about keys which partitions lack, and indexes which they have alone (internal)';

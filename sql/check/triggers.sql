@@ -1,6 +1,5 @@
 -- sql/check/triggers.sql
 
--- The part of check that is about triggers, rules and row security.
 CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -65,3 +64,6 @@ BEGIN
          GROUP BY t.tgname;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_triggers IS
+'The part of check that is about triggers, rules and row security (internal)';

@@ -1,6 +1,5 @@
 -- sql/check/zabbix.sql
 
--- The part of check that is about the settings of Zabbix.
 CREATE FUNCTION zbxhist_internal.check_zabbix()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -33,8 +32,9 @@ BEGIN
 END
 $$;
 
--- The part of check that is about the settings of Zabbix for history, or those for
--- trends.
+COMMENT ON FUNCTION zbxhist_internal.check_zabbix IS
+'The part of check that is about the settings of Zabbix (internal)';
+
 -- setup with configure_zabbix asks before it has anything deleted.
 CREATE FUNCTION zbxhist_internal.check_housekeeping(zabbix name, option text, tables regclass[])
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
@@ -82,7 +82,9 @@ BEGIN
 END
 $$;
 
--- The part of check that is about items of a table that Zabbix has deleted.
+COMMENT ON FUNCTION zbxhist_internal.check_housekeeping IS
+'The part of check that is about the settings of Zabbix for history, or those for trends (internal)';
+
 -- What is in doubt, for a role that may read the items as maintenance does; and what
 -- maintenance has measured.
 CREATE FUNCTION zbxhist_internal.check_deleted_items(parent regclass)
@@ -106,7 +108,9 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
        AND s.deleted_percent >= 1 AND s.deleted_bytes >= 1048576
 $$;
 
--- The part of check that is about values that were left out for their clocks.
+COMMENT ON FUNCTION zbxhist_internal.check_deleted_items IS
+'The part of check that is about items of a table that Zabbix has deleted (internal)';
+
 -- Names of items as far as the caller may read them, of the worst three.
 CREATE FUNCTION zbxhist_internal.check_clocks(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
@@ -146,7 +150,9 @@ BEGIN
 END
 $$;
 
--- The part of check that is about tables that another extension manages, or did.
+COMMENT ON FUNCTION zbxhist_internal.check_clocks IS
+'The part of check that is about values that were left out for their clocks (internal)';
+
 -- What an extension of its own knows that is there as long as it is needed.
 CREATE FUNCTION zbxhist_internal.check_migrations()
 RETURNS TABLE (step integer, severity text, code text, object text, message text, hint text)
@@ -169,3 +175,6 @@ BEGIN
     END IF;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_migrations IS
+'The part of check that is about tables that another extension manages, or did (internal)';

@@ -1,25 +1,29 @@
 -- sql/locks/locks.sql
 
--- First key of the advisory locks that keep two maintenance steps on one parent apart.
 CREATE FUNCTION zbxhist_internal.lock_class() RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 2053271657 $$;
 
--- Until the end of the transaction, makes UPDATE and DELETE of a managed table wait
--- before they take their snapshot; waits for those under way.
+COMMENT ON FUNCTION zbxhist_internal.lock_class IS
+'First key of the advisory locks that keep two maintenance steps on one parent apart (internal)';
+
 CREATE FUNCTION zbxhist_internal.lock_moves(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_moves';
 
--- Takes ACCESS EXCLUSIVE on a foreign table, which LOCK TABLE does not.
+COMMENT ON FUNCTION zbxhist_internal.lock_moves IS
+'Until the end of the transaction, makes UPDATE and DELETE of a managed table wait before they take their snapshot; waits for those under way (internal)';
+
 CREATE FUNCTION zbxhist_internal.lock_packed_table(packed regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_packed_table';
 
--- Until the end of the transaction, tells INSERTs that it is maintenance that has a
--- table locked, or asks for the lock.
+COMMENT ON FUNCTION zbxhist_internal.lock_packed_table IS
+'Takes ACCESS EXCLUSIVE on a foreign table, which LOCK TABLE does not (internal)';
+
 CREATE FUNCTION zbxhist_internal.lock_work(relation regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_work';
 
--- Longest wait for a lock that stops no writer, in milliseconds: long enough for an
--- autovacuum to be told to give way.
+COMMENT ON FUNCTION zbxhist_internal.lock_work IS
+'Until the end of the transaction, tells INSERTs that it is maintenance that has a table locked, or asks for the lock (internal)';
+
 CREATE FUNCTION zbxhist_internal.patient_lock_timeout() RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -27,7 +31,9 @@ BEGIN
 END
 $$;
 
--- Longest wait for a lock that stops writers, in milliseconds.
+COMMENT ON FUNCTION zbxhist_internal.patient_lock_timeout IS
+'Longest wait for a lock that stops no writer, in milliseconds: long enough for an autovacuum to be told to give way (internal)';
+
 CREATE FUNCTION zbxhist_internal.short_lock_timeout() RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -38,7 +44,9 @@ BEGIN
 END
 $$;
 
--- Other transactions that hold a lock on one of these tables.
+COMMENT ON FUNCTION zbxhist_internal.short_lock_timeout IS
+'Longest wait for a lock that stops writers, in milliseconds (internal)';
+
 -- By their virtual numbers, which everybody may see, prepared ones, too.
 -- VACUUM, ANALYZE and autovacuum of a table are not among them: lock_patiently
 -- waits for them or sends them away.
@@ -53,7 +61,9 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
        AND NOT (k.relkind = 'r' AND l.mode = 'ShareUpdateExclusiveLock')
 $$;
 
--- Takes SHARE UPDATE EXCLUSIVE on one table, which stops no reader and no INSERT.
+COMMENT ON FUNCTION zbxhist_internal.lock_holders IS
+'Other transactions that hold a lock on one of these tables (internal)';
+
 -- Called before a lock is taken that keeps readers out, so that nobody has to
 -- wait while VACUUM or another maintenance of the table is waited for.
 CREATE FUNCTION zbxhist_internal.lock_patiently(relation regclass) RETURNS void
@@ -64,8 +74,9 @@ BEGIN
 END
 $$;
 
--- Takes ACCESS EXCLUSIVE on one table within a bounded time and returns the time it
--- waited.
+COMMENT ON FUNCTION zbxhist_internal.lock_patiently IS
+'Takes SHARE UPDATE EXCLUSIVE on one table, which stops no reader and no INSERT (internal)';
+
 -- The weak lock first: it stops nobody, and sends an autovacuum away, for
 -- which the short wait for the strong one would not be long enough.  INSERTs see
 -- by the work lock that it is maintenance that they wait for.
@@ -91,6 +102,9 @@ BEGIN
     RETURN clock_timestamp() - started;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_exclusively IS
+'Takes ACCESS EXCLUSIVE on one table within a bounded time and returns the time it waited (internal)';
 
 -- Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns
 -- the time it waited.
@@ -135,3 +149,6 @@ BEGIN
     RETURN clock_timestamp() - started;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_with_patience IS
+'Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns the time it waited (internal)';

@@ -1,18 +1,19 @@
 -- sql/locks/transactions.sql
 
--- Has standby servers end queries that do not see a transaction, before the table that
--- has the rows for them is dropped.
 -- On this server the transactions that need the table have been waited for;
 -- those of a standby, unless it sends feedback, are unknown here.
 CREATE FUNCTION zbxhist_internal.end_older_snapshots(relation regclass, changed xid8) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_end_older_snapshots';
 
--- Raises an error if the calling procedure cannot commit.
+COMMENT ON FUNCTION zbxhist_internal.end_older_snapshots IS
+'Has standby servers end queries that do not see a transaction, before the table that has the rows for them is dropped (internal)';
+
 CREATE FUNCTION zbxhist_internal.require_own_transactions() RETURNS void
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_require_own_transactions';
 
--- The virtual transaction ids of all other sessions that may read tables of this
--- database, and "prepared" if there are prepared ones.
+COMMENT ON FUNCTION zbxhist_internal.require_own_transactions IS
+'Raises an error if the calling procedure cannot commit (internal)';
+
 -- pg_stat_activity hides the snapshots of other roles' sessions from an
 -- ordinary role, but pg_locks shows everybody's virtual transaction ids: who
 -- began after this list was made has a snapshot that sees what was committed
@@ -36,8 +37,9 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
        AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = l.pid)
 $$;
 
--- Whether no transaction of a list is running any more, and no snapshot is known that
--- is older than another transaction.
+COMMENT ON FUNCTION zbxhist_internal.running_transactions IS
+'The virtual transaction ids of all other sessions that may read tables of this database, and "prepared" if there are prepared ones (internal)';
+
 -- Snapshots handed on, and those of standby servers, show only in part.  A
 -- transaction of the future is another cluster's, from which a dump has it.
 CREATE FUNCTION zbxhist_internal.is_settled(settling text[], since xid8) RETURNS boolean
@@ -64,8 +66,9 @@ BEGIN
 END
 $$;
 
--- Whether no transaction can need the rows of a managed table at their place before the
--- last move any more.
+COMMENT ON FUNCTION zbxhist_internal.is_settled IS
+'Whether no transaction of a list is running any more, and no snapshot is known that is older than another transaction (internal)';
+
 -- Moved rows stay in their old table, deleted, for sessions with an older
 -- snapshot.  TRUNCATE and DROP respect no snapshot, so before one of them
 -- every transaction must have ended that was running when the last move had
@@ -85,7 +88,9 @@ BEGIN
 END
 $$;
 
--- Raises an error if a transaction holds a lock on a table for longer than a time.
+COMMENT ON FUNCTION zbxhist_internal.settled IS
+'Whether no transaction can need the rows of a managed table at their place before the last move any more (internal)';
+
 -- To be called before work that would be in vain, since the lock that ends it
 -- could not be had.
 CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass) RETURNS void
@@ -108,7 +113,9 @@ BEGIN
 END
 $$;
 
--- Waits a bounded time for the end of the transactions that run now.
+COMMENT ON FUNCTION zbxhist_internal.wait_for_readers IS
+'Raises an error if a transaction holds a lock on a table for longer than a time (internal)';
+
 CREATE FUNCTION zbxhist_internal.wait_for_transactions() RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -121,8 +128,9 @@ BEGIN
 END
 $$;
 
--- Whether rows that belong to a partition may be in the parent, as far as step_verify
--- knows.
+COMMENT ON FUNCTION zbxhist_internal.wait_for_transactions IS
+'Waits a bounded time for the end of the transactions that run now (internal)';
+
 -- What step_verify has found out, and nobody has marked since, need not be
 -- looked for again: in a parent of terabytes that would be a walk over all its
 -- items, each quarter of an hour.
@@ -139,8 +147,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
                                          AND t.xmin = s.verified))
 $$;
 
--- How often, a quarter of a second apart, it is looked whether older transactions have
--- ended: so often, or longer where a standby server tells of its own.
+COMMENT ON FUNCTION zbxhist_internal.may_wait IS
+'Whether rows that belong to a partition may be in the parent, as far as step_verify knows (internal)';
+
 -- A standby with hot_standby_feedback tells every ten seconds what its queries
 -- need, even if that is nothing any more, see wal_receiver_status_interval.
 CREATE FUNCTION zbxhist_internal.most_tries(tries integer) RETURNS integer
@@ -152,7 +161,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
                 THEN greatest(tries, 48) ELSE tries END
 $$;
 
--- Raises an error when older transactions have been waited for often enough.
+COMMENT ON FUNCTION zbxhist_internal.most_tries IS
+'How often, a quarter of a second apart, it is looked whether older transactions have ended: so often, or longer where a standby server tells of its own (internal)';
+
 CREATE FUNCTION zbxhist_internal.refuse_to_wait(parent regclass, tries integer) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -164,3 +175,6 @@ BEGIN
         hint => zbxhist_internal.long_transactions());
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.refuse_to_wait IS
+'Raises an error when older transactions have been waited for often enough (internal)';

@@ -1,6 +1,5 @@
 -- sql/maintenance/columns.sql
 
--- The column of a managed table that had another name before, if that is known.
 -- The clock is the column of the partitions' bounds.  Of the others only packed
 -- days know the former names.
 CREATE FUNCTION zbxhist_internal.renamed_column(parent regclass, column_name name) RETURNS name
@@ -25,8 +24,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      ORDER BY f.place LIMIT 1
 $$;
 
--- The command that gives a managed table the next of the columns that it must have, or
--- else makes it a plain one.
+COMMENT ON FUNCTION zbxhist_internal.renamed_column IS
+'The column of a managed table that had another name before, if that is known (internal)';
+
 -- One column at a time: the next one is told when this one is as it was.  What
 -- ALTER TABLE cannot bring back, undo can do without.
 CREATE FUNCTION zbxhist_internal.mend_columns(parent regclass) RETURNS text
@@ -61,8 +61,9 @@ BEGIN
 END
 $$;
 
--- Why a managed table cannot be maintained as it is now, and the command that mends it;
--- NULL if it can.
+COMMENT ON FUNCTION zbxhist_internal.mend_columns IS
+'The command that gives a managed table the next of the columns that it must have, or else makes it a plain one (internal)';
+
 -- A managed table may be altered until it is none that zbxhist could manage.
 -- Its rows go on being read and written, by SQL and the triggers; whatever
 -- else would look at its clocks leaves it alone.
@@ -81,3 +82,6 @@ BEGIN
      ORDER BY u.name LIMIT 1;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.why_unfit IS
+'Why a managed table cannot be maintained as it is now, and the command that mends it; NULL if it can (internal)';

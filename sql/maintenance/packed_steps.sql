@@ -1,6 +1,5 @@
 -- sql/maintenance/packed_steps.sql
 
--- Maintenance: packs a partition that the policy wants packed.
 CREATE FUNCTION zbxhist_internal.step_pack(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -24,8 +23,9 @@ BEGIN
 END
 $$;
 
--- Whether to leave a partition unpacked in this run, since it is in use by a
--- transaction that is not to be waited for; notes that.
+COMMENT ON FUNCTION zbxhist_internal.step_pack IS
+'Maintenance: packs a partition that the policy wants packed (internal)';
+
 CREATE FUNCTION zbxhist_internal.skip_in_use(parent regclass, partition regclass, may_wait boolean) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -46,9 +46,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: repacks a packed day that wastes space (repack), or makes the packed
--- parts of a day one (compact); later, if the limit does not allow it yet; postponed,
--- if something is in the way.
+COMMENT ON FUNCTION zbxhist_internal.skip_in_use IS
+'Whether to leave a partition unpacked in this run, since it is in use by a transaction that is not to be waited for; notes that (internal)';
+
 -- What is in the way goes by itself, so it is no error; what could not be written
 -- after all is tried again after an hour, or some.  A day that never can be, since it
 -- is damaged or something depends on it, is not repacked before it has grown, and
@@ -110,6 +110,9 @@ BEGIN
     RETURN 'postponed';
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_rewrite IS
+'Maintenance: repacks a packed day that wastes space (repack), or makes the packed parts of a day one (compact); later, if the limit does not allow it yet; postponed, if something is in the way (internal)';
 
 -- Unpacks a packed day, one of its three steps: more, call again; wait, call again
 -- later.
@@ -179,3 +182,6 @@ BEGIN
     END CASE;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_unpack IS
+'Unpacks a packed day, one of its three steps: more, call again; wait, call again later (internal)';

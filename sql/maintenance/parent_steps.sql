@@ -1,6 +1,5 @@
 -- sql/maintenance/parent_steps.sql
 
--- Forgets managed tables that have been dropped.
 CREATE FUNCTION zbxhist_internal.forget_dropped() RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     DELETE FROM zbxhist.parent_config c
@@ -30,7 +29,8 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = l.parent)
 $$;
 
--- Maintenance: begins a run for one parent.
+COMMENT ON FUNCTION zbxhist_internal.forget_dropped IS 'Forgets managed tables that have been dropped (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_begin(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -62,7 +62,8 @@ BEGIN
 END
 $$;
 
--- Maintenance: makes a new Zabbix table a managed one.
+COMMENT ON FUNCTION zbxhist_internal.step_begin IS 'Maintenance: begins a run for one parent (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_take_up(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -84,8 +85,8 @@ BEGIN
 END
 $$;
 
--- Maintenance: gives a partition, a packed day or the foreign table of a managed table
--- to the owner that this has now.
+COMMENT ON FUNCTION zbxhist_internal.step_take_up IS 'Maintenance: makes a new Zabbix table a managed one (internal)';
+
 -- ALTER TABLE ... OWNER TO does not reach the children.  All of them can be read
 -- and written to through the parent in between, but are not maintained: the owner
 -- of the one would run code of the other's.  The role that maintains may lack the
@@ -113,7 +114,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: gives a managed table the routing triggers that it lacks.
+COMMENT ON FUNCTION zbxhist_internal.step_owner IS
+'Maintenance: gives a partition, a packed day or the foreign table of a managed table to the owner that this has now (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_trigger(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -132,8 +135,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: gives a partition the privileges, foreign keys and row triggers of its
--- parent.
+COMMENT ON FUNCTION zbxhist_internal.step_trigger IS
+'Maintenance: gives a managed table the routing triggers that it lacks (internal)';
+
 -- What GRANT, CREATE TRIGGER and ALTER TABLE give a parent reaches it alone.
 -- Foreign keys hold for rows to come: to look through those that are there
 -- would lock the table they refer to.
@@ -172,8 +176,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: drops indexes of a partition or packed day that were not built to their
--- end, and builds those of its parent that a partition lacks.
+COMMENT ON FUNCTION zbxhist_internal.step_align IS
+'Maintenance: gives a partition the privileges, foreign keys and row triggers of its parent (internal)';
+
 -- Those that are dropped are in the way of UPDATE and DELETE if the table has
 -- runs.  While an index is built, readers go on and new rows stay in the parent.
 CREATE FUNCTION zbxhist_internal.step_index(parent regclass, partition regclass) RETURNS text
@@ -208,7 +213,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: looks through a packed day and remembers what is damaged.
+COMMENT ON FUNCTION zbxhist_internal.step_index IS
+'Maintenance: drops indexes of a partition or packed day that were not built to their end, and builds those of its parent that a partition lacks (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_inspect(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -233,8 +240,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: notes once a day what values of deleted items take, and the oldest value
--- in the table itself.
+COMMENT ON FUNCTION zbxhist_internal.step_inspect IS
+'Maintenance: looks through a packed day and remembers what is damaged (internal)';
+
 -- Once a day: check() must not take as long as this may.
 CREATE FUNCTION zbxhist_internal.step_measure(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -254,7 +262,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: ends a run for one parent and forgets old log entries.
+COMMENT ON FUNCTION zbxhist_internal.step_measure IS
+'Maintenance: notes once a day what values of deleted items take, and the oldest value in the table itself (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_end(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -273,3 +283,6 @@ BEGIN
     RETURN 'done';
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_end IS
+'Maintenance: ends a run for one parent and forgets old log entries (internal)';

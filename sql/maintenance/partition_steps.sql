@@ -1,6 +1,5 @@
 -- sql/maintenance/partition_steps.sql
 
--- Maintenance: creates the next partition that the policy wants.
 CREATE FUNCTION zbxhist_internal.step_premake(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -17,7 +16,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: creates the partition of the newest rows in the parent that have none.
+COMMENT ON FUNCTION zbxhist_internal.step_premake IS
+'Maintenance: creates the next partition that the policy wants (internal)';
+
 -- For move_existing: from the newest to the oldest.
 CREATE FUNCTION zbxhist_internal.step_extend(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -39,8 +40,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: puts shorter partitions in the place of an empty one of a day to come
--- (split), or a table of runs in that of a partition, or the other way round (replace).
+COMMENT ON FUNCTION zbxhist_internal.step_extend IS
+'Maintenance: creates the partition of the newest rows in the parent that have none (internal)';
+
 -- What comes is made before the lock is asked for, so that it is held for the
 -- moment of a drop.  A session that stores a row meanwhile stores it in what is there,
 -- which then stays, or in the parent.  A table of runs is read as packed days are:
@@ -79,8 +81,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: makes packed days depend on the foreign table that stands for them, and
--- notes what new columns contain in them and how many values have been deleted.
+COMMENT ON FUNCTION zbxhist_internal.step_replace IS
+'Maintenance: puts shorter partitions in the place of an empty one of a day to come (split), or a table of runs in that of a partition, or the other way round (replace) (internal)';
+
 -- A dump does not hold the dependencies.  What a new column contains in packed
 -- rows is noted by an event trigger, which may be disabled.  A session that
 -- deletes packed rows says how many.
@@ -121,8 +124,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: drops a partition or a packed day that is past retention, or detaches a
--- partition.
+COMMENT ON FUNCTION zbxhist_internal.step_attach IS
+'Maintenance: makes packed days depend on the foreign table that stands for them, and notes what new columns contain in them and how many values have been deleted (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_drop(parent regclass, relation regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -139,8 +143,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: truncates a parent, without its partitions, when nothing in it is needed
--- any more.
+COMMENT ON FUNCTION zbxhist_internal.step_drop IS
+'Maintenance: drops a partition or a packed day that is past retention, or detaches a partition (internal)';
+
 -- Empties a parent whose rows have all been moved or are past retention, so
 -- that inserts and maintenance find a table of no pages.  INSERTs wait while
 -- the lock is waited for and held, for the time allowed altogether: how long it
@@ -189,3 +194,6 @@ BEGIN
     RETURN 'done';
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_truncate IS
+'Maintenance: truncates a parent, without its partitions, when nothing in it is needed any more (internal)';

@@ -1,6 +1,5 @@
 -- sql/maintenance/preview.sql
 
--- What some steps of the next maintenance of a managed table would do.
 CREATE FUNCTION zbxhist_internal.preview_steps(policy zbxhist.parent_config, steps text[])
 RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
@@ -25,7 +24,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog,
      ORDER BY s.place, t.place
 $$;
 
--- What the next maintenance of one managed table would do.
+COMMENT ON FUNCTION zbxhist_internal.preview_steps IS
+'What some steps of the next maintenance of a managed table would do (internal)';
+
 CREATE FUNCTION zbxhist_internal.preview_parent(parent regclass)
 RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -78,6 +79,9 @@ BEGIN
     END IF;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.preview_parent IS
+'What the next maintenance of one managed table would do (internal)';
 
 -- What is to be done to several partitions of one day is one row.
 CREATE FUNCTION zbxhist.preview(parent regclass DEFAULT NULL)

@@ -1,6 +1,5 @@
 -- sql/maintenance/row_steps.sql
 
--- Maintenance: merges a batch of rows from the parent into their packed day.
 CREATE FUNCTION zbxhist_internal.step_merge(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -46,7 +45,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: merges runs of an hour of which there are many.
+COMMENT ON FUNCTION zbxhist_internal.step_merge IS
+'Maintenance: merges a batch of rows from the parent into their packed day (internal)';
+
 -- The worker that INSERTs start does the same, see src/maintenance/merger.c; what
 -- is in the way is gone by the next run.
 CREATE FUNCTION zbxhist_internal.step_merge_runs(parent regclass, runs regclass) RETURNS text
@@ -65,7 +66,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: deletes a batch of rows past retention from the parent itself.
+COMMENT ON FUNCTION zbxhist_internal.step_merge_runs IS
+'Maintenance: merges runs of an hour of which there are many (internal)';
+
 -- A parent of more than 1 GB is not cleaned row by row: its rows wait until all
 -- of them are past retention, and then one TRUNCATE takes them.
 CREATE FUNCTION zbxhist_internal.step_expire(parent regclass) RETURNS text
@@ -103,6 +106,9 @@ BEGIN
     RETURN 'done';
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_expire IS
+'Maintenance: deletes a batch of rows past retention from the parent itself (internal)';
 
 -- Maintenance: notes for which partitions no row is in the parent.
 -- Finds out for which partitions, and tables of runs, the parent has no rows, so
@@ -175,3 +181,6 @@ BEGIN
     RETURN 'done';
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_verify IS
+'Maintenance: notes for which partitions no row is in the parent (internal)';

@@ -1,7 +1,5 @@
 -- sql/maintenance/run.sql
 
--- Runs a statement with the rights of a table's owner, for somebody who has them;
--- returns the first column of the first row, or the number of rows.
 -- What a statement on a table may run is its owner's code: triggers, rules,
 -- policies, expressions of indexes and constraints.  The user who maintains it,
 -- a superuser maybe, runs that as the owner, in a security-restricted operation.
@@ -9,7 +7,9 @@ CREATE FUNCTION zbxhist_internal.execute_as_owner(
     relation regclass, statement text, VARIADIC arguments text[] DEFAULT '{}') RETURNS text
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_execute_as_owner';
 
--- Commits, and begins a transaction with a safe search_path.
+COMMENT ON FUNCTION zbxhist_internal.execute_as_owner IS
+'Runs a statement with the rights of a table''s owner, for somebody who has them; returns the first column of the first row, or the number of rows (internal)';
+
 -- A procedure that commits cannot have a SET clause, so each transaction sets
 -- its search_path itself.  The types of its variables are looked up before that,
 -- in the caller's.
@@ -23,7 +23,9 @@ BEGIN
 END
 $$;
 
--- How often a step of maintenance may ask to be called again.
+COMMENT ON PROCEDURE zbxhist_internal.next_transaction IS
+'Commits, and begins a transaction with a safe search_path (internal)';
+
 CREATE FUNCTION zbxhist_internal.most_calls(parent regclass, step text) RETURNS integer
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE
@@ -39,7 +41,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
         ELSE 20 END
 $$;
 
--- Ends a step of maintenance that does not come to an end by itself, and logs it.
+COMMENT ON FUNCTION zbxhist_internal.most_calls IS
+'How often a step of maintenance may ask to be called again (internal)';
+
 CREATE FUNCTION zbxhist_internal.give_up(parent regclass, step text, relation text, calls integer) RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -51,6 +55,9 @@ BEGIN
     RETURN 'failed';
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.give_up IS
+'Ends a step of maintenance that does not come to an end by itself, and logs it (internal)';
 
 -- Runs one step of maintenance, logs its failure, and says whether to go on.
 -- One step of maintenance on one parent, in the transaction of the caller,
@@ -115,8 +122,9 @@ BEGIN
 END
 $$;
 
--- Runs a step of maintenance, or one by hand, until it is done for all of some relations,
--- in a transaction each time; a null stands for the table itself.
+COMMENT ON FUNCTION zbxhist_internal.run_step IS
+'Runs one step of maintenance, logs its failure, and says whether to go on (internal)';
+
 -- Between two batches it sleeps as long as the batch took, so that maintenance
 -- takes at most half of a disk.  A lock not got, or a transaction that has to
 -- end first, is waited for a little; the next run tries again.  Relations that take
@@ -190,7 +198,9 @@ BEGIN
 END
 $$;
 
--- The partitions or packed days on which a step of maintenance has something to do.
+COMMENT ON PROCEDURE zbxhist_internal.repeat_step IS
+'Runs a step of maintenance, or one by hand, until it is done for all of some relations, in a transaction each time; a null stands for the table itself (internal)';
+
 -- A null stands for the table itself.
 CREATE FUNCTION zbxhist_internal.targets_of(parent regclass, step text) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -247,8 +257,9 @@ BEGIN
 END
 $$;
 
--- The partitions or packed days on which a step of maintenance has something to do;
--- none, and a log entry, if that cannot be found out.
+COMMENT ON FUNCTION zbxhist_internal.targets_of IS
+'The partitions or packed days on which a step of maintenance has something to do (internal)';
+
 CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
@@ -267,8 +278,9 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
--- Packs the partitions of a managed table whose time it is, as many as one run may, and
--- leaves out those in use.
+COMMENT ON FUNCTION zbxhist_internal.work_list IS
+'The partitions or packed days on which a step of maintenance has something to do; none, and a log entry, if that cannot be found out (internal)';
+
 -- What keeps one partition from it may leave the next one alone: a transaction
 -- that is idle may have read those of some hours, and no others.  Each such
 -- transaction is waited for once, at most three in a run, and in no later run;
@@ -301,8 +313,9 @@ BEGIN
 END
 $$;
 
--- Runs a step of maintenance for all on which it has something to do, or the table as a
--- whole.
+COMMENT ON PROCEDURE zbxhist_internal.pack_closed IS
+'Packs the partitions of a managed table whose time it is, as many as one run may, and leaves out those in use (internal)';
+
 CREATE PROCEDURE zbxhist_internal.do_step(parent regclass, step text, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -324,7 +337,9 @@ BEGIN
 END
 $$;
 
--- Unpacks all that maintenance, or an undo, wants unpacked.
+COMMENT ON PROCEDURE zbxhist_internal.do_step IS
+'Runs a step of maintenance for all on which it has something to do, or the table as a whole (internal)';
+
 -- What was begun by hand and broken off, or was packed with other columns.  No more
 -- than 48, two days of hours, are in both forms at once.
 CREATE PROCEDURE zbxhist_internal.unpack_due(parent regclass, INOUT answer text)
@@ -341,7 +356,9 @@ BEGIN
 END
 $$;
 
--- Maintenance of one managed table.
+COMMENT ON PROCEDURE zbxhist_internal.unpack_due IS
+'Unpacks all that maintenance, or an undo, wants unpacked (internal)';
+
 CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -379,6 +396,8 @@ BEGIN
     END LOOP;
 END
 $$;
+
+COMMENT ON PROCEDURE zbxhist_internal.maintain_parent IS 'Maintenance of one managed table (internal)';
 
 CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
 LANGUAGE plpgsql AS $$

@@ -1,6 +1,5 @@
 -- sql/maintenance/undo.sql
 
--- Undo: from now on every new row stays in the parent.
 CREATE FUNCTION zbxhist_internal.step_undo_begin(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -16,13 +15,17 @@ BEGIN
 END
 $$;
 
--- Undo: waits for transactions that may need the moved rows where they were.
+COMMENT ON FUNCTION zbxhist_internal.step_undo_begin IS
+'Undo: from now on every new row stays in the parent (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_undo_settle(parent regclass) RETURNS text
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN zbxhist_internal.settled(parent) THEN 'done' ELSE 'wait' END
 $$;
 
--- Undo: drops a partition that has been emptied.
+COMMENT ON FUNCTION zbxhist_internal.step_undo_settle IS
+'Undo: waits for transactions that may need the moved rows where they were (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_undo_drop(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -46,7 +49,8 @@ BEGIN
 END
 $$;
 
--- Undo: takes the triggers off the parent and forgets it.
+COMMENT ON FUNCTION zbxhist_internal.step_undo_drop IS 'Undo: drops a partition that has been emptied (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_undo_end(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -74,6 +78,9 @@ BEGIN
     RETURN 'done';
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_undo_end IS
+'Undo: takes the triggers off the parent and forgets it (internal)';
 
 CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql AS $$

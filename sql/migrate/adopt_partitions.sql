@@ -1,8 +1,5 @@
 -- sql/migrate/adopt_partitions.sql
 
--- The policy of a natively partitioned table once it is taken over: that of setup, or
--- of create_parent, with the retention of pg_partman if Zabbix has none, and with what
--- that does with partitions past retention.
 CREATE FUNCTION zbxhist_internal.adoption_policy(native regclass) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -35,8 +32,9 @@ BEGIN
 END
 $$;
 
--- What of a natively partitioned table the next maintenance would take off or leave
--- once it is taken over, in words, and whether that is deleted.
+COMMENT ON FUNCTION zbxhist_internal.adoption_policy IS
+'The policy of a natively partitioned table once it is taken over: that of setup, or of create_parent, with the retention of pg_partman if Zabbix has none, and with what that does with partitions past retention (internal)';
+
 -- The rows of a default partition are counted: pg_partman has never deleted any, and
 -- nobody has said that they may go.
 CREATE FUNCTION zbxhist_internal.adoption_losses(native regclass) RETURNS TABLE (line text, is_lost boolean)
@@ -83,7 +81,9 @@ BEGIN
 END
 $$;
 
--- What adopt_partitions would do, a line each.
+COMMENT ON FUNCTION zbxhist_internal.adoption_losses IS
+'What of a natively partitioned table the next maintenance would take off or leave once it is taken over, in words, and whether that is deleted (internal)';
+
 CREATE FUNCTION zbxhist_internal.describe_adoption(native regclass) RETURNS SETOF text
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('would take over %s partitions of table %s, %s, as they are; %s of them get the constraint zbxhist_clock first',
@@ -104,6 +104,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
      UNION ALL
     SELECT format('policy: %s', zbxhist_internal.describe_policy(zbxhist_internal.adoption_policy(native)))
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_adoption IS 'What adopt_partitions would do, a line each (internal)';
 
 -- Until the exchange the table is what it was, but for a constraint of each
 -- partition that says what its bounds say: the call may be broken off there,

@@ -1,7 +1,5 @@
 -- sql/migrate/exchange.sql
 
--- Gives a partition of a natively partitioned table the constraint zbxhist_clock, under
--- a short lock, if it has not got it.
 CREATE FUNCTION zbxhist_internal.bound_partition(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
@@ -15,8 +13,9 @@ BEGIN
 END
 $$;
 
--- Takes ACCESS EXCLUSIVE on a natively partitioned table and its partitions, for
--- bounded times, and returns the time it waited.
+COMMENT ON FUNCTION zbxhist_internal.bound_partition IS
+'Gives a partition of a natively partitioned table the constraint zbxhist_clock, under a short lock, if it has not got it (internal)';
+
 -- The weak locks first, see lock_exclusively; the parent before its partitions,
 -- as everybody locks them.  All waits together no longer than
 -- zbxhist.maintenance_lock_timeout, everything let go between the tries.
@@ -55,8 +54,9 @@ BEGIN
 END
 $$;
 
--- Creates a plain table with the columns, defaults, constraints and indexes of a
--- natively partitioned one.
+COMMENT ON FUNCTION zbxhist_internal.lock_native IS
+'Takes ACCESS EXCLUSIVE on a natively partitioned table and its partitions, for bounded times, and returns the time it waited (internal)';
+
 -- Created by the owner: what its columns and indexes evaluate is the owner's code.
 CREATE FUNCTION zbxhist_internal.new_plain_table(native regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
@@ -80,8 +80,9 @@ BEGIN
 END
 $$;
 
--- Detaches a default partition; drops it if it is empty, else makes it ready to be a
--- parent and returns it.
+COMMENT ON FUNCTION zbxhist_internal.new_plain_table IS
+'Creates a plain table with the columns, defaults, constraints and indexes of a natively partitioned one (internal)';
+
 -- A default partition that holds rows is a plain table with all that a parent
 -- needs: it becomes the parent, and its rows are that one's own.  It may have
 -- other defaults, or its columns in another order.
@@ -117,8 +118,9 @@ BEGIN
 END
 $$;
 
--- Drops a partitioned table that has no partitions any more, or renames it, and gives
--- its names to a plain one.
+COMMENT ON FUNCTION zbxhist_internal.release_default IS
+'Detaches a default partition; drops it if it is empty, else makes it ready to be a parent and returns it (internal)';
+
 -- Names of indexes, too: those of Zabbix are known to its upgrades.
 CREATE FUNCTION zbxhist_internal.take_place(native regclass, new_table regclass, former_name name DEFAULT NULL)
 RETURNS void
@@ -161,7 +163,9 @@ BEGIN
 END
 $$;
 
--- Has a table managed that has taken the place of another one, which is still locked.
+COMMENT ON FUNCTION zbxhist_internal.take_place IS
+'Drops a partitioned table that has no partitions any more, or renames it, and gives its names to a plain one (internal)';
+
 CREATE FUNCTION zbxhist_internal.begin_adopted(
     result regclass, policy zbxhist.parent_config, relation text, waited interval, message text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -176,8 +180,9 @@ BEGIN
 END
 $$;
 
--- Puts a plain managed table in the place of a natively partitioned one, whose
--- partitions it takes over, and returns it.
+COMMENT ON FUNCTION zbxhist_internal.begin_adopted IS
+'Has a table managed that has taken the place of another one, which is still locked (internal)';
+
 -- In one transaction: a session that waits for the table finds the new one under its
 -- name, with all partitions, and nothing is written anew.
 CREATE FUNCTION zbxhist_internal.exchange_parent(native regclass) RETURNS regclass
@@ -234,3 +239,6 @@ BEGIN
     RETURN result;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.exchange_parent IS
+'Puts a plain managed table in the place of a natively partitioned one, whose partitions it takes over, and returns it (internal)';

@@ -1,13 +1,13 @@
 -- sql/migrate/hypertables.sql
 
--- The name that a hypertable has when a managed table has taken its place, as with
--- Zabbix's own upgrades.
 CREATE FUNCTION zbxhist_internal.former_name(parent regclass) RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT (k.relname || '_old')::name FROM pg_class k WHERE k.oid = parent
 $$;
 
--- The command that tells Zabbix that its tables are no hypertables.
+COMMENT ON FUNCTION zbxhist_internal.former_name IS
+'The name that a hypertable has when a managed table has taken its place, as with Zabbix''s own upgrades (internal)';
+
 CREATE FUNCTION zbxhist_internal.timescaledb_command(zabbix name) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN s.source LIKE 'config.%'
@@ -18,7 +18,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       FROM zbxhist_internal.zabbix_setting(zabbix, 'db_extension') s
 $$;
 
--- Raises an error unless a plain table can take the place of a hypertable.
+COMMENT ON FUNCTION zbxhist_internal.timescaledb_command IS
+'The command that tells Zabbix that its tables are no hypertables (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_hypertable(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -43,8 +45,9 @@ BEGIN
 END
 $$;
 
--- Puts a plain table in the place of a hypertable that is locked, with its rows or
--- without, and renames that, or drops it if there is no name.
+COMMENT ON FUNCTION zbxhist_internal.verify_hypertable IS
+'Raises an error unless a plain table can take the place of a hypertable (internal)';
+
 -- Without the index on clock alone that TimescaleDB adds: it is of no use where
 -- there are partitions.
 CREATE FUNCTION zbxhist_internal.replace_hypertable(hypertable regclass, former_name name, with_rows boolean)
@@ -72,8 +75,9 @@ BEGIN
 END
 $$;
 
--- Puts a plain managed table in the place of a hypertable, which it renames, and
--- returns it.
+COMMENT ON FUNCTION zbxhist_internal.replace_hypertable IS
+'Puts a plain table in the place of a hypertable that is locked, with its rows or without, and renames that, or drops it if there is no name (internal)';
+
 -- In one transaction: a session that waits for the table finds the new one under its
 -- name, and INSERTs go there.
 CREATE FUNCTION zbxhist_internal.exchange_hypertable(hypertable regclass) RETURNS regclass
@@ -98,7 +102,9 @@ BEGIN
 END
 $$;
 
--- What adopt_hypertable would do, a line each.
+COMMENT ON FUNCTION zbxhist_internal.exchange_hypertable IS
+'Puts a plain managed table in the place of a hypertable, which it renames, and returns it (internal)';
+
 CREATE FUNCTION zbxhist_internal.describe_hypertable(hypertable regclass) RETURNS SETOF text
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('would rename hypertable %s, of %s chunks, to %I and put an empty table in its place, managed by zbxhist',
@@ -107,6 +113,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
      UNION ALL
     SELECT format('policy: %s', zbxhist_internal.describe_policy(zbxhist_internal.adoption_policy(hypertable)))
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_hypertable IS 'What adopt_hypertable would do, a line each (internal)';
 
 CREATE PROCEDURE zbxhist.adopt_hypertable(hypertable regclass, dry_run boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
@@ -152,8 +160,6 @@ $$;
 COMMENT ON FUNCTION zbxhist.release_hypertable IS
 'Makes a plain table of a TimescaleDB hypertable, by copying its rows while it is locked, and returns it';
 
--- The part of check that says what is left of TimescaleDB, in the order in which it is
--- to be removed.
 -- What is left to do when TimescaleDB is left, in this order, the first of which is
 -- the core's to say.
 CREATE FUNCTION zbxhist_internal.check_timescaledb()
@@ -224,3 +230,6 @@ BEGIN
                         WHERE k.relname IN ('trends', 'trends_uint'));
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_timescaledb IS
+'The part of check that says what is left of TimescaleDB, in the order in which it is to be removed (internal)';

@@ -1,14 +1,13 @@
 -- sql/migrate/slices.sql
 
--- Writes the rows of a query into the empty table of a packed day, of those with one
--- key the first, unless a column that is required is null, and compares what it has
--- written.
 CREATE FUNCTION zbxhist_internal.import_rows(
     query text, day regclass, from_clock bigint, to_clock bigint, is_unique boolean, required name[],
     OUT rows_read bigint, OUT rows_stored bigint, OUT bytes bigint, OUT checksum bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_import_rows';
 
--- The slices in which a table is imported: days, or months, that it may have rows of.
+COMMENT ON FUNCTION zbxhist_internal.import_rows IS
+'Writes the rows of a query into the empty table of a packed day, of those with one key the first, unless a column that is required is null, and compares what it has written (internal)';
+
 -- Clocks that are no time to have values of, such as 0, are not gone through day
 -- by day: what is older than ten years is one slice, and what is of days to come.
 CREATE FUNCTION zbxhist_internal.plan_import(source regclass, parent regclass) RETURNS SETOF zbxhist.import_slice
@@ -46,7 +45,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
      ORDER BY s.from_clock
 $$;
 
--- The ranges of a slice of an import that are packed straight away.
+COMMENT ON FUNCTION zbxhist_internal.plan_import IS
+'The slices in which a table is imported: days, or months, that it may have rows of (internal)';
+
 -- What is over and has neither a partition nor a packed day, and would be packed
 -- if it had.  Rows that an INSERT might refuse, or whose key may be null and so
 -- be there twice, are inserted, as are those of a table with triggers of others,
@@ -69,8 +70,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog
                           AND a.attname = ANY (zbxhist_internal.key_columns((slice).parent)))
 $$;
 
--- How many rows of a query a managed table does not have in a range of clocks, with
--- just these values or by their keys.
+COMMENT ON FUNCTION zbxhist_internal.import_gaps IS
+'The ranges of a slice of an import that are packed straight away (internal)';
+
 -- Compared value by value, as many times as each row is there, or by the columns of
 -- a key; as text where a type knows no equality.
 CREATE FUNCTION zbxhist_internal.count_absent(
@@ -100,7 +102,9 @@ BEGIN
 END
 $$;
 
--- Packs rows of another table as a day that the managed table had nothing of.
+COMMENT ON FUNCTION zbxhist_internal.count_absent IS
+'How many rows of a query a managed table does not have in a range of clocks, with just these values or by their keys (internal)';
+
 -- Keys that rows of the table itself have are left out.
 CREATE FUNCTION zbxhist_internal.import_gap(
     slice zbxhist.import_slice, packed regclass, gap_from bigint, gap_to bigint, OUT rows_read bigint,
@@ -151,8 +155,9 @@ BEGIN
 END
 $$;
 
--- Inserts rows of another table into a managed one, those whose key is not there, and
--- compares.
+COMMENT ON FUNCTION zbxhist_internal.import_gap IS
+'Packs rows of another table as a day that the managed table had nothing of (internal)';
+
 -- What has a place already goes there as other late values do.  ON CONFLICT keeps
 -- the rows in the parent, until maintenance moves or merges them.
 CREATE FUNCTION zbxhist_internal.import_rest(
@@ -201,8 +206,9 @@ BEGIN
 END
 $$;
 
--- Imports one slice of another table, or does what has to be done before: more, call
--- again; wait, call again later.
+COMMENT ON FUNCTION zbxhist_internal.import_rest IS
+'Inserts rows of another table into a managed one, those whose key is not there, and compares (internal)';
+
 -- One slice in one transaction.  Answers as pack_partition does.
 CREATE FUNCTION zbxhist_internal.step_import(source regclass, parent regclass, slice_from bigint) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
@@ -257,8 +263,9 @@ BEGIN
 END
 $$;
 
--- Whether a table still has the rows of a slice that were imported; if not, the slice
--- is to be imported again.
+COMMENT ON FUNCTION zbxhist_internal.step_import IS
+'Imports one slice of another table, or does what has to be done before: more, call again; wait, call again later (internal)';
+
 -- A slice that has changed since it was read is imported again by the next call,
 -- from wherever its rows are by then.  Without a key that would store the others
 -- twice.
@@ -288,7 +295,9 @@ BEGIN
 END
 $$;
 
--- Where the slices of an import begin that are not done and compared.
+COMMENT ON FUNCTION zbxhist_internal.compare_slice IS
+'Whether a table still has the rows of a slice that were imported; if not, the slice is to be imported again (internal)';
+
 -- The newest first: what people look at.
 CREATE FUNCTION zbxhist_internal.open_slices(source regclass, parent regclass) RETURNS bigint[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -297,7 +306,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                   ORDER BY s.from_clock DESC)
 $$;
 
--- Ends the transaction, and sleeps until the rows of a slice were not too many.
+COMMENT ON FUNCTION zbxhist_internal.open_slices IS
+'Where the slices of an import begin that are not done and compared (internal)';
+
 -- Nothing is held while it sleeps.
 CREATE PROCEDURE zbxhist_internal.keep_pace(
     source regclass, parent regclass, slice_from bigint, rows_a_second integer, began timestamptz)
@@ -315,3 +326,6 @@ BEGIN
     END IF;
 END
 $$;
+
+COMMENT ON PROCEDURE zbxhist_internal.keep_pace IS
+'Ends the transaction, and sleeps until the rows of a slice were not too many (internal)';

@@ -1,7 +1,5 @@
 -- sql/migrate/source.sql
 
--- The columns of a managed table that may not be null, by the names that packed days
--- have them under.
 CREATE FUNCTION zbxhist_internal.required_columns(parent regclass) RETURNS name[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_agg(coalesce(c.packed_name, a.attname) ORDER BY a.attnum)
@@ -11,8 +9,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND (a.attnotnull OR a.attname IN ('itemid', 'clock'))
 $$;
 
--- The condition that a managed table itself has a row with the key of one to be
--- imported.
+COMMENT ON FUNCTION zbxhist_internal.required_columns IS
+'The columns of a managed table that may not be null, by the names that packed days have them under (internal)';
+
 CREATE FUNCTION zbxhist_internal.same_key(parent regclass, keys name[]) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('SELECT FROM ONLY %s p WHERE %s', parent,
@@ -21,7 +20,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = k
 $$;
 
--- The triggers of others that an INSERT into a managed table fires.
+COMMENT ON FUNCTION zbxhist_internal.same_key IS
+'The condition that a managed table itself has a row with the key of one to be imported (internal)';
+
 CREATE FUNCTION zbxhist_internal.insert_triggers(parent regclass) RETURNS SETOF pg_trigger
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT t
@@ -32,7 +33,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND p.pronamespace NOT IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
 $$;
 
--- Raises an error unless the rows of a table can be imported into a managed one.
+COMMENT ON FUNCTION zbxhist_internal.insert_triggers IS
+'The triggers of others that an INSERT into a managed table fires (internal)';
+
 -- Read with the rights of the parent's owner, who must be allowed to.
 CREATE FUNCTION zbxhist_internal.verify_source(source regclass, parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -81,7 +84,9 @@ BEGIN
 END
 $$;
 
--- The query that reads rows of a slice of an import.
+COMMENT ON FUNCTION zbxhist_internal.verify_source IS
+'Raises an error unless the rows of a table can be imported into a managed one (internal)';
+
 -- Of a table whose rows are found by their blocks only those are read.
 CREATE FUNCTION zbxhist_internal.source_query(
     slice zbxhist.import_slice, columns text, from_clock bigint, to_clock bigint) RETURNS text
@@ -96,8 +101,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
             SELECT * FROM unnest((slice).first_block, (slice).end_block)) AS b (first, behind)
 $$;
 
--- The least and the greatest clock of each day that a table has rows of, or of what
--- holds them.
+COMMENT ON FUNCTION zbxhist_internal.source_query IS 'The query that reads rows of a slice of an import (internal)';
+
 -- TimescaleDB knows the ranges of its chunks; all others are read once.
 CREATE FUNCTION zbxhist_internal.source_days(source regclass, parent regclass) RETURNS TABLE (low bigint, high bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -118,8 +123,9 @@ BEGIN
 END
 $$;
 
--- Ranges of blocks of a table with the clocks that their rows have; days without blocks
--- where rows are found by their clock.
+COMMENT ON FUNCTION zbxhist_internal.source_days IS
+'The least and the greatest clock of each day that a table has rows of, or of what holds them (internal)';
+
 -- A table without an index that begins with the clock would be read once for each
 -- day.  Values come in the order of time, mostly: of each 64 MB, or less of a small table, it is
 -- noted which clocks they have.
@@ -155,14 +161,19 @@ BEGIN
 END
 $$;
 
--- The checksum of two sets of rows together.
+COMMENT ON FUNCTION zbxhist_internal.source_blocks IS
+'Ranges of blocks of a table with the clocks that their rows have; days without blocks where rows are found by their clock (internal)';
+
 -- As in src/packed/jobs/import.c, without an overflow.
 CREATE FUNCTION zbxhist_internal.add_checksums(one bigint, other bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT (coalesce(one, 0) + coalesce(other, 0)) & ((1::bigint << 62) - 1)
 $$;
 
--- The number of rows of a query, run with the rights of the owner of a table, and a
--- checksum over all their values that does not depend on their order.
+COMMENT ON FUNCTION zbxhist_internal.add_checksums IS 'The checksum of two sets of rows together (internal)';
+
 CREATE FUNCTION zbxhist_internal.checksum_rows(relation regclass, query text, OUT nrows bigint, OUT checksum bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_checksum_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.checksum_rows IS
+'The number of rows of a query, run with the rights of the owner of a table, and a checksum over all their values that does not depend on their order (internal)';

@@ -1,7 +1,5 @@
 -- sql/operate/absorb.sql
 
--- Makes sure that a child of a managed table is to be absorbed, and has no more rows
--- sent to it.
 CREATE FUNCTION zbxhist_internal.absorb_begin(parent regclass, child regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -46,8 +44,9 @@ BEGIN
 END
 $$;
 
--- Moves the rows in some blocks of a child of a managed table to where they belong;
--- those whose key is there with other values stay.
+COMMENT ON FUNCTION zbxhist_internal.absorb_begin IS
+'Makes sure that a child of a managed table is to be absorbed, and has no more rows sent to it (internal)';
+
 CREATE FUNCTION zbxhist_internal.absorb_batch(parent regclass, child regclass, first_block bigint, end_block bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -87,8 +86,9 @@ BEGIN
 END
 $$;
 
--- Makes a child of a managed table whose rows have been moved a table of its own, and
--- says what is left in it.
+COMMENT ON FUNCTION zbxhist_internal.absorb_batch IS
+'Moves the rows in some blocks of a child of a managed table to where they belong; those whose key is there with other values stay (internal)';
+
 CREATE FUNCTION zbxhist_internal.absorb_end(parent regclass, child regclass, since xid8, started timestamptz)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -116,6 +116,9 @@ BEGIN
     END IF;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.absorb_end IS
+'Makes a child of a managed table whose rows have been moved a table of its own, and says what is left in it (internal)';
 
 CREATE PROCEDURE zbxhist.absorb(parent regclass, child regclass)
 LANGUAGE plpgsql AS $$

@@ -1,6 +1,5 @@
 -- sql/operate/usage.sql
 
--- What items take of a table, each and all together.
 -- Packed days are counted by their directories.  What is not packed is counted
 -- row by row; of a table of more than 64 MB a sample is, and is_exact is false.
 CREATE FUNCTION zbxhist_internal.measure_items(parent regclass, from_clock bigint, to_clock bigint, max_items integer)
@@ -9,8 +8,9 @@ RETURNS TABLE (
     total_bytes bigint)
 LANGUAGE c STABLE ROWS 100 PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_item_usage';
 
--- About what values of items that Zabbix has deleted take of packed days; null if it
--- cannot be told which items there are.
+COMMENT ON FUNCTION zbxhist_internal.measure_items IS
+'What items take of a table, each and all together (internal)';
+
 -- Directories of packed days are read, not values.  The share of some days stands
 -- for all: as many as 256 MB, one at least and ten at most, from the oldest to
 -- the newest, for the older a day is the more of its items are gone.
@@ -49,6 +49,9 @@ EXCEPTION WHEN data_corrupted OR index_corrupted THEN
     RETURN;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.measure_deleted IS
+'About what values of items that Zabbix has deleted take of packed days; null if it cannot be told which items there are (internal)';
 
 CREATE FUNCTION zbxhist.item_usage(
     parent regclass, from_clock integer DEFAULT NULL, to_clock integer DEFAULT NULL, max_items integer DEFAULT 100)

@@ -4,20 +4,20 @@
 -- table of postgres_fdw (src/packed/day/archive.c).  The other server needs one ordinary table,
 -- dist/archive/archive.sql, and no extension.
 
--- Writes into the table of a day that was created in the same transaction the rows of
--- another one, with the groups of a copy of that in the place of its own; 55006 while
--- some transactions see other rows than others.
 CREATE FUNCTION zbxhist_internal.archive_rows(
     day regclass, new_day regclass, copy uuid, OUT rows bigint, OUT groups bigint, OUT version bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
 
--- Does the same with the groups that the rows of an archived day stand for, each of
--- which is compared with its checksum.
+COMMENT ON FUNCTION zbxhist_internal.archive_rows(regclass, regclass, uuid) IS
+'Writes into the table of a day that was created in the same transaction the rows of another one, with the groups of a copy of that in the place of its own; 55006 while some transactions see other rows than others (internal)';
+
 CREATE FUNCTION zbxhist_internal.unarchive_rows(
     day regclass, new_day regclass, OUT rows bigint, OUT groups bigint, OUT version bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
 
--- What tells this database from others that may know the same copies of packed days.
+COMMENT ON FUNCTION zbxhist_internal.unarchive_rows(regclass, regclass) IS
+'Does the same with the groups that the rows of an archived day stand for, each of which is compared with its checksum (internal)';
+
 -- A restored dump, and a copy of the cluster that has become one of its own, know the
 -- copies of the database that they come from, which are not theirs to be removed.
 CREATE FUNCTION zbxhist_internal.archive_origin() RETURNS text
@@ -25,8 +25,9 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('%s/%s', (pg_control_system()).system_identifier, d.oid) FROM pg_database d WHERE d.datname = current_database()
 $$;
 
--- Why packed days of a managed table cannot be archived on a server, with the command
--- that mends it; no row if they can.
+COMMENT ON FUNCTION zbxhist_internal.archive_origin() IS
+'What tells this database from others that may know the same copies of packed days (internal)';
+
 CREATE FUNCTION zbxhist_internal.why_no_archive(parent regclass, server name)
 RETURNS TABLE (code text, problem text, command text)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -52,8 +53,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE n.a IS NOT NULL
 $$;
 
--- Raises an error unless a policy may get this server for archived days, NULL: that
--- which it has.
+COMMENT ON FUNCTION zbxhist_internal.why_no_archive(regclass, name) IS
+'Why packed days of a managed table cannot be archived on a server, with the command that mends it; no row if they can (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_archive(
     policy zbxhist.parent_config, archive_server name, archive_after interval) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -67,8 +69,9 @@ BEGIN
 END
 $$;
 
--- The foreign table by which archived days of a managed table are read from a server;
--- NULL if there is none.
+COMMENT ON FUNCTION zbxhist_internal.verify_archive(zbxhist.parent_config, name, interval) IS
+'Raises an error unless a policy may get this server for archived days, NULL: that which it has (internal)';
+
 -- One for all tables of an owner: whose copy a row is, its column copy says.
 CREATE FUNCTION zbxhist_internal.archive_table(parent regclass, server name) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -81,8 +84,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      ORDER BY f.oid LIMIT 1
 $$;
 
--- The foreign table by which archived days of a managed table are read from a server,
--- which is created if need be.
+COMMENT ON FUNCTION zbxhist_internal.archive_table(regclass, name) IS
+'The foreign table by which archived days of a managed table are read from a server; NULL if there is none (internal)';
+
 CREATE FUNCTION zbxhist_internal.create_archive_table(parent regclass, server name) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -102,9 +106,11 @@ BEGIN
 END
 $$;
 
+COMMENT ON FUNCTION zbxhist_internal.create_archive_table(regclass, name) IS
+'The foreign table by which archived days of a managed table are read from a server, which is created if need be (internal)';
+
 -- ---- days to be archived ----
 
--- The packed days that the policy wants archived, oldest first.
 -- What is to be written anew, or to be made one with others, is so first.
 CREATE FUNCTION zbxhist_internal.archivable_days(parent regclass)
 RETURNS TABLE (day regclass, from_clock bigint, to_clock bigint, rows bigint)
@@ -124,9 +130,11 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
      ORDER BY d.from_clock
 $$;
 
+COMMENT ON FUNCTION zbxhist_internal.archivable_days(regclass) IS
+'The packed days that the policy wants archived, oldest first (internal)';
+
 -- ---- copying ----
 
--- The next groups of a packed day that is being archived, for FROM.
 -- Groups have numbers in the order of the index, which archive_rows() counts again.
 CREATE FUNCTION zbxhist_internal.groups_to_copy(copy zbxhist.archive_copy, max_groups integer) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -136,8 +144,9 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
                   copy.day, copy.last_itemid, copy.last_clock, max_groups)
 $$;
 
--- Goes to the end of the next groups of a packed day that is being archived, of which
--- it has an aggregate computed; a number of NULL: there are none.
+COMMENT ON FUNCTION zbxhist_internal.groups_to_copy(zbxhist.archive_copy, integer) IS
+'The next groups of a packed day that is being archived, for FROM (internal)';
+
 CREATE FUNCTION zbxhist_internal.read_groups(
     INOUT copy zbxhist.archive_copy, max_groups integer, what text, OUT result text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -154,7 +163,9 @@ BEGIN
 END
 $$;
 
--- Sends some groups of a packed day to another server.
+COMMENT ON FUNCTION zbxhist_internal.read_groups(zbxhist.archive_copy, integer, text) IS
+'Goes to the end of the next groups of a packed day that is being archived, of which it has an aggregate computed; a number of NULL: there are none (internal)';
+
 -- What a transaction has sent that failed here may be there.
 CREATE FUNCTION zbxhist_internal.copy_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -185,8 +196,9 @@ BEGIN
 END
 $$;
 
--- Has another server compute the checksum of some groups of a packed day, and compares
--- it with that of those here.
+COMMENT ON FUNCTION zbxhist_internal.copy_groups(zbxhist.archive_copy, integer) IS
+'Sends some groups of a packed day to another server (internal)';
+
 -- The other server computes its checksum: bytes that come back cost more than the way there.
 CREATE FUNCTION zbxhist_internal.compare_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -211,10 +223,11 @@ BEGIN
 END
 $$;
 
+COMMENT ON FUNCTION zbxhist_internal.compare_groups(zbxhist.archive_copy, integer) IS
+'Has another server compute the checksum of some groups of a packed day, and compares it with that of those here (internal)';
+
 -- ---- steps ----
 
--- Puts a table in the place of a packed day's whose groups are those of its copy on
--- another server, or does what has to be done before.
 -- As for a day that is written anew, the first call waits for what is running to end.
 CREATE FUNCTION zbxhist_internal.replace_by_copy(
     parent regclass, entry zbxhist.packed_day, INOUT copy zbxhist.archive_copy)
@@ -257,7 +270,9 @@ BEGIN
 END
 $$;
 
--- Notes that a packed day is being copied to another server.
+COMMENT ON FUNCTION zbxhist_internal.replace_by_copy(regclass, zbxhist.packed_day, zbxhist.archive_copy) IS
+'Puts a table in the place of a packed day''s whose groups are those of its copy on another server, or does what has to be done before (internal)';
+
 CREATE FUNCTION zbxhist_internal.begin_copy(entry zbxhist.packed_day, server name) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -273,8 +288,9 @@ BEGIN
 END
 $$;
 
--- Copies a packed day to another server and reads it there from then on, or does a part
--- of that: more, call again; wait, call again later.
+COMMENT ON FUNCTION zbxhist_internal.begin_copy(zbxhist.packed_day, name) IS
+'Notes that a packed day is being copied to another server (internal)';
+
 -- Each call does a part, in a transaction of its own.  The other server's commits come first: whatever
 -- happens, the day is here, or here and there.
 CREATE FUNCTION zbxhist_internal.archive_day(parent regclass, day regclass) RETURNS text
@@ -323,7 +339,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: archives a packed day that the policy wants archived.
+COMMENT ON FUNCTION zbxhist_internal.archive_day(regclass, regclass) IS
+'Copies a packed day to another server and reads it there from then on, or does a part of that: more, call again; wait, call again later (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_archive(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -334,6 +352,9 @@ BEGIN
     RETURN zbxhist_internal.archive_day(parent, day);
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_archive(regclass, regclass) IS
+'Maintenance: archives a packed day that the policy wants archived (internal)';
 
 CREATE PROCEDURE zbxhist.archive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
@@ -359,7 +380,6 @@ COMMENT ON PROCEDURE zbxhist.unarchive(regclass, date) IS
 
 -- ---- what nothing needs any more ----
 
--- The copies of packed days of a table that nothing needs any more.
 -- What was begun before this server was started a clone of it may have begun as well.
 CREATE FUNCTION zbxhist_internal.unneeded_copies(parent regclass) RETURNS SETOF zbxhist.archive_copy
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -374,7 +394,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
                              WHERE d.day = c.day AND d.partition IS NULL AND d.archive_copy IS NULL))
 $$;
 
--- Those of them that are to be removed now from the server that has them.
+COMMENT ON FUNCTION zbxhist_internal.unneeded_copies(regclass) IS
+'The copies of packed days of a table that nothing needs any more (internal)';
+
 -- Standbys may be behind, a backup may be restored to a time before, and a clone not have
 -- met its original yet, so that what others may need stays for a day.
 CREATE FUNCTION zbxhist_internal.copies_to_remove(parent regclass) RETURNS SETOF zbxhist.archive_copy
@@ -393,7 +415,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
      ORDER BY c.begun_at
 $$;
 
--- Has archived days of a table read by foreign tables that belong to its owner.
+COMMENT ON FUNCTION zbxhist_internal.copies_to_remove(regclass) IS
+'Those of them that are to be removed now from the server that has them (internal)';
+
 -- Days whose foreign table is not there any more, or is not their owner's, get another;
 -- a server may have got another name.
 CREATE FUNCTION zbxhist_internal.mend_copies(parent regclass) RETURNS void
@@ -423,8 +447,9 @@ BEGIN
 END
 $$;
 
--- The foreign tables of archives by which nothing is read any more, of owners whose
--- rights one has.
+COMMENT ON FUNCTION zbxhist_internal.mend_copies(regclass) IS
+'Has archived days of a table read by foreign tables that belong to its owner (internal)';
+
 CREATE FUNCTION zbxhist_internal.unneeded_archive_tables() RETURNS SETOF regclass
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
@@ -438,15 +463,18 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp A
                         WHERE p.archive_server = s.srvname AND zbxhist_internal.archive_table(p.parent, s.srvname) = k.oid)
 $$;
 
--- Whether there is something to be looked after of archived days of a table.
+COMMENT ON FUNCTION zbxhist_internal.unneeded_archive_tables() IS
+'The foreign tables of archives by which nothing is read any more, of owners whose rights one has (internal)';
+
 CREATE FUNCTION zbxhist_internal.has_archive(parent regclass) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.parent = has_archive.parent)
         OR EXISTS (SELECT FROM zbxhist_internal.unneeded_archive_tables())
 $$;
 
--- Maintenance: removes a copy of a packed day that nothing needs any more from the
--- server that has it: more, call again.
+COMMENT ON FUNCTION zbxhist_internal.has_archive(regclass) IS
+'Whether there is something to be looked after of archived days of a table (internal)';
+
 CREATE FUNCTION zbxhist_internal.step_archive_clean(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -482,10 +510,11 @@ BEGIN
 END
 $$;
 
+COMMENT ON FUNCTION zbxhist_internal.step_archive_clean(regclass) IS
+'Maintenance: removes a copy of a packed day that nothing needs any more from the server that has it: more, call again (internal)';
+
 -- ---- whether servers are there, and are the right ones ----
 
--- Raises an error if the server that a packed day is archived on has no group of any
--- day.
 -- What one of them has of some days of the table, be it not of this one.
 CREATE FUNCTION zbxhist_internal.require_right_archive(day regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -503,8 +532,9 @@ BEGIN
 END
 $$;
 
--- The foreign tables by which maintenance of a table looks whether archive servers are
--- there.
+COMMENT ON FUNCTION zbxhist_internal.require_right_archive IS
+'Raises an error if the server that a packed day is archived on has no group of any day (internal)';
+
 -- Each by one of the tables that use it.  One without connect_timeout is not asked:
 -- that could take minutes.
 CREATE FUNCTION zbxhist_internal.archives_to_reach(parent regclass) RETURNS SETOF regclass
@@ -518,14 +548,18 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
                                         WHERE c.groups = k.oid AND c.state = 'archived' ORDER BY c.parent LIMIT 1)
 $$;
 
--- Whether a server says how long a connection to it is waited for.
+COMMENT ON FUNCTION zbxhist_internal.archives_to_reach IS
+'The foreign tables by which maintenance of a table looks whether archive servers are there (internal)';
+
 CREATE FUNCTION zbxhist_internal.has_timeout(server name) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM pg_foreign_server s, pg_options_to_table(s.srvoptions) o
                     WHERE s.srvname = server AND o.option_name = 'connect_timeout' AND o.option_value ~ '^[1-9]')
 $$;
 
--- Maintenance: looks whether an archive server is there.
+COMMENT ON FUNCTION zbxhist_internal.has_timeout IS
+'Whether a server says how long a connection to it is waited for (internal)';
+
 -- By changing this database's mark there.  That a server is away is no failure of
 -- maintenance: it is noted for check() and metrics(), and nothing else.
 CREATE FUNCTION zbxhist_internal.step_archive_reach(parent regclass, groups regclass) RETURNS text
@@ -549,9 +583,11 @@ EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection OR connection_excepti
 END
 $$;
 
+COMMENT ON FUNCTION zbxhist_internal.step_archive_reach IS
+'Maintenance: looks whether an archive server is there (internal)';
+
 -- ---- metrics ----
 
--- What metrics() tells of archive servers.
 CREATE FUNCTION zbxhist_internal.archive_metrics() RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('server', a.server, 'days', a.days, 'bytes', a.bytes,
@@ -564,9 +600,11 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS
              GROUP BY c.server) a
 $$;
 
+COMMENT ON FUNCTION zbxhist_internal.archive_metrics IS
+'What metrics() tells of archive servers (internal)';
+
 -- ---- check ----
 
--- The part of check that is about archived days.
 CREATE FUNCTION zbxhist_internal.check_archive(policy zbxhist.parent_config)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -624,3 +662,6 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
       JOIN pg_foreign_server f ON f.srvname = s.server
      WHERE NOT zbxhist_internal.has_timeout(f.srvname)
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_archive(zbxhist.parent_config) IS
+'The part of check that is about archived days (internal)';

@@ -1,7 +1,5 @@
 -- sql/packed/compact.sql
 
--- A free name for the table that takes the place of packed tables, by that of the
--- first.
 -- As if it had been packed so: history_p20261120_0000 becomes history_p20261120
 -- if a day is all in it now, history_p20261120_0000_0959 if ten hours are.  The
 -- number that it may have behind that, since names met, is chosen anew.
@@ -15,8 +13,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
                              || to_char(to_timestamp(to_clock - 60) AT TIME ZONE 'UTC', '_HH24MI') END)))
 $$;
 
--- The packed parts of days that are to be made one each, latest first: for maintenance,
--- or all there are.
+COMMENT ON FUNCTION zbxhist_internal.compacted_name IS
+'A free name for the table that takes the place of packed tables, by that of the first (internal)';
+
 -- What lies within one UTC day, one range right after the other, with the same
 -- columns, becomes one: a gap may get a partition yet.  Maintenance waits until
 -- the day is over for as long as partitions are before they are packed, and
@@ -72,8 +71,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
      ORDER BY 2 DESC
 $$;
 
--- The first tables of those parts of days that one run of maintenance makes one each,
--- by zbxhist.maintenance_compact_limit.
+COMMENT ON FUNCTION zbxhist_internal.compactable_days IS
+'The packed parts of days that are to be made one each, latest first: for maintenance, or all there are (internal)';
+
 -- A part of a day that is larger than the limit is compacted alone.
 CREATE FUNCTION zbxhist_internal.days_to_compact(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -91,8 +91,9 @@ BEGIN
 END
 $$;
 
--- The first tables of those parts of a UTC day that can be made one each; raises an
--- error if none can be, or nothing is packed.
+COMMENT ON FUNCTION zbxhist_internal.days_to_compact IS
+'The first tables of those parts of days that one run of maintenance makes one each, by zbxhist.maintenance_compact_limit (internal)';
+
 CREATE FUNCTION zbxhist_internal.ranges_to_compact(parent regclass, day date) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -122,6 +123,9 @@ BEGIN
         hint => looking);
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.ranges_to_compact IS
+'The first tables of those parts of a UTC day that can be made one each; raises an error if none can be, or nothing is packed (internal)';
 
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql AS $$

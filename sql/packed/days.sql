@@ -1,6 +1,5 @@
 -- sql/packed/days.sql
 
--- Disk space of the values of a packed day.
 -- Without indexes and maps: what VACUUM adds to a small day is no waste.
 CREATE FUNCTION zbxhist_internal.day_bytes(day regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -9,7 +8,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
       FROM pg_class k WHERE k.oid = day
 $$;
 
--- The clock at which a UTC day begins; raises an error if there is none.
+COMMENT ON FUNCTION zbxhist_internal.day_bytes IS 'Disk space of the values of a packed day (internal)';
+
 CREATE FUNCTION zbxhist_internal.day_clock(day date) RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -24,7 +24,9 @@ BEGIN
 END
 $$;
 
--- The constraint of the table of a packed day.
+COMMENT ON FUNCTION zbxhist_internal.day_clock IS
+'The clock at which a UTC day begins; raises an error if there is none (internal)';
+
 CREATE FUNCTION zbxhist_internal.day_constraint(from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- beyond the range of an integer the bound is open
@@ -33,13 +35,14 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
         CASE WHEN to_clock < 2147483648 THEN format('last_clock < %s', to_clock) END))
 $$;
 
--- A number that differs when a packed day has been changed, and the newest transaction
--- that has changed it; 55006 while some transactions see other rows than others.
+COMMENT ON FUNCTION zbxhist_internal.day_constraint IS 'The constraint of the table of a packed day (internal)';
+
 CREATE FUNCTION zbxhist_internal.day_version(day regclass, OUT version bigint, OUT newest xid8)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_day_version';
 
--- Something of somebody else that a DROP of a partition would not leave as it is, such
--- as a view; null if there is nothing.
+COMMENT ON FUNCTION zbxhist_internal.day_version IS
+'A number that differs when a packed day has been changed, and the newest transaction that has changed it; 55006 while some transactions see other rows than others (internal)';
+
 CREATE FUNCTION zbxhist_internal.dependent_object(partition regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -61,8 +64,9 @@ BEGIN
 END
 $$;
 
--- The packed days from before a change of columns whose rows wait in the parent, which
--- one run of maintenance unpacks, and packs again.
+COMMENT ON FUNCTION zbxhist_internal.dependent_object IS
+'Something of somebody else that a DROP of a partition would not leave as it is, such as a view; null if there is nothing (internal)';
+
 -- Rows that wait for such a day can be merged only after it has been packed
 -- anew.  Until then it takes all its space, so a run does that to few.
 CREATE FUNCTION zbxhist_internal.altered_days(parent regclass) RETURNS SETOF regclass
@@ -97,7 +101,9 @@ BEGIN
 END
 $$;
 
--- Creates the empty table of a packed day, or one for runs, for a range of clocks.
+COMMENT ON FUNCTION zbxhist_internal.altered_days IS
+'The packed days from before a change of columns whose rows wait in the parent, which one run of maintenance unpacks, and packs again (internal)';
+
 -- The columns of the parent follow the six of a packed day, or the seven of a
 -- table of runs; nothing is ever stored in them.  They say what the packed rows
 -- are made of, and stay as they are when the parent is altered: one that has been
@@ -151,8 +157,9 @@ BEGIN
 END
 $$;
 
--- Creates an empty table that can take the place of that of a packed day, or of several
--- that cover a range.
+COMMENT ON FUNCTION zbxhist_internal.create_day_of_range IS
+'Creates the empty table of a packed day, or one for runs, for a range of clocks (internal)';
+
 -- It has the columns with which the day was packed, whatever those of the
 -- parent are now, and is stored as the day is, and where it is unless the policy
 -- wants it elsewhere, but for what tables of runs have for themselves.  Constraints that its owner may have given to the day
@@ -195,8 +202,9 @@ BEGIN
 END
 $$;
 
--- Forgets packed days whose tables have been dropped, and notes in lost_values which
--- values went with them.
+COMMENT ON FUNCTION zbxhist_internal.create_day_like IS
+'Creates an empty table that can take the place of that of a packed day, or of several that cover a range (internal)';
+
 CREATE FUNCTION zbxhist_internal.note_dropped_days(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -221,7 +229,9 @@ BEGIN
 END
 $$;
 
--- Drops a packed day and returns the time that it waited for locks.
+COMMENT ON FUNCTION zbxhist_internal.note_dropped_days IS
+'Forgets packed days whose tables have been dropped, and notes in lost_values which values went with them (internal)';
+
 -- Who is reading packed days may come to this one next, so they are locked out
 -- of all of them for the moment that the drop takes.
 CREATE FUNCTION zbxhist_internal.drop_packed_day(parent regclass, day regclass) RETURNS interval
@@ -243,3 +253,6 @@ BEGIN
     RETURN waited;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.drop_packed_day IS
+'Drops a packed day and returns the time that it waited for locks (internal)';

@@ -1,10 +1,11 @@
 -- sql/packed/pack.sql
 
--- Why rows of a table cannot be packed; NULL if they can.
 CREATE FUNCTION zbxhist_internal.why_not_packable(relation regclass) RETURNS text
 LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_why_not_packable';
 
--- Why a partition cannot be packed; NULL if it can.
+COMMENT ON FUNCTION zbxhist_internal.why_not_packable IS
+'Why rows of a table cannot be packed; NULL if they can (internal)';
+
 CREATE FUNCTION zbxhist_internal.not_packable(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -45,8 +46,8 @@ BEGIN
 END
 $$;
 
--- The partitions and hours of runs whose time to be packed has come, oldest first, or
--- one of them, if it has.
+COMMENT ON FUNCTION zbxhist_internal.not_packable IS 'Why a partition cannot be packed; NULL if it can (internal)';
+
 -- A step asks for its own partition only: to look at all of them each time
 -- would take the square of their number.
 CREATE FUNCTION zbxhist_internal.packable_partitions(parent regclass, relation regclass DEFAULT NULL)
@@ -85,7 +86,9 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_tem
     (SELECT o.day FROM over o ORDER BY o.from_clock)
 $$;
 
--- The partitions of a day that can be packed; an error if there are none.
+COMMENT ON FUNCTION zbxhist_internal.packable_partitions IS
+'The partitions and hours of runs whose time to be packed has come, oldest first, or one of them, if it has (internal)';
+
 -- Some of a day's partitions may be packed already, or not be over yet.
 CREATE FUNCTION zbxhist_internal.partitions_to_pack(parent regclass, day date) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -123,15 +126,18 @@ BEGIN
 END
 $$;
 
--- What a packed day does not have of what was packed, in words for the log; nothing if
--- it has all by the policy.
+COMMENT ON FUNCTION zbxhist_internal.partitions_to_pack IS
+'The partitions of a day that can be packed; an error if there are none (internal)';
+
 CREATE FUNCTION zbxhist_internal.describe_left_out(left_out bigint, problem text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT concat(CASE WHEN left_out > 0 THEN format('; %s values of deleted items left out', left_out) END,
                   '; those of deleted items stay: ' || problem)
 $$;
 
--- Raises an error if another partition or packed day has clocks of a partition.
+COMMENT ON FUNCTION zbxhist_internal.describe_left_out IS
+'What a packed day does not have of what was packed, in words for the log; nothing if it has all by the policy (internal)';
+
 -- Each clock has one place where its rows are looked for.  Partitions that
 -- somebody has made by hand may share one; a packed day must not.
 CREATE FUNCTION zbxhist_internal.refuse_overlap(parent regclass, partition regclass) RETURNS void
@@ -147,16 +153,17 @@ BEGIN
 END
 $$;
 
--- Writes the rows of a partition, those of some items if any are named, into the table
--- of a packed day that was created in the same transaction; 55006 while some
--- transactions see other rows than others.
+COMMENT ON FUNCTION zbxhist_internal.refuse_overlap IS
+'Raises an error if another partition or packed day has clocks of a partition (internal)';
+
 CREATE FUNCTION zbxhist_internal.pack_rows(
     partition regclass, day regclass, kept_items bigint[] DEFAULT '{}', OUT rows bigint, OUT bytes bigint,
     OUT left_out bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_pack_rows';
 
--- Packs a partition, or does what has to be done before: more, call again; wait, call
--- again later.
+COMMENT ON FUNCTION zbxhist_internal.pack_rows IS
+'Writes the rows of a partition, those of some items if any are named, into the table of a packed day that was created in the same transaction; 55006 while some transactions see other rows than others (internal)';
+
 -- Nobody may write to the partition meanwhile; INSERTs do not wait for that
 -- but leave their rows in the parent.  Its rows are the same for every
 -- snapshot, as pack_rows makes sure of, so its place can be taken by a table
@@ -231,6 +238,9 @@ BEGIN
     RETURN 'done';
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.pack_partition IS
+'Packs a partition, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql AS $$

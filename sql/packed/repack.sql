@@ -1,25 +1,20 @@
 -- sql/packed/repack.sql
 
--- Moves rows of a parent alone that have these clocks into their packed day; those
--- whose key the day has with other values, or that are too many of one item and second,
--- stay.  Of what is archived it has what a call with only_fetch has fetched in the same
--- transaction.
 CREATE FUNCTION zbxhist_internal.merge_rows(
     parent regclass, day regclass, from_clock bigint, to_clock bigint, max_rows integer, only_fetch boolean DEFAULT false,
     OUT merged bigint, OUT duplicates bigint, OUT done boolean)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_merge_rows';
 
--- Writes the runs of a table anew, as fewer and larger ones, if there are that many
--- small ones, or enough of a larger size, of which about so many rows are merged at
--- once; returns how many were merged, -1 while somebody else has the table's lock.
+COMMENT ON FUNCTION zbxhist_internal.merge_rows IS
+'Moves rows of a parent alone that have these clocks into their packed day; those whose key the day has with other values, or that are too many of one item and second, stay.  Of what is archived it has what a call with only_fetch has fetched in the same transaction (internal)';
+
 CREATE FUNCTION zbxhist_internal.merge_runs(runs regclass, enough integer DEFAULT 64, batch_rows integer DEFAULT 131072)
 RETURNS bigint
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_merge_runs';
 
--- Writes the rows of packed days, which have clocks of their own, those of some items
--- if any are named, with times rounded to so many nanoseconds, into the table of one
--- that was created in the same transaction, and reads them again; 55006 while some
--- transactions see other rows than others.
+COMMENT ON FUNCTION zbxhist_internal.merge_runs IS
+'Writes the runs of a table anew, as fewer and larger ones, if there are that many small ones, or enough of a larger size, of which about so many rows are merged at once; returns how many were merged, -1 while somebody else has the table''s lock (internal)';
+
 -- The days may be changed meanwhile: the caller compares their versions with
 -- day_version() when nobody can change them any more.
 CREATE FUNCTION zbxhist_internal.repack_rows(
@@ -27,8 +22,9 @@ CREATE FUNCTION zbxhist_internal.repack_rows(
     OUT rows bigint, OUT bytes bigint, OUT versions bigint[], OUT left_out bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_repack_rows';
 
--- What the times of a packed day that ends there are to be rounded to, in nanoseconds;
--- NULL: not at all.
+COMMENT ON FUNCTION zbxhist_internal.repack_rows IS
+'Writes the rows of packed days, which have clocks of their own, those of some items if any are named, with times rounded to so many nanoseconds, into the table of one that was created in the same transaction, and reads them again; 55006 while some transactions see other rows than others (internal)';
+
 -- What is in the range of a packed day is written once more a week later, when
 -- nobody asks any more whether a value has been stored already.
 CREATE FUNCTION zbxhist_internal.due_precision(parent regclass, to_clock bigint) RETURNS integer
@@ -39,7 +35,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after)
 $$;
 
--- Bytes of packed days of one table that maintenance writes anew in an hour, at most.
+COMMENT ON FUNCTION zbxhist_internal.due_precision IS
+'What the times of a packed day that ends there are to be rounded to, in nanoseconds; NULL: not at all (internal)';
+
 CREATE FUNCTION zbxhist_internal.repack_limit() RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -50,8 +48,9 @@ BEGIN
 END
 $$;
 
--- Whether a day of a managed table may be repacked now by
--- zbxhist.maintenance_repack_limit.
+COMMENT ON FUNCTION zbxhist_internal.repack_limit IS
+'Bytes of packed days of one table that maintenance writes anew in an hour, at most (internal)';
+
 -- Each day that is repacked moves the time when the next one may be, so that
 -- in the long run it is no more than the setting allows, even if a single day
 -- is.  What was not used lately, up to an hour's, may be used at once.
@@ -64,9 +63,9 @@ BEGIN
 END
 $$;
 
--- The packed days that take a third more than they need, whose times are to be rounded,
--- or that are to be in another tablespace, which is named, with their bytes and those
--- wasted, worst first.
+COMMENT ON FUNCTION zbxhist_internal.may_repack IS
+'Whether a day of a managed table may be repacked now by zbxhist.maintenance_repack_limit (internal)';
+
 -- What a day needs is judged, without a look into it, by what its values took
 -- when it was written last.  Of one that was written by an older version, or
 -- has twice the values by now, that says nothing: it is judged by other days.
@@ -100,8 +99,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog,
      ORDER BY n.wasted DESC
 $$;
 
--- Notes why packed days cannot be made one, at the one that is to blame, and returns
--- that.
+COMMENT ON FUNCTION zbxhist_internal.wasteful_days IS
+'The packed days that take a third more than they need, whose times are to be rounded, or that are to be in another tablespace, which is named, with their bytes and those wasted, worst first (internal)';
+
 -- An error names the table that it is about.  Its SQLSTATE tells check() of
 -- damage, of which there is a line of its own.
 CREATE FUNCTION zbxhist_internal.note_culprit(days regclass[], sqlstate text, problem text) RETURNS regclass
@@ -116,9 +116,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
     RETURNING d.day
 $$;
 
--- Takes ACCESS EXCLUSIVE on packed days and the foreign table that stands for them if
--- they have not been changed since their versions were read, and returns the time it
--- waited.
+COMMENT ON FUNCTION zbxhist_internal.note_culprit IS
+'Notes why packed days cannot be made one, at the one that is to blame, and returns that (internal)';
+
 -- Changes are locked out first, for a look whether there have been any; readers
 -- only then, for the moment of the swap.  A session that changes packed rows may
 -- hold the foreign table's lock and wait for the day's: so all locks are given back
@@ -170,8 +170,9 @@ BEGIN
 END
 $$;
 
--- Drops the tables of packed days and gives the name of the first one, or that of what
--- they make together, to another one.
+COMMENT ON FUNCTION zbxhist_internal.lock_unchanged_days IS
+'Takes ACCESS EXCLUSIVE on packed days and the foreign table that stands for them if they have not been changed since their versions were read, and returns the time it waited (internal)';
+
 CREATE FUNCTION zbxhist_internal.replace_tables(days regclass[], new_day regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -200,9 +201,9 @@ BEGIN
 END
 $$;
 
--- Waits for those who read packed days, or could not see rows that are there, and notes
--- that an action on them has begun, so that the next call finds rows that all
--- transactions see alike.
+COMMENT ON FUNCTION zbxhist_internal.replace_tables IS
+'Drops the tables of packed days and gives the name of the first one, or that of what they make together, to another one (internal)';
+
 CREATE FUNCTION zbxhist_internal.begin_rewrite(parent regclass, action text, days regclass[]) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -212,9 +213,9 @@ BEGIN
 END
 $$;
 
--- Puts a new table, which packed_day has already, in the place of packed days that are
--- not to have been changed since their versions were read, and returns the time it
--- waited for locks.
+COMMENT ON FUNCTION zbxhist_internal.begin_rewrite IS
+'Waits for those who read packed days, or could not see rows that are there, and notes that an action on them has begun, so that the next call finds rows that all transactions see alike (internal)';
+
 CREATE FUNCTION zbxhist_internal.end_rewrite(parent regclass, days regclass[], versions bigint[], new_day regclass)
 RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -231,8 +232,9 @@ BEGIN
 END
 $$;
 
--- Writes packed days anew, as one, or does what has to be done before: more, call
--- again; wait, call again later.
+COMMENT ON FUNCTION zbxhist_internal.end_rewrite IS
+'Puts a new table, which packed_day has already, in the place of packed days that are not to have been changed since their versions were read, and returns the time it waited for locks (internal)';
+
 -- One packed day is repacked, or several whose ranges follow each other are
 -- compacted: made one.  They are read and changed meanwhile: if one has been
 -- changed, all are left as they are.  The first call waits for what is running
@@ -319,6 +321,9 @@ BEGIN
     RETURN 'done';
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.rewrite_days IS
+'Writes packed days anew, as one, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql AS $$

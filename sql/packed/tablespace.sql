@@ -1,6 +1,5 @@
 -- sql/packed/tablespace.sql
 
--- The tablespace of a table.
 CREATE FUNCTION zbxhist_internal.tablespace_of(relation regclass) RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT t.spcname
@@ -10,7 +9,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE k.oid = relation
 $$;
 
--- Whether there is a tablespace of that name in which a role may create tables.
+COMMENT ON FUNCTION zbxhist_internal.tablespace_of IS 'The tablespace of a table (internal)';
+
 -- That of the database needs no privilege, as in CREATE TABLE.
 CREATE FUNCTION zbxhist_internal.may_create_in(role oid, tablespace name) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -20,8 +20,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                       AND (t.oid = d.dattablespace OR has_tablespace_privilege(role, t.oid, 'CREATE')))
 $$;
 
--- The tablespace in which a packed day that ends there is to be by now; NULL: where it
--- is, or where its parent is.
+COMMENT ON FUNCTION zbxhist_internal.may_create_in IS
+'Whether there is a tablespace of that name in which a role may create tables (internal)';
+
 -- All parts of a day have the same age, so that they are moved once: as the day
 -- that is made of them.  Where the tablespace cannot be used packing goes on in
 -- that of the parent, and check() tells.  Who maintains has the owner's privileges.
@@ -36,8 +37,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
        AND zbxhist_internal.may_create_in(k.relowner, c.packed_tablespace)
 $$;
 
--- Raises an error unless a policy may get this tablespace for packed days, NULL: that
--- which it has.
+COMMENT ON FUNCTION zbxhist_internal.due_tablespace IS
+'The tablespace in which a packed day that ends there is to be by now; NULL: where it is, or where its parent is (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_tablespace(
     policy zbxhist.parent_config, packed_tablespace name, packed_tablespace_after interval) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -60,7 +62,9 @@ BEGIN
 END
 $$;
 
--- The part of check that is about the tablespace of packed days.
+COMMENT ON FUNCTION zbxhist_internal.verify_tablespace IS
+'Raises an error unless a policy may get this tablespace for packed days, NULL: that which it has (internal)';
+
 CREATE FUNCTION zbxhist_internal.check_tablespace(policy zbxhist.parent_config)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -77,3 +81,6 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS
       LEFT JOIN pg_tablespace t ON t.spcname = policy.packed_tablespace
      WHERE k.oid = policy.parent AND NOT zbxhist_internal.may_create_in(k.relowner, policy.packed_tablespace)
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_tablespace IS
+'The part of check that is about the tablespace of packed days (internal)';

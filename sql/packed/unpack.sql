@@ -1,11 +1,11 @@
 -- sql/packed/unpack.sql
 
--- Moves all rows of a packed day into a partition and returns their number.
 CREATE FUNCTION zbxhist_internal.unpack_rows(day regclass, partition regclass) RETURNS bigint
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_unpack_rows';
 
--- The packed tables of a day, those of runs only if asked for; an error if there are
--- none.
+COMMENT ON FUNCTION zbxhist_internal.unpack_rows IS
+'Moves all rows of a packed day into a partition and returns their number (internal)';
+
 CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date, with_runs boolean DEFAULT false)
 RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -22,6 +22,9 @@ BEGIN
     RETURN result;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.days_to_unpack IS
+'The packed tables of a day, those of runs only if asked for; an error if there are none (internal)';
 
 CREATE PROCEDURE zbxhist.unpack(parent regclass, day date)
 LANGUAGE plpgsql AS $$

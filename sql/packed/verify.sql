@@ -1,25 +1,26 @@
 -- sql/packed/verify.sql
 
--- What is damaged in the table of a packed day: all checksums, values and statistics
--- are looked at.
 CREATE FUNCTION zbxhist_internal.verify_day(day regclass) RETURNS TABLE (itemid bigint, clock integer, problem text)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_verify_day';
 
--- Packed days in which a query has met damage since they were last looked through, and
--- when.
+COMMENT ON FUNCTION zbxhist_internal.verify_day IS
+'What is damaged in the table of a packed day: all checksums, values and statistics are looked at (internal)';
+
 -- A query that fails, or that runs on a standby, can write to no table: see
 -- src/packed/values/day_decode.c.
 CREATE FUNCTION zbxhist_internal.met_damage() RETURNS TABLE (day oid, met_at timestamptz)
 LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'zbxhist_met_damage';
 
--- Forgets that a query has met damage in a packed day.
+COMMENT ON FUNCTION zbxhist_internal.met_damage IS
+'Packed days in which a query has met damage since they were last looked through, and when (internal)';
+
 CREATE FUNCTION zbxhist_internal.forget_damage(day oid) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'zbxhist_forget_damage';
 
--- Remembers that a packed day has been looked through, and what is damaged in it; NULL
--- if nothing.
+COMMENT ON FUNCTION zbxhist_internal.forget_damage IS 'Forgets that a query has met damage in a packed day (internal)';
+
 CREATE FUNCTION zbxhist_internal.note_verified(parent regclass, day regclass, problem text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -38,7 +39,9 @@ BEGIN
 END
 $$;
 
--- In what time maintenance looks through all packed days; zero: never.
+COMMENT ON FUNCTION zbxhist_internal.note_verified IS
+'Remembers that a packed day has been looked through, and what is damaged in it; NULL if nothing (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_interval() RETURNS interval
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -48,8 +51,9 @@ BEGIN
 END
 $$;
 
--- The packed days that maintenance is to look through now: those in which a query has
--- met damage, and the share of a day of all, longest not looked at first.
+COMMENT ON FUNCTION zbxhist_internal.verify_interval() IS
+'In what time maintenance looks through all packed days; zero: never (internal)';
+
 CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -93,6 +97,9 @@ BEGIN
     END LOOP;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.days_to_verify IS
+'The packed days that maintenance is to look through now: those in which a query has met damage, and the share of a day of all, longest not looked at first (internal)';
 
 CREATE FUNCTION zbxhist.verify(parent regclass) RETURNS TABLE (day regclass, itemid bigint, clock integer, problem text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$

@@ -1,7 +1,5 @@
 -- sql/partitions/clone.sql
 
--- Whether a managed table has the columns that it had when a day was packed, so that
--- rows can be merged into that.
 -- The first six columns of a day's table are its own, of one of runs seven.
 CREATE FUNCTION zbxhist_internal.has_same_columns(parent regclass, day regclass) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -23,7 +21,9 @@ BEGIN
 END
 $$;
 
--- The triggers of a managed table that its partitions are to have, too.
+COMMENT ON FUNCTION zbxhist_internal.has_same_columns IS
+'Whether a managed table has the columns that it had when a day was packed, so that rows can be merged into that (internal)';
+
 -- The row triggers that PostgreSQL fires on the table a row is stored in.
 -- BEFORE INSERT ones stay behind: they fire on the parent, before the routing.
 CREATE FUNCTION zbxhist_internal.row_triggers(parent regclass) RETURNS SETOF pg_trigger
@@ -37,14 +37,18 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND t.tgfoid <> 'zbxhist.route()'::regprocedure
 $$;
 
--- The privileges granted on a table and its columns, to compare them.
+COMMENT ON FUNCTION zbxhist_internal.row_triggers IS
+'The triggers of a managed table that its partitions are to have, too (internal)';
+
 CREATE FUNCTION zbxhist_internal.describe_grants(relation regclass) RETURNS text[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(DISTINCT format('%s %s %s%s', p.grantee, p.privilege_type, p.is_grantable, ' (' || p.column_name || ')')), '{}')
       FROM zbxhist_internal.privileges(relation) p
 $$;
 
--- The definitions of those foreign keys of a managed table that a partition has not.
+COMMENT ON FUNCTION zbxhist_internal.describe_grants IS
+'The privileges granted on a table and its columns, to compare them (internal)';
+
 CREATE FUNCTION zbxhist_internal.missing_foreign_keys(parent regclass, partition regclass) RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT pg_get_constraintdef(c.oid)
@@ -57,8 +61,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      ORDER BY c.conname
 $$;
 
--- Gives a new partition the statistics targets, column options and replica identity of
--- its parent.
+COMMENT ON FUNCTION zbxhist_internal.missing_foreign_keys IS
+'The definitions of those foreign keys of a managed table that a partition has not (internal)';
+
 CREATE FUNCTION zbxhist_internal.clone_columns(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -90,8 +95,9 @@ BEGIN
 END
 $$;
 
--- Gives a partition the foreign keys of its parent that it has not, for new rows if it
--- has some already.
+COMMENT ON FUNCTION zbxhist_internal.clone_columns IS
+'Gives a new partition the statistics targets, column options and replica identity of its parent (internal)';
+
 CREATE FUNCTION zbxhist_internal.clone_foreign_keys(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -102,8 +108,9 @@ BEGIN
 END
 $$;
 
--- Gives a partition the privileges granted on its parent and its columns, and no
--- others.
+COMMENT ON FUNCTION zbxhist_internal.clone_foreign_keys IS
+'Gives a partition the foreign keys of its parent that it has not, for new rows if it has some already (internal)';
+
 CREATE FUNCTION zbxhist_internal.clone_grants(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -117,8 +124,9 @@ BEGIN
 END
 $$;
 
--- Gives a partition the indexes of its parent that it has not, and the keys as well if
--- it is empty.
+COMMENT ON FUNCTION zbxhist_internal.clone_grants IS
+'Gives a partition the privileges granted on its parent and its columns, and no others (internal)';
+
 -- Primary key, unique and exclusion constraints first, then the other
 -- indexes, each in the tablespace and with the storage settings that the
 -- parent's has.  The names are chosen by PostgreSQL, which also evaluates
@@ -183,8 +191,9 @@ BEGIN
 END
 $$;
 
--- Gives a partition the row triggers of its parent that it has not, except those before
--- INSERT and those with transition tables.
+COMMENT ON FUNCTION zbxhist_internal.clone_indexes IS
+'Gives a partition the indexes of its parent that it has not, and the keys as well if it is empty (internal)';
+
 CREATE FUNCTION zbxhist_internal.clone_triggers(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -234,3 +243,6 @@ BEGIN
     END LOOP;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.clone_triggers IS
+'Gives a partition the row triggers of its parent that it has not, except those before INSERT and those with transition tables (internal)';

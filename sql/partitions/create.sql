@@ -1,8 +1,5 @@
 -- sql/partitions/create.sql
 
--- A name that is free in a schema, or in two, for a relation and its row type: as much
--- of a stem as there is room for, an ending, and a number after it if need be; nobody
--- else is given it until the transaction ends.
 -- A table that another transaction has not committed yet is not in the catalogs,
 -- but its name must not be taken a second time.  So who takes a name locks it,
 -- and one that is locked is not free: nobody waits.  What its last holder has
@@ -34,7 +31,9 @@ BEGIN
 END
 $$;
 
--- A free name for a new partition in the schema of its parent.
+COMMENT ON FUNCTION zbxhist_internal.free_name IS
+'A name that is free in a schema, or in two, for a relation and its row type: as much of a stem as there is room for, an ending, and a number after it if need be; nobody else is given it until the transaction ends (internal)';
+
 CREATE FUNCTION zbxhist_internal.partition_name(
     parent regclass, partition_interval interval, from_clock bigint, to_clock bigint) RETURNS name
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -58,7 +57,9 @@ BEGIN
 END
 $$;
 
--- Storage settings as pg_class holds them, written for WITH (...) or SET (...).
+COMMENT ON FUNCTION zbxhist_internal.partition_name IS
+'A free name for a new partition in the schema of its parent (internal)';
+
 CREATE FUNCTION zbxhist_internal.format_options(options text[], prefix text DEFAULT '') RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(format('%s%I=%L', prefix, split_part(o, '=', 1),
@@ -66,12 +67,15 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
       FROM unnest(options) WITH ORDINALITY AS u (o, n)
 $$;
 
--- ALTER TABLE ... OWNER TO of a table or foreign table, which is not looked up by name.
+COMMENT ON FUNCTION zbxhist_internal.format_options IS
+'Storage settings as pg_class holds them, written for WITH (...) or SET (...) (internal)';
+
 CREATE FUNCTION zbxhist_internal.change_owner(relation regclass, owner oid) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_change_owner';
 
--- Makes a role the owner of a partition, a packed day or a foreign table of the
--- caller's.
+COMMENT ON FUNCTION zbxhist_internal.change_owner IS
+'ALTER TABLE ... OWNER TO of a table or foreign table, which is not looked up by name (internal)';
+
 CREATE FUNCTION zbxhist_internal.give_to(relation regclass, owner oid) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -89,8 +93,9 @@ BEGIN
 END
 $$;
 
--- Creates one partition, with everything its parent has, for a range that no other
--- partition touches.
+COMMENT ON FUNCTION zbxhist_internal.give_to IS
+'Makes a role the owner of a partition, a packed day or a foreign table of the caller''s (internal)';
+
 -- CREATE TABLE ... INHERITS takes SHARE UPDATE EXCLUSIVE on the parent: no
 -- INSERT waits for it.  What it may wait for is maintenance of PostgreSQL
 -- itself; an autovacuum gives way after deadlock_timeout, so the wait allowed
@@ -169,12 +174,15 @@ BEGIN
 END
 $$;
 
--- The name of a CHECK constraint that a row of these clocks might violate, found
--- without its evaluation; NULL if there is none.
+COMMENT ON FUNCTION zbxhist_internal.create_range IS
+'Creates one partition, with everything its parent has, for a range that no other partition touches (internal)';
+
 CREATE FUNCTION zbxhist_internal.open_check(relation regclass, from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_open_check';
 
--- Why new values of a table cannot be stored as runs; NULL if they can.
+COMMENT ON FUNCTION zbxhist_internal.open_check IS
+'The name of a CHECK constraint that a row of these clocks might violate, found without its evaluation; NULL if there is none (internal)';
+
 -- Runs have no index on the key: it is looked up as in packed days.  What a row
 -- would be checked by or would set off in a partition keeps it from being stored
 -- in a run, see src/ingest/run_table.c.  And tables of runs have two columns with
@@ -227,7 +235,9 @@ BEGIN
 END
 $$;
 
--- Whether places for new values of a managed table are to be made as tables of runs.
+COMMENT ON FUNCTION zbxhist_internal.why_no_runs IS
+'Why new values of a table cannot be stored as runs; NULL if they can (internal)';
+
 CREATE FUNCTION zbxhist_internal.takes_runs(parent regclass) RETURNS boolean
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.parent_config c
@@ -235,7 +245,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
        AND zbxhist_internal.why_no_runs(takes_runs.parent) IS NULL
 $$;
 
--- Creates a table that takes the new values of a range of clocks as runs.
+COMMENT ON FUNCTION zbxhist_internal.takes_runs IS
+'Whether places for new values of a managed table are to be made as tables of runs (internal)';
+
 -- A table as that of a packed day, but for its indexes: a run's rows are of many
 -- items, and its clocks the least and the greatest of all of them.  What a
 -- statement has stored is found by the time that it ends, and has no other index
@@ -272,8 +284,9 @@ BEGIN
 END
 $$;
 
--- Creates what takes the new values of a range of clocks by the policy: a partition, or
--- a table of runs.
+COMMENT ON FUNCTION zbxhist_internal.create_runs IS
+'Creates a table that takes the new values of a range of clocks as runs (internal)';
+
 -- A whole day ahead is a partition in any case: nothing is stored there before
 -- it is split.
 CREATE FUNCTION zbxhist_internal.create_place(parent regclass, from_clock bigint, to_clock bigint) RETURNS regclass
@@ -286,6 +299,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
       FROM zbxhist.parent_config c
      WHERE c.parent = create_place.parent
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_place IS
+'Creates what takes the new values of a range of clocks by the policy: a partition, or a table of runs (internal)';
 
 CREATE FUNCTION zbxhist.create_partition(parent regclass, day date) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$

@@ -1,6 +1,5 @@
 -- sql/partitions/indexes.sql
 
--- An index without its name and table, to compare it.
 CREATE FUNCTION zbxhist_internal.describe_index(index regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -13,7 +12,8 @@ BEGIN
 END
 $$;
 
--- The columns of a table's primary key, or else of a unique index; NULL if it has none.
+COMMENT ON FUNCTION zbxhist_internal.describe_index IS 'An index without its name and table, to compare it (internal)';
+
 CREATE FUNCTION zbxhist_internal.key_columns(parent regclass) RETURNS name[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_agg(a.attname ORDER BY a.attname)
@@ -24,8 +24,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
 $$;
 
--- Whether a partition has an index by which a key of its parent that it lacks can be
--- looked for.
+COMMENT ON FUNCTION zbxhist_internal.key_columns IS
+'The columns of a table''s primary key, or else of a unique index; NULL if it has none (internal)';
+
 -- INSERTs look for a key that a partition lacks by any btree that begins with
 -- one of its columns, see src/ingest/key_search.c.
 CREATE FUNCTION zbxhist_internal.is_searchable(partition regclass, key regclass) RETURNS boolean
@@ -41,7 +42,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
          WHERE x.indrelid = partition AND x.indisvalid AND x.indpred IS NULL)
 $$;
 
--- The valid indexes of a table that another one has not.
+COMMENT ON FUNCTION zbxhist_internal.is_searchable IS
+'Whether a partition has an index by which a key of its parent that it lacks can be looked for (internal)';
+
 CREATE FUNCTION zbxhist_internal.missing_indexes(relation regclass, partition regclass) RETURNS SETOF pg_index
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -56,8 +59,9 @@ BEGIN
 END
 $$;
 
--- What a partition lacks of its parent, or has otherwise: privileges, foreign keys, row
--- triggers.
+COMMENT ON FUNCTION zbxhist_internal.missing_indexes IS
+'The valid indexes of a table that another one has not (internal)';
+
 -- With row security the partitions get no privileges: they would show what
 -- policies hide.
 CREATE FUNCTION zbxhist_internal.unlike(parent regclass, partition regclass) RETURNS text[]
@@ -77,7 +81,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE source.oid = parent
 $$;
 
--- The partitions that maintenance has to bring in line with their parent.
+COMMENT ON FUNCTION zbxhist_internal.unlike IS
+'What a partition lacks of its parent, or has otherwise: privileges, foreign keys, row triggers (internal)';
+
 -- The catalogs say at once of most that they are like their parent.
 CREATE FUNCTION zbxhist_internal.unaligned_partitions(parent regclass) RETURNS SETOF regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -99,8 +105,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
      ORDER BY s.from_clock
 $$;
 
--- The partitions that are to get indexes of the table they belong to, or one of them,
--- if it is.
+COMMENT ON FUNCTION zbxhist_internal.unaligned_partitions IS
+'The partitions that maintenance has to bring in line with their parent (internal)';
+
 -- A key is left to the administrator: rows that are there may not keep it.  A
 -- partition that fills up is waited for if it is large, and one that is about
 -- to be packed needs none.
@@ -119,8 +126,9 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
      ORDER BY p.from_clock
 $$;
 
--- The indexes of a managed table, its partitions and packed days, or of one of these,
--- that were not built to their end, and whether maintenance drops them.
+COMMENT ON FUNCTION zbxhist_internal.unindexed_partitions IS
+'The partitions that are to get indexes of the table they belong to, or one of them, if it is (internal)';
+
 -- What CREATE INDEX or REINDEX CONCURRENTLY leaves when it fails: no query uses
 -- it, INSERTs may have to keep it up.  Nobody misses one that the table has a
 -- valid copy of, nor one of a packed day's table that is not of our making; but the
@@ -150,7 +158,9 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
      ORDER BY x.indrelid::regclass::text, x.indexrelid::regclass::text
 $$;
 
--- The columns of an index, if it is made as one of those that a table of runs has.
+COMMENT ON FUNCTION zbxhist_internal.unfinished_indexes IS
+'The indexes of a managed table, its partitions and packed days, or of one of these, that were not built to their end, and whether maintenance drops them (internal)';
+
 CREATE FUNCTION zbxhist_internal.run_index_columns(index regclass) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT w.columns
@@ -159,11 +169,15 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
            = format('btree (%s) WHERE (%s)', w.columns, w.condition)
 $$;
 
--- The indexes of a table of runs: of runs that statements have stored, and of those
--- that were merged.
+COMMENT ON FUNCTION zbxhist_internal.run_index_columns IS
+'The columns of an index, if it is made as one of those that a table of runs has (internal)';
+
 -- As src/packed/runs/run_index.c wants them.
 CREATE FUNCTION zbxhist_internal.run_indexes() RETURNS TABLE (columns text, condition text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 2 SET search_path = pg_catalog, pg_temp AS $$
     VALUES ('last_clock', 'batch IS NULL'),
            ('batch, last_itemid, first_itemid', 'batch IS NOT NULL')
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.run_indexes IS
+'The indexes of a table of runs: of runs that statements have stored, and of those that were merged (internal)';

@@ -1,7 +1,5 @@
 -- sql/partitions/take_off.sql
 
--- Makes a partition a table of its own, in another schema if one is given, and returns
--- the time that it waited for its lock.
 -- Its constraint zbxhist_clock stays, and says of what time its rows are.  In the
 -- other schema there may be a table or index of its name, a partition of another
 -- parent maybe: then it gets a number.
@@ -36,7 +34,9 @@ BEGIN
 END
 $$;
 
--- Drops a partition or packed day, or detaches a partition, and logs it.
+COMMENT ON FUNCTION zbxhist_internal.detach_partition IS
+'Makes a partition a table of its own, in another schema if one is given, and returns the time that it waited for its lock (internal)';
+
 CREATE FUNCTION zbxhist_internal.take_off(
     parent regclass, relation regclass, action text, schema_name name, message text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -64,3 +64,6 @@ BEGIN
         message => concat_ws(', ', message, CASE action WHEN 'detach' THEN format('now table %s', relation) END));
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.take_off IS
+'Drops a partition or packed day, or detaches a partition, and logs it (internal)';

@@ -1,7 +1,5 @@
 -- sql/setup/consent.sql
 
--- What is lost by the retention that setup brings: rows that the next maintenance
--- deletes, and storage periods of items that are longer.
 CREATE FUNCTION zbxhist_internal.setup_losses(
     policies zbxhist.parent_config[], formers zbxhist.parent_config[], overridden boolean)
 RETURNS TABLE (parent regclass, action text, detail text, wants_consent boolean)
@@ -61,8 +59,9 @@ BEGIN
 END
 $$;
 
--- Says how much the next maintenance will delete by a policy just set, and warns if
--- partitions are long for its retention.
+COMMENT ON FUNCTION zbxhist_internal.setup_losses IS
+'What is lost by the retention that setup brings: rows that the next maintenance deletes, and storage periods of items that are longer (internal)';
+
 CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
@@ -90,8 +89,9 @@ BEGIN
 END
 $$;
 
--- Raises an error if setup would have something deleted, with the call that agrees to
--- that; with dry_run, only says so.
+COMMENT ON FUNCTION zbxhist_internal.announce_deletion IS
+'Says how much the next maintenance will delete by a policy just set, and warns if partitions are long for its retention (internal)';
+
 CREATE FUNCTION zbxhist_internal.ask_consent(losses text[], dry_run boolean, command text)
 RETURNS TABLE (parent regclass, action text, detail text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -109,3 +109,6 @@ BEGIN
     RETURN NEXT;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.ask_consent IS
+'Raises an error if setup would have something deleted, with the call that agrees to that; with dry_run, only says so (internal)';

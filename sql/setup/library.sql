@@ -5,15 +5,18 @@ LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_version';
 
 COMMENT ON FUNCTION zbxhist.version IS 'Version of the loaded library';
 
--- Whether the library was loaded before the first statement of the session.
 CREATE FUNCTION zbxhist_internal.is_preloaded() RETURNS boolean
 LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_preloaded';
 
--- Whether shared_preload_libraries names the library, so that all sessions have it.
+COMMENT ON FUNCTION zbxhist_internal.is_preloaded IS
+'Whether the library was loaded before the first statement of the session (internal)';
+
 CREATE FUNCTION zbxhist_internal.is_shared() RETURNS boolean
 LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_shared';
 
--- The libraries that a value of session_preload_libraries names.
+COMMENT ON FUNCTION zbxhist_internal.is_shared IS
+'Whether shared_preload_libraries names the library, so that all sessions have it (internal)';
+
 CREATE FUNCTION zbxhist_internal.library_list(value text) RETURNS text[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- names with commas or spaces are in double quotes
@@ -23,8 +26,9 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
                   ORDER BY m.place)
 $$;
 
--- A list of libraries with zbxhist added, as SET wants it; NULL if it is among them
--- already.
+COMMENT ON FUNCTION zbxhist_internal.library_list IS
+'The libraries that a value of session_preload_libraries names (internal)';
+
 CREATE FUNCTION zbxhist_internal.with_library(libraries text[]) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(quote_literal(l), ', ' ORDER BY place)
@@ -33,8 +37,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
                             FILTER (WHERE place <= cardinality(libraries)), false)
 $$;
 
--- The libraries that session_preload_libraries names for all sessions of this database;
--- NULL if the caller cannot know.
+COMMENT ON FUNCTION zbxhist_internal.with_library IS
+'A list of libraries with zbxhist added, as SET wants it; NULL if it is among them already (internal)';
+
 -- What is set for the server counts where nothing is set for the database.
 -- The user who runs this may have another setting, which says nothing of others,
 -- or may not see the server's: then it is unknown.
@@ -62,8 +67,9 @@ BEGIN
 END
 $$;
 
--- The roles that may insert and whose own session_preload_libraries leaves the library
--- out, each with the command that adds it.
+COMMENT ON FUNCTION zbxhist_internal.session_libraries IS
+'The libraries that session_preload_libraries names for all sessions of this database; NULL if the caller cannot know (internal)';
+
 -- What is set for a role, and more so for a role in a database, counts before
 -- what is set for the database.
 CREATE FUNCTION zbxhist_internal.overriding_roles() RETURNS TABLE (role name, command text)
@@ -88,8 +94,9 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS
      ORDER BY r.rolname
 $$;
 
--- The command that has every session of this database load the library when it begins;
--- NULL if they do.
+COMMENT ON FUNCTION zbxhist_internal.overriding_roles IS
+'The roles that may insert and whose own session_preload_libraries leaves the library out, each with the command that adds it (internal)';
+
 CREATE FUNCTION zbxhist_internal.preload_command() RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -100,8 +107,9 @@ BEGIN
 END
 $$;
 
--- Has every session of this database load the library when it begins, if the caller
--- may, and says so; NULL if nothing is to be done.
+COMMENT ON FUNCTION zbxhist_internal.preload_command IS
+'The command that has every session of this database load the library when it begins; NULL if they do (internal)';
+
 -- session_preload_libraries is for superusers, and from PostgreSQL 15 on for
 -- roles that they grant it to.  A role that cannot see what the server has set could
 -- only replace it, so it is told as well.
@@ -126,3 +134,6 @@ BEGIN
     RETURN command;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.preload_library IS
+'Has every session of this database load the library when it begins, if the caller may, and says so; NULL if nothing is to be done (internal)';

@@ -1,21 +1,22 @@
 -- sql/setup/policy.sql
 
--- How long after its end setup has a partition of some length packed, if nobody says
--- otherwise.
 CREATE FUNCTION zbxhist_internal.default_pack_after(partition_interval interval) RETURNS interval
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN partition_interval < interval '1 day' THEN interval '1 hour' ELSE interval '1 day' END
 $$;
 
--- The option ingest of setup, as far as a table can have it.
+COMMENT ON FUNCTION zbxhist_internal.default_pack_after IS
+'How long after its end setup has a partition of some length packed, if nobody says otherwise (internal)';
+
 -- What is asked of all history tables is done for those that can have it.
 CREATE FUNCTION zbxhist_internal.possible_ingest(parent regclass, given text) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN given = 'runs' AND zbxhist_internal.why_no_runs(parent) IS NOT NULL THEN 'heap' ELSE given END
 $$;
 
--- The policy that setup gives a Zabbix table: history by the hour or as given, trends
--- by month.
+COMMENT ON FUNCTION zbxhist_internal.possible_ingest IS
+'The option ingest of setup, as far as a table can have it (internal)';
+
 CREATE FUNCTION zbxhist_internal.new_policy(parent regclass, is_trends boolean, options zbxhist.managed_schema)
 RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -44,8 +45,9 @@ BEGIN
 END
 $$;
 
--- The retention that setup brings to a table where there was none or a longer one, and
--- whether somebody has to agree to that; NULL if it brings none.
+COMMENT ON FUNCTION zbxhist_internal.new_policy IS
+'The policy that setup gives a Zabbix table: history by the hour or as given, trends by month (internal)';
+
 -- A user who gives a period knows it.  Where it comes from Zabbix, and nothing has
 -- acted on it so far, the user may not know of it.
 CREATE FUNCTION zbxhist_internal.new_retention(
@@ -74,8 +76,9 @@ BEGIN
 END
 $$;
 
--- The options of setup for new tables of a schema: those given now, else those given
--- before, else the defaults.
+COMMENT ON FUNCTION zbxhist_internal.new_retention IS
+'The retention that setup brings to a table where there was none or a longer one, and whether somebody has to agree to that; NULL if it brings none (internal)';
+
 CREATE FUNCTION zbxhist_internal.merged_options(schema_name name, given zbxhist.managed_schema, never_pack boolean)
 RETURNS zbxhist.managed_schema
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -107,7 +110,9 @@ BEGIN
 END
 $$;
 
--- The policy of a managed table with those options of setup that are given.
+COMMENT ON FUNCTION zbxhist_internal.merged_options IS
+'The options of setup for new tables of a schema: those given now, else those given before, else the defaults (internal)';
+
 CREATE FUNCTION zbxhist_internal.changed_policy(
     former zbxhist.parent_config, is_trends boolean, given zbxhist.managed_schema, never_pack boolean)
 RETURNS zbxhist.parent_config
@@ -136,8 +141,9 @@ BEGIN
 END
 $$;
 
--- A policy in words, as it is or as it would be if Zabbix overrode the storage periods
--- of its items.
+COMMENT ON FUNCTION zbxhist_internal.changed_policy IS
+'The policy of a managed table with those options of setup that are given (internal)';
+
 CREATE FUNCTION zbxhist_internal.describe_policy(policy zbxhist.parent_config, overridden boolean DEFAULT false) RETURNS text
 LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT format('partitions of %s, %s%s ahead; %s%s%s%s; retention %s%s',
@@ -166,7 +172,9 @@ LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET in
       FROM zbxhist_internal.effective_retention(policy.parent, policy.retention, overridden) r
 $$;
 
--- Changes the policy of a managed table to this one.
+COMMENT ON FUNCTION zbxhist_internal.describe_policy IS
+'A policy in words, as it is or as it would be if Zabbix overrode the storage periods of its items (internal)';
+
 CREATE FUNCTION zbxhist_internal.write_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -185,7 +193,8 @@ BEGIN
 END
 $$;
 
--- Writes the policy of a table that is not managed, or whose undo is under way.
+COMMENT ON FUNCTION zbxhist_internal.write_policy IS 'Changes the policy of a managed table to this one (internal)';
+
 CREATE FUNCTION zbxhist_internal.write_new_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -210,3 +219,6 @@ BEGIN
     END IF;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.write_new_policy IS
+'Writes the policy of a table that is not managed, or whose undo is under way (internal)';

@@ -1,6 +1,5 @@
 -- sql/setup/setup.sql
 
--- What setup does with each table that it finds.
 CREATE FUNCTION zbxhist_internal.plan_setup(given zbxhist.managed_schema, never_pack boolean, overridden boolean)
 RETURNS TABLE (table_schema name, action text, policy zbxhist.parent_config, former zbxhist.parent_config, detail text)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
@@ -39,7 +38,8 @@ BEGIN
 END
 $$;
 
--- The part of setup that changes something.
+COMMENT ON FUNCTION zbxhist_internal.plan_setup IS 'What setup does with each table that it finds (internal)';
+
 CREATE FUNCTION zbxhist_internal.set_up(
     given zbxhist.managed_schema, never_pack boolean, configure_zabbix boolean, dry_run boolean, schemas name[],
     fresh zbxhist.parent_config[], altered regclass[]) RETURNS TABLE (parent regclass, action text, detail text)
@@ -91,7 +91,8 @@ BEGIN
 END
 $$;
 
--- The call of setup with these options by which somebody agrees to what is lost.
+COMMENT ON FUNCTION zbxhist_internal.set_up IS 'The part of setup that changes something (internal)';
+
 CREATE FUNCTION zbxhist_internal.setup_command(
     given zbxhist.managed_schema, never_pack boolean, configure_zabbix boolean) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
@@ -110,6 +111,9 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET inte
         'max_ahead => ' || quote_literal(given.max_ahead),
         'accept_deletion => true'))
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.setup_command IS
+'The call of setup with these options by which somebody agrees to what is lost (internal)';
 
 -- NULL: as it is or, of new tables, the default.  The partitions come first,
 -- under locks that stop nobody; the one lock that does stop INSERTs, for the

@@ -1,6 +1,5 @@
 -- sql/setup/triggers.sql
 
--- Creates the routing triggers that a managed table lacks.
 -- Triggers of one event fire in the order of their names: the users' own
 -- BEFORE ROW triggers come before the routing, their AFTER ones after the
 -- flush.  The one for replicas fires for the rows that logical replication
@@ -26,8 +25,9 @@ BEGIN
 END
 $$;
 
--- Locks tables in the order given, for bounded times, and gives them the routing
--- triggers; returns the time spent waiting.
+COMMENT ON FUNCTION zbxhist_internal.create_triggers IS
+'Creates the routing triggers that a managed table lacks (internal)';
+
 -- CREATE TRIGGER needs SHARE ROW EXCLUSIVE, for which running INSERTs must end
 -- and behind which new ones queue.  So: all locks in the order in which Zabbix
 -- takes its own (no deadlock), all waits together no longer than
@@ -68,7 +68,9 @@ BEGIN
 END
 $$;
 
--- The routing triggers that a managed table lacks.
+COMMENT ON FUNCTION zbxhist_internal.attach_triggers IS
+'Locks tables in the order given, for bounded times, and gives them the routing triggers; returns the time spent waiting (internal)';
+
 CREATE FUNCTION zbxhist_internal.missing_route_triggers(parent regclass) RETURNS SETOF name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT w
@@ -77,3 +79,6 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
                         WHERE t.tgrelid = parent AND t.tgname = w
                           AND t.tgfoid = 'zbxhist.route()'::regprocedure)
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.missing_route_triggers IS
+'The routing triggers that a managed table lacks (internal)';

@@ -1,14 +1,14 @@
 -- sql/setup/verify.sql
 
--- A command of the extension zbxhist_migrate, after the one that creates that if it is
--- not there.
 CREATE FUNCTION zbxhist_internal.migrate_command(command text) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'zbxhist_migrate') THEN command
                 ELSE 'CREATE EXTENSION zbxhist_migrate; ' || command END
 $$;
 
--- Raises an error unless the table can become a managed one.
+COMMENT ON FUNCTION zbxhist_internal.migrate_command IS
+'A command of the extension zbxhist_migrate, after the one that creates that if it is not there (internal)';
+
 -- Everything that keeps a table from becoming a parent, said before anything
 -- is changed.
 CREATE FUNCTION zbxhist_internal.verify_table(parent regclass) RETURNS void
@@ -58,7 +58,9 @@ BEGIN
 END
 $$;
 
--- Raises an error if TimescaleDB or pg_partman looks after the table.
+COMMENT ON FUNCTION zbxhist_internal.verify_table IS
+'Raises an error unless the table can become a managed one (internal)';
+
 -- The catalogs of TimescaleDB and pg_partman are looked at only if they are
 -- there, so nothing here depends on them; and only if they are tables of those
 -- extensions: anybody could have a view of such a name.
@@ -84,8 +86,9 @@ BEGIN
 END
 $$;
 
--- Why a table has not the columns itemid and clock as Zabbix has them, with the code of
--- that error and what mends it; NULL if it has them.
+COMMENT ON FUNCTION zbxhist_internal.verify_not_in_other_care IS
+'Raises an error if TimescaleDB or pg_partman looks after the table (internal)';
+
 CREATE FUNCTION zbxhist_internal.column_problem(parent regclass, OUT problem text, OUT state text, OUT remedy text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -110,7 +113,9 @@ BEGIN
 END
 $$;
 
--- Raises an error unless the table has the columns itemid and clock as Zabbix has them.
+COMMENT ON FUNCTION zbxhist_internal.column_problem IS
+'Why a table has not the columns itemid and clock as Zabbix has them, with the code of that error and what mends it; NULL if it has them (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_columns(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -120,7 +125,9 @@ BEGIN
 END
 $$;
 
--- Raises an error unless new values can be stored as a policy says.
+COMMENT ON FUNCTION zbxhist_internal.verify_columns IS
+'Raises an error unless the table has the columns itemid and clock as Zabbix has them (internal)';
+
 -- What has been done to a table since is told by check(); it is in the way of no
 -- other change of its policy.
 CREATE FUNCTION zbxhist_internal.verify_ingest(policy zbxhist.parent_config) RETURNS void
@@ -153,6 +160,9 @@ BEGIN
 END
 $$;
 
+COMMENT ON FUNCTION zbxhist_internal.verify_ingest IS
+'Raises an error unless new values can be stored as a policy says (internal)';
+
 -- Raises an error unless the interval can be that of a partition.
 CREATE FUNCTION zbxhist_internal.verify_interval(partition_interval interval) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -178,7 +188,9 @@ BEGIN
 END
 $$;
 
--- Raises an error unless the options given to setup make sense; NULL: not given.
+COMMENT ON FUNCTION zbxhist_internal.verify_interval(interval) IS
+'Raises an error unless the interval can be that of a partition (internal)';
+
 -- All of them, whether a table is found for them or not: they are kept for the
 -- tables that an upgrade of Zabbix creates later.
 CREATE FUNCTION zbxhist_internal.verify_options(options zbxhist.managed_schema, never_pack boolean) RETURNS void
@@ -203,7 +215,9 @@ BEGIN
 END
 $$;
 
--- Raises an error unless the values of a policy make sense.
+COMMENT ON FUNCTION zbxhist_internal.verify_options IS
+'Raises an error unless the options given to setup make sense; NULL: not given (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -222,7 +236,9 @@ BEGIN
 END
 $$;
 
--- Raises an error unless an argument of that name can be a retention.
+COMMENT ON FUNCTION zbxhist_internal.verify_policy IS
+'Raises an error unless the values of a policy make sense (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_retention(retention interval, name text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -234,7 +250,9 @@ BEGIN
 END
 $$;
 
--- Raises an error unless retention can do that with the partitions of a table.
+COMMENT ON FUNCTION zbxhist_internal.verify_retention IS
+'Raises an error unless an argument of that name can be a retention (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_retention_action(parent regclass, action text, schema_name name) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -253,8 +271,9 @@ BEGIN
 END
 $$;
 
--- Raises an error unless a policy may get this precision of times, NULL: that which it
--- has.
+COMMENT ON FUNCTION zbxhist_internal.verify_retention_action IS
+'Raises an error unless retention can do that with the partitions of a table (internal)';
+
 -- What has been rounded stays so: nobody gets it by accident.
 CREATE FUNCTION zbxhist_internal.verify_time_precision(
     policy zbxhist.parent_config, time_precision text, time_precision_after interval, accept_rounding boolean)
@@ -284,8 +303,9 @@ BEGIN
 END
 $$;
 
--- Raises an error if values of deleted items cannot be dropped from a table, or the
--- word is none.
+COMMENT ON FUNCTION zbxhist_internal.verify_time_precision IS
+'Raises an error unless a policy may get this precision of times, NULL: that which it has (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_deleted_items(parent regclass, deleted_items text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -303,7 +323,9 @@ BEGIN
 END
 $$;
 
--- Raises an error unless a policy may leave out clocks like that.
+COMMENT ON FUNCTION zbxhist_internal.verify_deleted_items IS
+'Raises an error if values of deleted items cannot be dropped from a table, or the word is none (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_clock_limits(
     max_age interval, max_ahead interval, out_of_range text, any_clock boolean) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -321,3 +343,6 @@ BEGIN
       WHERE out_of_range NOT IN ('drop', 'keep');
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_clock_limits IS
+'Raises an error unless a policy may leave out clocks like that (internal)';

@@ -76,7 +76,7 @@ SELECT bag_eq(
        WHERE extname = 'zbxhist' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
         auditlog_index,auditlog_obstacle,auditlog_others,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,verify_auditlog,
-        describe_left_out,describe_loss,privileges,expired,lock_holders,most_tries,place_below_mark,
+        privileges,expired,
         refuse,require_routed,check_housekeeping,check_indexes,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
         harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
@@ -106,7 +106,7 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
        WHERE extname = 'zbxhist_migrate' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
-        describe_adoption,describe_hypertable,expiring_slices,open_slices,required_columns,same_key,source_query,verify_source,
+        required_columns,same_key,source_query,verify_source,
         adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,
         partman_entry,verify_native,verify_native_partitions,verify_partman,
         add_checksums,check_timescaledb,describe_import_triggers,former_name,insert_triggers,timescaledb_command,verify_hypertable,verify_replaceable}'::text[])$$,
@@ -157,9 +157,8 @@ SELECT is_empty(
 
 -- descriptions
 SELECT is_empty(
-    $$SELECT signature FROM member_functions
-       WHERE pronamespace = 'zbxhist'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL$$,
-    'every function for users has a comment');
+    $$SELECT signature FROM member_functions WHERE obj_description(oid, 'pg_proc') IS NULL$$,
+    'every function has a comment');
 SELECT is_empty(
     $$SELECT label FROM member_relations WHERE relkind IN ('r', 'v', 'm', 'f') AND obj_description(oid, 'pg_class') IS NULL$$,
     'every table and view has a comment');
@@ -190,6 +189,10 @@ SELECT is_empty(
         JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'zbxhist_migrate'
        WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.classid <> 'pg_proc'::regclass$$,
     'the extension of migrations has functions only');
+SELECT is_empty(
+    $$SELECT signature FROM member_functions
+       WHERE (pronamespace = 'zbxhist_internal'::regnamespace) <> (obj_description(oid, 'pg_proc') ~ '\(internal\)$')$$,
+    'the comment of each internal function says so');
 
 -- tables and views
 SELECT bag_eq(
