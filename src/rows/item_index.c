@@ -54,17 +54,21 @@ ZbxhistHasOrder(Relation index, AttrNumber first, AttrNumber second)
 
 /*
  * ZbxhistFindItemIndex opens an index of rel that begins with (itemid, clock),
- * of Zabbix's types; returns NULL if there is none.
+ * of Zabbix's types; returns NULL if there is none.  Who looks item by item does not
+ * find rows without an item or clock, so there must be none.
  */
 Relation
 ZbxhistFindItemIndex(Relation rel)
 {
 	AttrNumber	itemid = get_attnum(RelationGetRelid(rel), "itemid");
 	AttrNumber	clock = get_attnum(RelationGetRelid(rel), "clock");
-	List	   *indexes = RelationGetIndexList(rel);
+	TupleDesc	desc = RelationGetDescr(rel);
 	ListCell   *lc;
 
-	foreach(lc, indexes)
+	if (itemid == InvalidAttrNumber || clock == InvalidAttrNumber ||
+		!has_no_nulls(desc, itemid) || !has_no_nulls(desc, clock))
+		return NULL;
+	foreach(lc, RelationGetIndexList(rel))
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 

@@ -87,6 +87,21 @@ CALL zbxhist.undo(:'part');
 SELECT * FROM zbxhist.verify(:'part');
 CALL zbxhist.run_maintenance(:'part');
 
+-- rows without an item come along, too, and one without a clock keeps its partition
+CREATE TABLE n (itemid bigint NOT NULL, clock integer NOT NULL, value integer);
+CREATE INDEX ON n (itemid, clock);
+SELECT zbxhist.create_parent('n', premake => 0, pack_after => NULL);
+SELECT zbxhist.create_partition('n', '1970-01-03');
+ALTER TABLE n ALTER itemid DROP NOT NULL, ALTER clock DROP NOT NULL;
+INSERT INTO n_p19700103 VALUES (1, 180000, 1), (NULL, 180001, 2), (1, NULL, 3);
+SELECT zbxhist_internal.has_own_rows('n_p19700103', NULL);
+CALL zbxhist.undo('n');
+SELECT tableoid::regclass, * FROM n ORDER BY value;
+UPDATE n_p19700103 SET clock = 180002;
+SELECT zbxhist_internal.has_own_rows('n_p19700103', NULL);
+CALL zbxhist.undo('n');
+SELECT tableoid::regclass, * FROM n ORDER BY value;
+
 SET client_min_messages = warning;
 DROP SCHEMA undoing CASCADE;
 CALL zbxhist.run_maintenance();
