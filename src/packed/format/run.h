@@ -39,7 +39,7 @@ extern int	ZbxhistEncodeRun(const RunRows *rows, int from, size_t max_size,
 							 uint8 **data, size_t *length);
 
 /* of a run of which only the keys are read */
-#define ANY_COLUMNS 0
+#define ANY_COLUMNS (-1)
 
 /*
  * Reads a run, which must have so many columns: all of it, or only what keys
