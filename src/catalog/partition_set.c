@@ -51,7 +51,12 @@ typedef struct MemberEntry
 static HTAB *partition_sets = NULL;
 static HTAB *members = NULL;
 
+/* this transaction has built a set that has members to be forgotten */
+static bool forget_at_commit = false;
+static bool forgot_statistics = false;	/* of these members, since then */
+
 static void InitPartitionSets(void);
+static void ForgetAtCommit(XactEvent event, void *arg);
 static void BuildPartitionSet(PartitionSet *set, Relation parent);
 static void ReadPolicy(PartitionSet *set, Relation parent);
 
@@ -96,23 +101,14 @@ ZbxhistGetPartitionSet(Relation parent)
 }
 
 /*
- * FindSetMember returns what is known of a relation, or NULL.
- */
-static MemberEntry *
-FindSetMember(Oid relid)
-{
-	return members == NULL ? NULL :
-		hash_search(members, &relid, HASH_FIND, NULL);
-}
-
-/*
  * ZbxhistFindPartitions returns the set that a relation is part of, NULL if
  * none is known that is up to date.
  */
 PartitionSet *
 ZbxhistFindPartitions(Oid member)
 {
-	MemberEntry *entry = FindSetMember(member);
+	MemberEntry *entry = members == NULL ? NULL :
+		hash_search(members, &member, HASH_FIND, NULL);
 	PartitionSet *set = entry == NULL ? NULL :
 		hash_search(partition_sets, &entry->parent, HASH_FIND, NULL);
 
@@ -126,7 +122,8 @@ ZbxhistFindPartitions(Oid member)
 MemberStatistics *
 ZbxhistFindStatistics(Oid member)
 {
-	MemberEntry *entry = FindSetMember(member);
+	MemberEntry *entry = members == NULL ? NULL :
+		hash_search(members, &member, HASH_FIND, NULL);
 
 	return entry == NULL ? NULL : &entry->statistics;
 }
@@ -139,7 +136,8 @@ ZbxhistFindStatistics(Oid member)
 bool
 ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
 {
-	MemberEntry *entry = FindSetMember(member);
+	MemberEntry *entry = members == NULL ? NULL :
+		hash_search(members, &member, HASH_FIND, NULL);
 
 	if (entry == NULL)
 		return lock_if_empty(member, lockmode, NULL);
@@ -153,7 +151,8 @@ ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
 void
 ZbxhistNoteEmpty(Oid member, bool is_empty)
 {
-	MemberEntry *entry = FindSetMember(member);
+	MemberEntry *entry = members == NULL ? NULL :
+		hash_search(members, &member, HASH_FIND, NULL);
 
 	if (entry != NULL)
 		entry->was_empty = is_empty;
@@ -166,7 +165,8 @@ ZbxhistNoteEmpty(Oid member, bool is_empty)
 bool
 ZbxhistWasEmpty(Oid member)
 {
-	MemberEntry *entry = FindSetMember(member);
+	MemberEntry *entry = members == NULL ? NULL :
+		hash_search(members, &member, HASH_FIND, NULL);
 
 	return entry != NULL && entry->was_empty;
 }
@@ -225,7 +225,7 @@ MarkStale(Datum arg, Oid relid)
 
 	if (relid != InvalidOid)
 	{
-		member = FindSetMember(relid);
+		member = hash_search(members, &relid, HASH_FIND, NULL);
 		if (member == NULL)
 			return;
 		set = hash_search(partition_sets, &member->parent, HASH_FIND, NULL);
@@ -261,6 +261,7 @@ InitPartitionSets(void)
 	partition_sets = hash_create("zbxhist partition sets", 16, &ctl,
 								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	CacheRegisterRelcacheCallback(MarkStale, (Datum) 0);
+	RegisterXactCallback(ForgetAtCommit, NULL);
 }
 
 /*
@@ -313,6 +314,35 @@ HasDropped(const PartitionSet *set)
 }
 
 /*
+ * IsDropped says whether a member is known for a set and was no part of it when
+ * that was last built.
+ */
+static bool
+IsDropped(const PartitionSet *set, const MemberEntry *member)
+{
+	return member->parent == set->parent &&
+		member->generation != set->generation;
+}
+
+/*
+ * ForgetStatisticsOf does the above for the members to be forgotten.  That they
+ * have none will be found out again if it was too early.
+ */
+static void
+ForgetStatisticsOf(PartitionSet *set)
+{
+	HASH_SEQ_STATUS status;
+	MemberEntry *member;
+
+	hash_seq_init(&status, members);
+	while ((member = hash_seq_search(&status)) != NULL)
+	{
+		if (IsDropped(set, member))
+			ForgetStatistics(member->relid, set->natts);
+	}
+}
+
+/*
  * ForgetDropped removes the members that were no part of a set when it was
  * last built.  One of a set that is up to date may come back when its DROP is
  * rolled back, so there must be none that this transaction might have made.
@@ -327,41 +357,55 @@ ForgetDropped(PartitionSet *set)
 	hash_seq_init(&status, members);
 	while ((member = hash_seq_search(&status)) != NULL)
 	{
-		if (member->parent != set->parent)
-			continue;
-		if (member->generation == set->generation)
+		if (IsDropped(set, member))
 		{
-			set->nmembers++;
-			continue;
+			keep_file_open(&member->file, NULL);
+			if (member->statistics.items != NULL)
+				heap_freetuple(member->statistics.items);
+			if (member->statistics.clocks != NULL)
+				heap_freetuple(member->statistics.clocks);
+			(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
 		}
-		ForgetStatistics(member->relid, set->natts);
-		keep_file_open(&member->file, NULL);
-		if (member->statistics.items != NULL)
-			heap_freetuple(member->statistics.items);
-		if (member->statistics.clocks != NULL)
-			heap_freetuple(member->statistics.clocks);
-		(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
+		else if (member->parent == set->parent)
+			set->nmembers++;
 	}
 }
 
 /*
- * ForgetDroppedOfAll does so for the sets that have many such members, unless the
- * transaction has changed something: then that is left to a later one.
+ * ForgetOfAll calls a function for the sets that have members to be forgotten.
  */
 static void
-ForgetDroppedOfAll(void)
+ForgetOfAll(void (*forget) (PartitionSet *set))
 {
 	HASH_SEQ_STATUS status;
 	PartitionSet *set;
 
-	if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		return;
 	hash_seq_init(&status, partition_sets);
 	while ((set = hash_seq_search(&status)) != NULL)
 	{
 		if (HasDropped(set))
-			ForgetDropped(set);
+			forget(set);
 	}
+}
+
+/*
+ * ForgetAtCommit forgets members for a transaction that has changed something,
+ * as all of maintenance's do: first what takes a transaction, then, when there
+ * is no place for errors any more, the members.
+ */
+static void
+ForgetAtCommit(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT && forget_at_commit)
+	{
+		ForgetOfAll(ForgetStatisticsOf);
+		forgot_statistics = true;
+	}
+	if (event == XACT_EVENT_COMMIT && forgot_statistics)
+		ForgetOfAll(ForgetDropped);
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+		event == XACT_EVENT_PREPARE)
+		forget_at_commit = forgot_statistics = false;
 }
 
 /*
@@ -603,7 +647,19 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	ReadChildren(set);
 	if (set->has_policy)
 		ReadPolicy(set, parent);
-	ForgetDroppedOfAll();
+	if (HasDropped(set))
+	{
+		if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		{
+			forget_at_commit = true;
+			forgot_statistics = false;
+		}
+		else
+		{
+			ForgetStatisticsOf(set);
+			ForgetDropped(set);
+		}
+	}
 	set->is_built = true;
 }
 

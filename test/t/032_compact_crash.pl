@@ -73,8 +73,8 @@ for my $round (1 .. $rounds)
 		"SELECT date '1970-01-01' + $midnight / 86400");
 	$node->safe_psql('zabbix', "CALL make_day($midnight)");
 
-	# later and later, the last ones as soon as it is done
-	my $delay = $takes * 2 * $round / $rounds;
+	# at once, later and later, the last ones as soon as it is done
+	my $delay = $takes * 2 * ($round - 1) / $rounds;
 	my $call = start_psql($node, 'zabbix', $node->basedir . '/out',
 		sub { print { $_[0] } "CALL zbxhist.compact('history', '$date');\n" }
 	);

@@ -134,20 +134,20 @@ RefuseNulls(TupleDesc desc, TupleTableSlot *slot)
 static void
 SortSlot(ImportState *state, TupleTableSlot *slot)
 {
-	bool		should_free;
 	HeapTuple	tuple;
 	int64		itemid;
 	int64		position;
 
 	RefuseNulls(state->source.desc, slot);
-	tuple = ExecFetchSlotHeapTuple(slot, false, &should_free);
+	/* one of a table may be without columns that were added later */
+	tuple = heap_form_tuple(state->source.desc, slot->tts_values,
+							slot->tts_isnull);
 	if (!ZbxhistReadKey(&state->source, tuple, &itemid, &position) ||
 		position_clock(position) < state->range.from_clock ||
 		position_clock(position) >= state->range.to_clock)
 		elog(ERROR, "a row to be imported is not of the packed day");
 	ZbxhistSortRow(state->sort, itemid, position, tuple);
-	if (should_free)
-		heap_freetuple(tuple);
+	heap_freetuple(tuple);
 }
 
 /*

@@ -185,6 +185,8 @@ ZbxhistSortRow(RowSort *sort, int64 itemid, int64 position, HeapTuple tuple)
 	entry->tuple = (MinimalTuple) sort->data_end;
 	memcpy(entry->tuple, (char *) tuple->t_data + MINIMAL_TUPLE_OFFSET, length);
 	entry->tuple->t_len = length;
+	/* where a datum of a row type says that it is one */
+	memset(entry->tuple->mt_padding, 0, sizeof(entry->tuple->mt_padding));
 	sort->data_end += MAXALIGN(length);
 }
 
