@@ -272,6 +272,17 @@ unlike($messages, qr/DROP/, '... and does not advise to drop the only place');
 
 # ---- what an INSERT would refuse, or store twice, is not packed unseen ----
 
+# whose rows are without a column that was added later
+sql(    "CREATE TABLE late_old (LIKE history); INSERT INTO late_old SELECT i, ${\ day(-9)} + i, i, 1 FROM generate_series(1, 1000) i;"
+	  . "ALTER TABLE late_old ADD note text DEFAULT 'as ever'; CREATE TABLE plain_late AS SELECT * FROM late_old;"
+	  . "CREATE TABLE late (LIKE history INCLUDING ALL, note text); SELECT zbxhist.create_parent('late', retention => '100 days')"
+);
+like(
+	messages_of("CALL zbxhist.import('late_old', 'late')"),
+	qr/all 1000 rows /,
+	'a column that was added later is imported');
+is_like_plain('late', 'its values');
+
 sql("CREATE TABLE nulls (LIKE history); ALTER TABLE nulls ALTER value DROP NOT NULL, ALTER ns DROP NOT NULL;"
 	  . "INSERT INTO nulls VALUES (8, ${\ day(-50)}, NULL, 0)");
 like(
