@@ -273,7 +273,7 @@ unlike($messages, qr/DROP/, '... and does not advise to drop the only place');
 # ---- what an INSERT would refuse, or store twice, is not packed unseen ----
 
 # whose rows are without a column that was added later
-sql(    "CREATE TABLE late_old (LIKE history); INSERT INTO late_old SELECT i, ${\ day(-9)} + i, i, 1 FROM generate_series(1, 1000) i;"
+sql("CREATE TABLE late_old (LIKE history); INSERT INTO late_old SELECT i, ${\ day(-9)} + i, i, 1 FROM generate_series(1, 1000) i;"
 	  . "ALTER TABLE late_old ADD note text DEFAULT 'as ever'; CREATE TABLE plain_late AS SELECT * FROM late_old;"
 	  . "CREATE TABLE late (LIKE history INCLUDING ALL, note text); SELECT zbxhist.create_parent('late', retention => '100 days')"
 );
@@ -294,6 +294,7 @@ sql("CREATE TABLE other_key (itemid bigint NOT NULL, clock integer NOT NULL, val
 	  . 'CREATE TABLE limited (LIKE other_key, CHECK (value > 0));'
 	  . 'CREATE TABLE wide_key (LIKE other_key, UNIQUE (itemid, clock, ns, value))'
 );
+
 for my $table (qw(other_key wide_key limited))
 {
 	sql("CREATE TABLE ${table}_old (LIKE $table); CREATE TABLE plain_$table (LIKE $table);"
