@@ -40,6 +40,8 @@ typedef struct Stretch
 {
 	Node	   *clock;			/* NULL: none yet */
 	Node	   *number;
+	List	   *series;			/* arguments of the call that gives it */
+	int64		step;
 	int64		first;
 	int64		last;
 } Stretch;
@@ -111,6 +113,7 @@ TakeLimit(const Query *query, OpExpr *op, Stretch *stretch)
 	int			strategy;
 	int64		offset;
 	int64		step;
+	List	   *series;
 	Node	   *clock;
 	Node	   *number;
 
@@ -119,20 +122,24 @@ TakeLimit(const Query *query, OpExpr *op, Stretch *stretch)
 	strategy = get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID);
 	clock = linitial(op->args);
 	number = SplitSum(lsecond(op->args), &offset);
-	if (GetSeries(query, number, &step) == NIL)
+	series = GetSeries(query, number, &step);
+	if (series == NIL)
 	{
 		clock = lsecond(op->args);
 		number = SplitSum(linitial(op->args), &offset);
 		strategy = BTMaxStrategyNumber + 1 - strategy;
+		series = GetSeries(query, number, &step);
 	}
 	if (strategy < BTLessStrategyNumber || strategy > BTGreaterStrategyNumber ||
-		GetSeries(query, number, &step) == NIL ||
+		series == NIL ||
 		exprType(clock) != INT4OID || !ZbxhistIsKeyOfParent(query, clock) ||
 		(stretch->clock != NULL && (!equal(clock, stretch->clock) ||
 									!equal(number, stretch->number))))
 		return;
 	stretch->clock = clock;
 	stretch->number = number;
+	stretch->series = series;
+	stretch->step = step;
 	if (strategy >= BTEqualStrategyNumber)
 		stretch->first = offset + (strategy == BTGreaterStrategyNumber);
 	if (strategy <= BTEqualStrategyNumber)
@@ -199,25 +206,24 @@ ImplyOfQuals(const Query *query, Node **quals)
 	Stretch		stretch = {.first = PG_INT64_MIN / 2,.last = PG_INT64_MAX / 2};
 	List	   *series;
 	Node	   *steps;
-	int64		step;
 	ListCell   *lc;
 
 	foreach(lc, parts)
 		TakeLimit(query, lfirst(lc), &stretch);
 	if (stretch.last - stretch.first >= PG_INT32_MAX)
 		return;
-	series = GetSeries(query, stretch.number, &step);
+	series = stretch.series;
 	parts = Compare(parts, stretch.clock, BTGreaterEqualStrategyNumber,
 					Add(linitial(series), stretch.first));
 	parts = Compare(parts, stretch.clock, BTLessEqualStrategyNumber,
 					Add(lsecond(series), stretch.last));
-	if (stretch.last - stretch.first < step)
+	if (stretch.last - stretch.first < stretch.step)
 	{
 		steps = CallBigint(F_INT8DIV, CallBigint(F_INT8MI, Add(stretch.clock, 0),
 												 Add(linitial(series), stretch.first)),
-						   Number(step));
+						   Number(stretch.step));
 		parts = Compare(parts, stretch.number, BTEqualStrategyNumber,
-						CallBigint(F_INT8PL, CallBigint(F_INT8MUL, steps, Number(step)),
+						CallBigint(F_INT8PL, CallBigint(F_INT8MUL, steps, Number(stretch.step)),
 								   Add(linitial(series), 0)));
 	}
 	*quals = (Node *) make_ands_explicit(parts);

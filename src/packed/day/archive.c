@@ -222,17 +222,19 @@ FindGroupsTable(ArchiveReader *reader, Relation day,
 	if (reader->has_copy && IsSameCopy(&reader->copy.copy, &group->copy))
 		return;
 	reader->has_copy = false;
-	/* bytes that only look like an archived group's */
-	if (!ZbxhistHasArchive(RelationGetRelid(day)))
-		ZbxhistRaiseCorrupt(day, 0);
 	if (!FindCopy(RelationGetRelid(day), &group->copy, &reader->copy) ||
 		get_rel_relkind(reader->copy.groups) != RELKIND_FOREIGN_TABLE)
+	{
+		/* bytes that only look like an archived group's */
+		if (!ZbxhistHasArchive(RelationGetRelid(day)))
+			ZbxhistRaiseCorrupt(day, 0);
 		ereport(ERROR,
 				errcode(ERRCODE_UNDEFINED_TABLE),
 				errmsg("the foreign table of the archive that has packed day \"%s\" does not exist",
 					   RelationGetRelationName(day)),
 				errhint("SELECT * FROM zbxhist.check();"),
 				errtable(day));
+	}
 	reader->has_copy = true;
 }
 

@@ -357,24 +357,36 @@ ZbxhistInitTupleSource(TupleSource *source, const DayLayout *layout,
 }
 
 /*
+ * GetColumn returns the value of a tuple's column, by its number in the layout.
+ */
+static inline Datum
+GetColumn(const TupleSource *source, HeapTuple tuple, int column, bool *isnull)
+{
+	return heap_getattr(tuple, source->attributes[column], source->desc, isnull);
+}
+
+/*
  * ZbxhistReadKey reads the place of a tuple; returns false if there is no item
  * or clock.
  */
 bool
-ZbxhistReadKey(TupleSource *source, HeapTuple tuple, int64 *itemid,
+ZbxhistReadKey(const TupleSource *source, HeapTuple tuple, int64 *itemid,
 			   int64 *position)
 {
 	const DayLayout *layout = source->layout;
-	int			item = source->attributes[layout->itemid] - 1;
-	int			clock = source->attributes[layout->clock] - 1;
-	int			ns = layout->ns < 0 ? -1 : source->attributes[layout->ns] - 1;
+	bool		has_no_item;
+	bool		has_no_clock;
+	bool		has_no_ns = true;
+	Datum		ns = (Datum) 0;
+	Datum		clock = GetColumn(source, tuple, layout->clock, &has_no_clock);
 
-	heap_deform_tuple(tuple, source->desc, source->values, source->nulls);
-	*itemid = DatumGetInt64(source->values[item]);
-	*position = make_position(DatumGetInt32(source->values[clock]),
-							  ns < 0 || source->nulls[ns] ? 0 :
-							  DatumGetInt32(source->values[ns]));
-	return !source->nulls[item] && !source->nulls[clock];
+	*itemid = DatumGetInt64(GetColumn(source, tuple, layout->itemid,
+									  &has_no_item));
+	if (layout->ns >= 0)
+		ns = GetColumn(source, tuple, layout->ns, &has_no_ns);
+	*position = make_position(DatumGetInt32(clock),
+							  has_no_ns ? 0 : DatumGetInt32(ns));
+	return !has_no_item && !has_no_clock;
 }
 
 /*

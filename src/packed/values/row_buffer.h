@@ -45,7 +45,7 @@ extern void ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple);
 /* rows of tuples */
 extern bool ZbxhistInitTupleSource(TupleSource *source,
 								   const DayLayout *layout, TupleDesc desc);
-extern bool ZbxhistReadKey(TupleSource *source, HeapTuple tuple,
+extern bool ZbxhistReadKey(const TupleSource *source, HeapTuple tuple,
 						   int64 *itemid, int64 *position);
 extern void ZbxhistLoadTuple(TupleSource *source, HeapTuple tuple,
 							 RowBuffer *buffer, int row);
