@@ -63,7 +63,7 @@ OBJS = \
 	src/ingest/route.o \
 	src/ingest/run_insert.o \
 	src/ingest/run_merger.o \
-	src/ingest/run_key_cache.o \
+	src/ingest/run_key_filter.o \
 	src/ingest/run_keys.o \
 	src/ingest/run_table.o \
 	src/ingest/stored_keys.o \

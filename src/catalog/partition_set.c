@@ -101,14 +101,23 @@ ZbxhistGetPartitionSet(Relation parent)
 }
 
 /*
+ * FindSetMember returns what is known of a relation, or NULL.
+ */
+static MemberEntry *
+FindSetMember(Oid relid)
+{
+	return members == NULL ? NULL :
+		hash_search(members, &relid, HASH_FIND, NULL);
+}
+
+/*
  * ZbxhistFindPartitions returns the set that a relation is part of, NULL if
  * none is known that is up to date.
  */
 PartitionSet *
 ZbxhistFindPartitions(Oid member)
 {
-	MemberEntry *entry = members == NULL ? NULL :
-		hash_search(members, &member, HASH_FIND, NULL);
+	MemberEntry *entry = FindSetMember(member);
 	PartitionSet *set = entry == NULL ? NULL :
 		hash_search(partition_sets, &entry->parent, HASH_FIND, NULL);
 
@@ -122,8 +131,7 @@ ZbxhistFindPartitions(Oid member)
 MemberStatistics *
 ZbxhistFindStatistics(Oid member)
 {
-	MemberEntry *entry = members == NULL ? NULL :
-		hash_search(members, &member, HASH_FIND, NULL);
+	MemberEntry *entry = FindSetMember(member);
 
 	return entry == NULL ? NULL : &entry->statistics;
 }
@@ -136,8 +144,7 @@ ZbxhistFindStatistics(Oid member)
 bool
 ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
 {
-	MemberEntry *entry = members == NULL ? NULL :
-		hash_search(members, &member, HASH_FIND, NULL);
+	MemberEntry *entry = FindSetMember(member);
 
 	if (entry == NULL)
 		return lock_if_empty(member, lockmode, NULL);
@@ -151,8 +158,7 @@ ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
 void
 ZbxhistNoteEmpty(Oid member, bool is_empty)
 {
-	MemberEntry *entry = members == NULL ? NULL :
-		hash_search(members, &member, HASH_FIND, NULL);
+	MemberEntry *entry = FindSetMember(member);
 
 	if (entry != NULL)
 		entry->was_empty = is_empty;
@@ -165,8 +171,7 @@ ZbxhistNoteEmpty(Oid member, bool is_empty)
 bool
 ZbxhistWasEmpty(Oid member)
 {
-	MemberEntry *entry = members == NULL ? NULL :
-		hash_search(members, &member, HASH_FIND, NULL);
+	MemberEntry *entry = FindSetMember(member);
 
 	return entry != NULL && entry->was_empty;
 }
@@ -225,10 +230,9 @@ MarkStale(Datum arg, Oid relid)
 
 	if (relid != InvalidOid)
 	{
-		member = hash_search(members, &relid, HASH_FIND, NULL);
-		if (member == NULL)
-			return;
-		set = hash_search(partition_sets, &member->parent, HASH_FIND, NULL);
+		member = FindSetMember(relid);
+		set = member == NULL ? NULL :
+			hash_search(partition_sets, &member->parent, HASH_FIND, NULL);
 		if (set != NULL)
 			set->is_stale = true;
 	}

@@ -20,7 +20,7 @@
  *
  * Clocks rise, so few runs overlap with a new one in time, and an index on
  * their ends finds them.  A filter has the keys of all that have been seen
- * (run_key_cache.c), to which those of the others are added.  Most looks end there;
+ * (run_key_filter.c), to which those of the others are added.  Most looks end there;
  * if one of the keys may be there, the runs are decoded once more, and it is looked
  * for in them.  Rows that come late overlap with many merged runs; of these only those
  * are looked at that have their items, and what the filter has no room for is

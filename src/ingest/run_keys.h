@@ -9,7 +9,7 @@
 #define ZBXHIST_RUN_KEYS_H
 
 #include "ingest/key_look.h"
-#include "ingest/run_key_cache.h"
+#include "ingest/run_key_filter.h"
 #include "ingest/run_table.h"
 #include "packed/runs/run_write.h"
 

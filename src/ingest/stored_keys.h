@@ -8,7 +8,7 @@
 #ifndef ZBXHIST_STORED_KEYS_H
 #define ZBXHIST_STORED_KEYS_H
 
-#include "ingest/run_key_cache.h"
+#include "ingest/run_key_filter.h"
 #include "ingest/run_table.h"
 #include "packed/runs/run_write.h"
 

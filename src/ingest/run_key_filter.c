@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * run_key_cache.c
+ * run_key_filter.c
  *	  A session's filter of the keys of runs that it has seen.
  *
  * A run is known by its place and the transaction that stored it.  Keys are not
@@ -18,7 +18,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "ingest/run_key_cache.h"
+#include "ingest/run_key_filter.h"
 #include "packed/runs/run_id.h"
 
 /* words of the filter, and keys that it takes; a run counts as some, whatever its

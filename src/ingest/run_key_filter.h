@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * run_key_cache.h
+ * run_key_filter.h
  *	  Keys of rows, and a session's filter of those of runs that it has seen.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef ZBXHIST_RUN_KEY_CACHE_H
-#define ZBXHIST_RUN_KEY_CACHE_H
+#ifndef ZBXHIST_RUN_KEY_FILTER_H
+#define ZBXHIST_RUN_KEY_FILTER_H
 
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
@@ -59,4 +59,4 @@ extern bool ZbxhistNoteRunKeys(Relation runs, TupleTableSlot *slot,
 							   const RunKeys *keys);
 extern bool ZbxhistMayHaveKey(Relation runs, int64 itemid, int64 position);
 
-#endif							/* ZBXHIST_RUN_KEY_CACHE_H */
+#endif							/* ZBXHIST_RUN_KEY_FILTER_H */
