@@ -8,19 +8,16 @@ does.  What is left must be the same in all of them.
 
 import random
 
-from . import drivers, periods, plots, results, spread
+from . import drivers, plots, results, runs, spread
 from .experiment import bench, names_of
 from .progress import Progress
-from .runs import FIRST_ITEMID, STEP, TABLE
 from .stores import STORES
-from .stream import Stream
 
 NAME = "changes"
 HELP = "UPDATE and DELETE of rows of the present hour, one by one: CPU"
 
 DEFAULT_STORES = ["plain", "native", "zbxhist", "zbxhist-runs"]
 HEAP, OWN = "zbxhist", "zbxhist-runs"
-BATCH = 1000
 LIMIT = 2  # the project's: runs to heap hours, single rows
 
 BY_KEY = "itemid=%d AND clock=%d AND ns=%d"
@@ -47,7 +44,13 @@ def add_arguments(parser):
     parser.add_argument(
         "--items", type=int, help="with a value a minute each (default: 3000; --quick: 600)"
     )
-    parser.add_argument("--minutes", type=int, default=22, help="of values (default: %(default)s)")
+    parser.add_argument(
+        "--minutes",
+        type=int,
+        default=22,
+        dest="fill_minutes",
+        help="of values (default: %(default)s)",
+    )
     parser.add_argument(
         "--statements", type=int, help="of each kind in a round (default: 100; --quick: 20)"
     )
@@ -57,6 +60,7 @@ def add_arguments(parser):
 def fill_defaults(arguments):
     """What was not given, by form."""
     quick = arguments.quick
+    arguments.connections = 1
     arguments.items = arguments.items or (600 if quick else 3000)
     arguments.statements = arguments.statements or (20 if quick else 100)
     arguments.rounds = arguments.rounds or (1 if quick else 5)
@@ -65,27 +69,9 @@ def fill_defaults(arguments):
 
 def fill(stores, arguments):
     """The hour as it comes, merged where there are runs."""
-    load = drivers.Load(
-        "loader",
-        BATCH,
-        1,
-        arguments.minutes * arguments.items,
-        0,
-        periods.clock(periods.today()),
-        items=arguments.items,
-        step=STEP,
-        first_pass=0,
-    )
+    runs.fill(stores, runs.Places(arguments), arguments)
     for store in stores:
-        store.create((TABLE,), periods.days(-1, 1))
-        stream = Stream(store, 0, load.connections, load, seconds=None)
-        try:
-            stream.wait()
-        finally:
-            stream.close()
-        store.catch_up()
-        store.settle()
-        store.execute("ANALYZE " + TABLE)
+        store.execute("ANALYZE " + runs.TABLE)
 
 
 def keys_of(store, arguments):
@@ -95,7 +81,7 @@ def keys_of(store, arguments):
         tuple(map(int, row))
         for row in store.execute("SELECT itemid,clock,ns FROM history ORDER BY 1,2,3")
     ]
-    half = FIRST_ITEMID + arguments.items // 2
+    half = runs.FIRST_ITEMID + arguments.items // 2
     single = [row for row in rows if row[0] < half]
     whole = list({row[0]: row for row in rows if row[0] >= half}.values())
     chooser = random.Random(1)
@@ -240,7 +226,7 @@ def run(arguments):
             NAME,
             {
                 "items": arguments.items,
-                "minutes": arguments.minutes,
+                "minutes": arguments.fill_minutes,
                 "statements": arguments.statements,
                 "rounds": arguments.rounds,
                 "targets": targets(summary),

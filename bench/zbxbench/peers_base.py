@@ -79,6 +79,11 @@ class Contender:
         raise NotImplementedError
 
 
+def total_above(question, table):
+    """The sum of the values above a number, in any SQL."""
+    return "SELECT sum(value) FROM %s WHERE value > %r" % (table, question.above)
+
+
 def where(question, items="itemid", clock="clock"):
     """A question's items and times as a condition."""
     listed = ",".join(map(str, question.items))

@@ -6,7 +6,18 @@ import shutil
 import tempfile
 
 from . import counters, peers_worker
-from .peers_base import ABOVE, HOUR, HOURS, NEWEST, TOTAL, Contender, Terms, files_bytes, where
+from .peers_base import (
+    ABOVE,
+    HOUR,
+    HOURS,
+    NEWEST,
+    TOTAL,
+    Contender,
+    Terms,
+    files_bytes,
+    total_above,
+    where,
+)
 
 
 class Library(Contender):
@@ -156,7 +167,7 @@ class ClickHouse(Library):
         if question.kind == TOTAL:
             return "SELECT sum(value) FROM " + name
         if question.kind == ABOVE:
-            return "SELECT sum(value) FROM %s WHERE value > %r" % (name, question.above)
+            return total_above(question, name)
         if question.kind == HOURS:
             return "SELECT %s AS hour, sum(value), count() FROM %s GROUP BY hour" % (
                 self.BUCKET,
@@ -268,7 +279,7 @@ class DuckDb(Library):
         if question.kind == TOTAL:
             return "SELECT sum(value) FROM " + self.table
         if question.kind == ABOVE:
-            return "SELECT sum(value) FROM %s WHERE value > %r" % (self.table, question.above)
+            return total_above(question, self.table)
         if question.kind == HOURS:
             return (
                 "SELECT clock // 3600 * 3600 AS hour, sum(value), count(*) FROM %s GROUP BY hour"

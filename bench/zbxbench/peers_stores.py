@@ -3,7 +3,7 @@
 import time
 
 from . import libpq
-from .peers_base import ABOVE, HOUR, HOURS, NEWEST, TOTAL, Contender, Terms, where
+from .peers_base import ABOVE, HOUR, HOURS, NEWEST, TOTAL, Contender, Terms, total_above, where
 from .peers_libraries import ClickHouse, ClickHouseAlp, ClickHouseCodecs, DuckDb, Parquet
 from .peers_victoria import VictoriaMetrics
 from .stores import STORES
@@ -61,7 +61,7 @@ class Postgres(Contender):
         if question.kind == TOTAL:
             return "SELECT sum(value) FROM " + self.table
         if question.kind == ABOVE:
-            return "SELECT sum(value) FROM %s WHERE value > %r" % (self.table, question.above)
+            return total_above(question, self.table)
         if question.kind == HOURS:
             return (
                 "SELECT clock / 3600 * 3600, sum(value), count(*) FROM %s GROUP BY clock / 3600"

@@ -114,8 +114,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.step_rewrite IS
 'Maintenance: repacks a packed day that wastes space (repack), or makes the packed parts of a day one (compact); later, if the limit does not allow it yet; postponed, if something is in the way (internal)';
 
--- Unpacks a packed day, one of its three steps: more, call again; wait, call again
--- later.
 -- First an empty partition; when every transaction knows of it, the rows go
 -- there, so that each snapshot sees them at one of both places; when none sees
 -- them in the packed day any more, that is dropped.  From the first step to

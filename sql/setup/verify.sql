@@ -163,7 +163,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.verify_ingest IS
 'Raises an error unless new values can be stored as a policy says (internal)';
 
--- Raises an error unless the interval can be that of a partition.
 CREATE FUNCTION zbxhist_internal.verify_interval(partition_interval interval) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
