@@ -211,6 +211,13 @@ def show_sizes(result, names, found):
         )
 
 
+def times_of(asked, kind):
+    """CPU and wall milliseconds of a question, if it has been asked."""
+    if kind not in asked:
+        return "-"
+    return "%.2f / %.2f" % tuple(asked[kind][key]["median"] for key in ("cpu_ms", "ms"))
+
+
 def show_questions(result, names, found):
     """CPU and wall milliseconds, a table a data set."""
     for name, values in result["values"].items():
@@ -218,15 +225,7 @@ def show_questions(result, names, found):
         rows = []
         for store, entries in found.items():
             asked = entries[name]["questions"]
-            rows.append(
-                [names[store]]
-                + [
-                    "%.2f / %.2f" % tuple(asked[kind][key]["median"] for key in ("cpu_ms", "ms"))
-                    if kind in asked
-                    else "-"
-                    for kind in QUESTIONS
-                ]
-            )
+            rows.append([names[store]] + [times_of(asked, kind) for kind in QUESTIONS])
         print(results.table(["store"] + list(QUESTIONS.values()), rows))
 
 
