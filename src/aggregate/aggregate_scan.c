@@ -452,7 +452,8 @@ EndAggregate(CustomScanState *node)
 }
 
 /*
- * ReScanAggregate begins anew, with the values of then.
+ * ReScanAggregate begins anew, with the values of then.  The same groups are given
+ * out again if all of them are in memory and no value has changed.
  */
 static void
 ReScanAggregate(CustomScanState *node)
@@ -461,6 +462,14 @@ ReScanAggregate(CustomScanState *node)
 	ListCell   *lc;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (state->is_done && !state->is_part && state->spilled == NULL &&
+		state->shared == NULL && node->ss.ps.chgParam == NULL)
+	{
+		state->bucket = 0;
+		state->group = NULL;
+		ExecScanReScan(&node->ss);
+		return;
+	}
 	foreach(lc, node->custom_ps)
 	{
 		PlanState  *plan = lfirst(lc);

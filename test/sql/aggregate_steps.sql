@@ -86,6 +86,26 @@ SELECT nodes('SELECT s.t, count(*) FROM generate_series(50000, 100000, 600) s(t)
 SELECT nodes('SELECT s.t, count(*) FROM generate_series(0, 100000, 3600) s(t), history h WHERE h.itemid = 3 AND h.clock BETWEEN s.t + 100 AND s.t + 399 GROUP BY s.t');
 -- compared with each: intervals that overlap
 SELECT nodes('SELECT s.t, count(h.value) FROM generate_series(0, 100000, 3600) s(t) LEFT JOIN history h ON h.itemid = 3 AND h.clock >= s.t AND h.clock <= s.t + 3600 GROUP BY s.t');
+-- below a nested loop: the groups are made once, but for those of another value
+CREATE FUNCTION times_read(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ' || query LOOP
+        IF line ~ 'Custom Scan|Days:' THEN
+            RETURN NEXT substring(line, 'loops=\d+|Days: \d+');
+        END IF;
+    END LOOP;
+END $$;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SELECT times_read('SELECT i.name, s.avg FROM (SELECT itemid, avg(value) FROM history WHERE clock < 86400 GROUP BY 1 OFFSET 0) s RIGHT JOIN items i ON i.itemid >= s.itemid');
+SELECT times_read('SELECT i.name, s.avg FROM items i, LATERAL (SELECT avg(value) FROM history WHERE clock < 86400 AND itemid = i.itemid) s');
+SELECT nodes('SELECT i.name, s.avg FROM items i LEFT JOIN (SELECT itemid, avg(value), min(clock) FROM history WHERE clock < 86400 GROUP BY 1 OFFSET 0) s ON i.itemid >= s.itemid');
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_material;
 -- rows of the transaction's own
 BEGIN;
 SELECT format('INSERT INTO %1$s.history VALUES (1, 3599, 10, 999), (1, 3600, 11, -1), (3, 7199, 12, 0); UPDATE %1$s.history SET value = 13 WHERE itemid = 2 AND clock < 4000; DELETE FROM %1$s.history WHERE itemid = 4 AND clock BETWEEN 3000 AND 4000', s) FROM unnest('{aggregate_steps,aggregate_steps_plain}'::text[]) s \gexec
