@@ -14,9 +14,9 @@
  *	SELECT itemid, max(clock) … GROUP BY itemid
  *	SELECT DISTINCT itemid …
  *
- * of all items or, but for the last, of a list, which a subquery may give.  Of the latter the planner makes
- * what it always does, Unique or an aggregation, and finds that each item has one
- * row only.
+ * of all items or of a list, which a subquery may give.  Of the latter the planner
+ * makes what it always does, Unique or an aggregation, and finds that each item has
+ * one row only.
  * So conditions must not be about anything but item and clock, and the order
  * must say which row it is; whatever else there is, is planned as ever.
  *
@@ -494,9 +494,31 @@ ZbxhistMayBeOfEach(const Query *query)
 }
 
 /*
- * IsOfEach says whether a query wants one row of each item.  Which of a list
- * have any is asked of a narrow range of clocks, as Zabbix does of each hour's
- * trends: an index scan by the list takes less.
+ * HasOpenClocks says whether some of a query's clocks are those of partitions or
+ * runs.
+ */
+static bool
+HasOpenClocks(const Query *query, const PartitionSet *set)
+{
+	ClockRange	bounds = ZbxhistBoundsInWhere(query, 1, set->clock_attnum);
+
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		if (clocks_overlap(&set->partitions[i], &bounds))
+			return true;
+	}
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		if (set->packed_days[i].has_runs &&
+			clocks_overlap(&set->packed_days[i], &bounds))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * IsOfEach says whether a query wants one row of each item.  Which of a list have
+ * any at all is told sooner by the groups of packed days than by rows, if all are there.
  */
 static bool
 IsOfEach(Query *query, Relation parent, const PartitionSet *set,
@@ -513,7 +535,7 @@ IsOfEach(Query *query, Relation parent, const PartitionSet *set,
 		contain_volatile_functions((Node *) query->targetList))
 		return false;
 	if (ZbxhistIsOneItem(conds) || ZbxhistIsListOfItems(conds))
-		return !is_of_any;
+		return !is_of_any || HasOpenClocks(query, set);
 	return HasManyRows(query, parent, set);
 }
 
