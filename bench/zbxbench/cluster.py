@@ -227,6 +227,8 @@ class Cluster:
     def _write_settings(self):
         lines = ["%s = '%s'\n" % item for item in self.settings.items()]
         lines.append("listen_addresses = ''\n")
+        # dsn() names it: PGPORT of whoever calls is not the server's
+        lines.append("port = 5432\n")
         lines.append("unix_socket_directories = '%s'\n" % (self.directory / "socket"))
         with open(self.data / "postgresql.conf", "a", encoding="utf-8") as conf:
             conf.writelines(lines)
