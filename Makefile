@@ -154,7 +154,6 @@ OBJS = \
 	src/packed/jobs/merge_runs.o \
 	src/packed/jobs/repack.o \
 	src/packed/jobs/row_sort.o \
-	src/packed/jobs/salvage.o \
 	src/packed/jobs/unpack.o \
 	src/packed/jobs/verify.o \
 	src/plan/clock_bounds.o \
