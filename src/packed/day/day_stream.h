@@ -40,15 +40,4 @@ day_stream_segment(const DayStream *stream)
 		&stream->group.reader.segments[stream->segment];
 }
 
-/* whether the next segment is known to be of another item */
-static inline bool
-day_stream_item_ends(const DayStream *stream)
-{
-	const GroupReader *reader = &stream->group.reader;
-	int			next = stream->segment + 1;
-
-	return next < reader->nsegments &&
-		reader->segments[next].itemid != reader->segments[next - 1].itemid;
-}
-
 #endif							/* ZBXHIST_DAY_STREAM_H */

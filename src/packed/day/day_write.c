@@ -188,16 +188,6 @@ ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes)
 }
 
 /*
- * ZbxhistDaySharesTimes says whether items of the day share their times with
- * others, if they are written row by row.
- */
-bool
-ZbxhistDaySharesTimes(const DayWriter *writer)
-{
-	return writer->items != NULL;
-}
-
-/*
  * ZbxhistDayPageLimit returns the bytes of a group that fills a page.
  */
 size_t
@@ -602,18 +592,18 @@ ZbxhistDayWriteRows(DayWriter *writer, const SegmentRows *rows, int first,
 }
 
 /*
- * ZbxhistDayTrySegment adds a segment of another group as it is if there is
- * room for it in the group being filled, or that is empty; returns whether.
+ * TrySegment adds a segment of another group as it is if there is room for it in
+ * the group being filled, or that is empty; returns whether.
  */
-bool
-ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
-					 int segment)
+static bool
+TrySegment(DayWriter *writer, const GroupReader *reader,
+		   int segment)
 {
 	const SegmentInfo *info = &reader->segments[segment];
 
+	Assert(reader->decoded == NULL);
 	EndItems(writer);
-	/* what has no bytes has to be written row by row */
-	if (reader->decoded != NULL || !ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
+	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
 		return false;
 	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
 				info->nrows);
@@ -627,10 +617,10 @@ void
 ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
 					   int segment)
 {
-	if (ZbxhistDayTrySegment(writer, reader, segment))
+	if (TrySegment(writer, reader, segment))
 		return;
 	FlushGroup(writer);
-	if (!ZbxhistDayTrySegment(writer, reader, segment))
+	if (!TrySegment(writer, reader, segment))
 		ZbxhistRaiseCorrupt(writer->day, reader->segments[segment].itemid);
 }
 

@@ -26,14 +26,11 @@ extern void ZbxhistDayWriteTuple(DayWriter *writer, TupleSource *source,
 								 int64 itemid, int32 clock, HeapTuple tuple);
 extern void ZbxhistDayWriteRows(DayWriter *writer, const SegmentRows *rows,
 								int first, int count);
-extern bool ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
-								 int segment);
 extern void ZbxhistDayWriteSegment(DayWriter *writer,
 								   const GroupReader *reader, int segment);
 extern void ZbxhistDayWriteStored(DayWriter *writer, const DayGroup *group,
 								  Datum payload);
 extern void ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes);
-extern bool ZbxhistDaySharesTimes(const DayWriter *writer);
 extern size_t ZbxhistDayPageLimit(const DayWriter *writer);
 extern void ZbxhistDayWriteBreak(DayWriter *writer);
 extern void ZbxhistDeleteGroup(Relation day, ItemPointer tid,

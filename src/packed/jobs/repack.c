@@ -10,9 +10,7 @@
  * their own, which are compacted: their segments are merged in the order of item
  * and clock.
  *
- * What is an item's only segment is copied as it is, if the page has room for
- * it and items cannot share their times; all others are encoded anew, so that an
- * item has as few as can be.
+ * All segments are encoded anew, so that an item has as few as can be.
  *
  * Nanoseconds may be rounded on the way (policy time_precision), as noise takes
  * more space than values do.  An item's rows keep their order, and their keys
@@ -81,7 +79,6 @@ typedef struct RepackState
 	Relation	new_day;
 	DayLayout  *layout;
 	DayWriter  *writer;
-	size_t		page_limit;
 
 	/* where what has been written ends */
 	bool		has_last;
@@ -170,27 +167,6 @@ NextSegmentDay(const RepackState *state)
 }
 
 /*
- * IsOnly says whether a day's segment is known to be the only one of its item.
- */
-static bool
-IsOnly(const RepackState *state, const OldDay *day)
-{
-	int64		itemid = day_stream_segment(day->stream)->itemid;
-
-	if ((state->has_last && state->last_itemid == itemid) ||
-		!day_stream_item_ends(day->stream))
-		return false;
-	for (int i = 0; i < state->ndays; i++)
-	{
-		const SegmentInfo *info = day_stream_segment(state->days[i].stream);
-
-		if (&state->days[i] != day && info != NULL && info->itemid == itemid)
-			return false;
-	}
-	return true;
-}
-
-/*
  * RoundTimes rounds the nanoseconds of an item's rows, which are in the order of
  * time, down to multiples of precision.  A row that would get another one's time,
  * or an earlier one, gets the next nanosecond instead: that is never later than its
@@ -223,24 +199,6 @@ RoundTimes(const DayLayout *layout, int64 precision, SegmentRows *rows)
 }
 
 /*
- * MayCopy says whether a day's segment may be copied as it is.  Where items
- * share their times, rows have to be looked at; and what is shared is not in the
- * new day yet.
- */
-static bool
-MayCopy(const RepackState *state, const OldDay *day)
-{
-	const DayStream *stream = day->stream;
-	uint64		number;
-
-	return state->precision == 0 &&
-		!ZbxhistDaySharesTimes(state->writer) && IsOnly(state, day) &&
-		day_stream_segment(stream)->length <= state->page_limit &&
-		!ZbxhistHasSharedTimes(&stream->group.reader, stream->segment,
-							   &number);
-}
-
-/*
  * RepackSegment writes the segment in hand of a day.
  */
 static void
@@ -260,10 +218,7 @@ RepackSegment(RepackState *state, OldDay *day)
 		RoundTimes(day->layout, state->precision, &rows);
 	state->nrows += rows.nrows;
 	state->checksum += ZbxhistHashRows(&rows);
-	if (!MayCopy(state, day) ||
-		!ZbxhistDayTrySegment(state->writer, &stream->group.reader,
-							  stream->segment))
-		ZbxhistDayWriteRows(state->writer, &rows, 0, rows.nrows);
+	ZbxhistDayWriteRows(state->writer, &rows, 0, rows.nrows);
 	state->has_last = true;
 	state->last_itemid = info->itemid;
 	state->last_clock = info->last_clock;
@@ -281,7 +236,6 @@ WriteKeptSegments(RepackState *state)
 	OldDay	   *day;
 
 	state->writer = ZbxhistBeginDayWrite(state->new_day, state->layout, true);
-	state->page_limit = ZbxhistDayPageLimit(state->writer);
 	while ((day = NextSegmentDay(state)) != NULL)
 	{
 		int64		ngroups = day->stream->ngroups;
