@@ -91,6 +91,34 @@ CALL use_workers(0);
 SELECT * FROM found EXCEPT ALL SELECT itemid, clock / 600 AS bucket, count(*), sum(value), min(value) FROM history_uint WHERE clock % 2 = 0 GROUP BY 1, 2;
 RESET work_mem;
 RESET hash_mem_multiplier;
+-- deviations of several participants, and spilled ones, come together: but for the last digits
+CREATE TABLE plain AS TABLE history;
+CREATE FUNCTION is_near(a double precision, b double precision) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT coalesce(a = b OR abs(a - b) < 1e-9 * abs(b), a IS NULL AND b IS NULL)';
+CALL use_workers(2);
+SELECT count(*) AS gathers FROM plan_of('SELECT itemid, var_pop(value), stddev(value) FROM history GROUP BY 1') p WHERE p ~ 'Gather';
+CREATE TABLE found_by_item AS SELECT itemid, var_pop(value), stddev(value) FROM history GROUP BY 1;
+SELECT count(*) AS items, bool_and(is_near(f.var_pop, p.var_pop) AND is_near(f.stddev, p.stddev)) AS same FROM found_by_item f FULL JOIN (SELECT itemid, var_pop(value), stddev(value) FROM plain GROUP BY 1) p USING (itemid) WHERE itemid <> 6;
+SELECT is_near(h.a, p.a) AS same FROM (SELECT stddev(value) AS a FROM history WHERE itemid IN (1, 2, 7, 8)) h, (SELECT stddev(value) AS a FROM plain WHERE itemid IN (1, 2, 7, 8)) p;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+CREATE TABLE found_by_day AS SELECT itemid, clock / 360 AS n, var_pop(value), stddev(value) FROM history GROUP BY 1, 2;
+SELECT bool_or((regexp_match(p, 'Groups Spilled: ([0-9]+)'))[1]::integer > 1000) AS spilled FROM plan_of('SELECT itemid, clock / 360 AS n, var_pop(value), stddev(value) FROM history GROUP BY 1, 2') p WHERE p ~ 'Spilled';
+RESET work_mem;
+SELECT count(*) AS groups, bool_and(is_near(f.var_pop, p.var_pop) AND is_near(f.stddev, p.stddev)) AS same FROM found_by_day f FULL JOIN (SELECT itemid, clock / 360 AS n, var_pop(value), stddev(value) FROM plain GROUP BY 1, 2) p USING (itemid, n) WHERE itemid <> 6;
+-- read again by the same participants: rows, and groups that have been spilled
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SELECT count(*) AS gathers FROM plan_of('SELECT * FROM generate_series(1, 3) i, (SELECT clock FROM history WHERE value > 999 OFFSET 0) h') p WHERE p ~ 'Gather';
+SELECT i, count(*), sum(h.clock) = (SELECT sum(clock) FROM plain WHERE value > 999) AS same FROM generate_series(1, 3) i, (SELECT clock FROM history WHERE value > 999 OFFSET 0) h GROUP BY i ORDER BY i;
+SET work_mem = '64kB';
+SELECT i, count(*), sum(h.n) = (SELECT count(*) FROM plain) AS same FROM generate_series(1, 3) i, (SELECT clock / 3600 AS n, itemid, count(*) FROM history GROUP BY 1, 2 OFFSET 0) h (x, itemid, n) GROUP BY i ORDER BY i;
+SELECT count(*) AS gathers, bool_or((regexp_match(p, 'Groups Spilled: ([0-9]+)'))[1]::integer > 100) AS spilled FROM plan_of('SELECT * FROM generate_series(1, 3) i, (SELECT clock / 3600, itemid, count(*) FROM history GROUP BY 1, 2 OFFSET 0) h') p WHERE p ~ 'Gather|Spilled';
+RESET work_mem;
+RESET hash_mem_multiplier;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_material;
 -- run again for each row, with another value, up to a LIMIT
 CALL use_workers(2);
 SELECT i, (SELECT count(*) FROM history h WHERE h.clock > i * 86400 AND value > 100) AS after FROM generate_series(1, 9, 2) i;
