@@ -4,14 +4,15 @@
  *	  Deletes the rows of an item in a range from a packed day.
  *
  * What is deleted is what the newest version has, unless a group of it is newer
- * than the statement's snapshot: then only rows that the snapshot sees, too.
- * Segments that go as a whole are not decoded.
+ * than the statement's snapshot: then only rows that the snapshot sees, too.  The
+ * deletes are collected as those of single rows are (day_modify.c), but segments that
+ * go as a whole are not decoded.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/transam.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -22,7 +23,6 @@
 #include "packed/changes/day_conflicts.h"
 #include "packed/changes/day_modify.h"
 #include "packed/day/day_reader.h"
-#include "packed/day/day_write.h"
 #include "packed/values/row_compare.h"
 
 /* which rows of a range are there for the snapshot */
@@ -32,31 +32,6 @@ typedef struct SeenRows
 	int			nrows;
 	int			capacity;
 } SeenRows;
-
-/*
- * AddSeen adds those rows of a segment that are in a range.
- */
-static void
-AddSeen(DayModify *modify, const GroupReader *reader, int segment,
-		const ItemRange *range, SeenRows *seen)
-{
-	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
-	SegmentRows rows;
-
-	ZbxhistDecodeDaySegment(modify->day, modify->layout, reader, segment,
-							NULL, &rows);
-	MemoryContextSwitchTo(old);
-	for (int i = 0; i < rows.nrows; i++)
-	{
-		int64		position = ZbxhistRowPosition(modify->layout, &rows, i);
-
-		if (position < range->first || position > range->last)
-			continue;
-		make_room(seen->positions, seen->nrows, seen->capacity);
-		seen->positions[seen->nrows++] = position;
-	}
-	MemoryContextReset(modify->segment_context);
-}
 
 /*
  * IsSeen says whether there is a row at a position.
@@ -82,121 +57,119 @@ IsOutside(const SegmentInfo *info, const ItemRange *range)
 }
 
 /*
- * KeepRows writes those rows of a segment that are not in the range, or not
- * seen, and returns the number of the others.
+ * DecodeRange decodes a segment of a group, in modify->segment_context, and sets which
+ * of its rows are in a range: from one to another, not included.
  */
-static int
-KeepRows(DayModify *modify, DayWriter *writer, const GroupReader *reader,
-		 int segment, const ItemRange *range, const SeenRows *seen)
+static void
+DecodeRange(DayModify *modify, const DayGroup *group, int segment,
+			const ItemRange *range, SegmentRows *rows, int *from, int *to)
 {
 	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
-	SegmentRows rows;
-	int			deleted = 0;
 
-	ZbxhistDecodeDaySegment(modify->day, modify->layout, reader, segment,
-							NULL, &rows);
-	for (int i = 0; i < rows.nrows; i++)
-	{
-		int64		position = ZbxhistRowPosition(modify->layout, &rows, i);
-
-		if (position >= range->first && position <= range->last &&
-			(seen == NULL || IsSeen(seen, position)))
-			deleted++;
-		else
-			ZbxhistDayWriteRows(writer, &rows, i, 1);
-	}
+	ZbxhistDecodeDaySegment(modify->day, modify->layout, &group->reader,
+							segment, NULL, rows);
+	find_first(*from, rows->nrows,
+			   ZbxhistRowPosition(modify->layout, rows, *from) >= range->first);
+	find_first(*to, rows->nrows,
+			   ZbxhistRowPosition(modify->layout, rows, *to) > range->last);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * AddSeen adds those rows of a segment that are in a range.
+ */
+static void
+AddSeen(DayModify *modify, const DayGroup *group, int segment,
+		const ItemRange *range, SeenRows *seen)
+{
+	SegmentRows rows;
+	int			from;
+	int			to;
+
+	DecodeRange(modify, group, segment, range, &rows, &from, &to);
+	for (int i = from; i < to; i++)
+	{
+		make_room(seen->positions, seen->nrows, seen->capacity);
+		seen->positions[seen->nrows++] = ZbxhistRowPosition(modify->layout,
+															&rows, i);
+	}
+	MemoryContextReset(modify->segment_context);
+}
+
+/*
+ * DeleteFromSegment collects the deletes of the rows of a range in a segment, only
+ * those seen unless that is NULL, and returns their number.
+ */
+static uint64
+DeleteFromSegment(DayModify *modify, const DayGroup *group, int segment,
+				  const ItemRange *range, const SeenRows *seen)
+{
+	const SegmentInfo *info = &group->reader.segments[segment];
+	uint64		deleted = 0;
+	SegmentRows rows;
+	int			from = 0;
+	int			to = info->nrows;
+
+	if (seen != NULL || !ZbxhistIsWithinRange(info, range))
+		DecodeRange(modify, group, segment, range, &rows, &from, &to);
+	for (int end = from; from < to; from = end + 1)
+	{
+		/* as many as follow one another */
+		for (end = seen == NULL ? to : from; end < to &&
+			 IsSeen(seen, ZbxhistRowPosition(modify->layout, &rows, end)); end++)
+			;
+		if (end > from)
+			ZbxhistAddDelete(modify, group, segment, from, end - from);
+		deleted += end - from;
+	}
 	MemoryContextReset(modify->segment_context);
 	return deleted;
 }
 
 /*
- * CountOutside returns the number of segments that the range does not touch.
+ * Sees says whether a snapshot sees the group, or run, at tid.
  */
-static int
-CountOutside(const GroupReader *reader, const ItemRange *range)
+static bool
+Sees(const DayModify *modify, Snapshot snapshot, ItemPointer tid)
 {
-	int			result = 0;
+	TupleTableSlot *slot = table_slot_create(modify->day, NULL);
+	bool		result = table_tuple_fetch_row_version(modify->day, tid,
+													   snapshot, slot);
 
-	for (int i = 0; i < reader->nsegments; i++)
-		result += IsOutside(&reader->segments[i], range);
+	ExecDropSingleTupleTableSlot(slot);
 	return result;
 }
 
 /*
- * DeleteFromGroup deletes the rows of a range from a group, only those seen
- * unless it is NULL, and returns their number.
- */
-static uint64
-DeleteFromGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
-				const ItemRange *range, const SeenRows *seen)
-{
-	const GroupReader *reader = &group->reader;
-	uint64		deleted = 0;
-
-	if (CountOutside(reader, range) == reader->nsegments)
-		return 0;
-	/* what we have written anew ourselves was compared before that */
-	ZbxhistDeleteGroup(modify->day, &group->tid,
-					   IsolationUsesXactSnapshot() &&
-					   !TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmin(modify->current)) ?
-					   modify->snapshot : InvalidSnapshot);
-	for (int i = 0; i < reader->nsegments; i++)
-	{
-		const SegmentInfo *info = &reader->segments[i];
-
-		if (IsOutside(info, range))
-			ZbxhistDayWriteSegment(writer, reader, i);
-		else if (seen == NULL && ZbxhistIsWithinRange(info, range))
-			deleted += info->nrows;
-		else
-			deleted += KeepRows(modify, writer, reader, i, range, seen);
-	}
-	ZbxhistDayWriteBreak(writer);
-	return deleted;
-}
-
-/*
- * RequireUnchanged raises an error if another transaction has changed a group
- * in which the caller's snapshot sees rows of the range.  Below REPEATABLE READ
+ * RequireUnchanged raises an error if another transaction has changed a group, or
+ * run, in which the caller's snapshot sees rows of the range.  Below REPEATABLE READ
  * that matters only when the rows are elsewhere by now.
  */
 static void
 RequireUnchanged(DayModify *modify, const ItemRange *range)
 {
-	DayGroup	seen;
-	DayGroup	newest;
+	DayGroup	group;
+	RunPlace	last = {0};
 
 	if (!IsolationUsesXactSnapshot() &&
 		!ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)))
 		return;
 	ZbxhistDayScanItem(modify->seen, range);
-	while (ZbxhistDayScanNext(modify->seen, &seen))
+	while (ZbxhistDayScanNext(modify->seen, &group))
 	{
-		if (CountOutside(&seen.reader, range) == seen.reader.nsegments ||
-			TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen)))
-			continue;
-		if (!ZbxhistDayScanRow(modify->current, seen.first_itemid,
-							   seen.first_clock, &newest) ||
-			!ItemPointerEquals(&newest.tid, &seen.tid))
-			ZbxhistRaiseChanged();
+		int			nplaces = modify->layout->has_runs ? group.nrows : 1;
+
+		for (int row = 0; row < nplaces; row++)
+		{
+			RunPlace	place = ZbxhistPlaceOf(modify, modify->seen, &group, row);
+
+			if (!ItemPointerEquals(&place.tid, &last.tid) &&
+				!Sees(modify, modify->newest, &place.tid) &&
+				!TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen, row)))
+				ZbxhistRaiseChanged();
+			last = place;
+		}
 	}
-}
-
-/*
- * IsNewer says whether the caller's snapshot does not see a group, the one
- * found last in the newest version: there may be rows in it that came later.
- */
-static bool
-IsNewer(DayModify *modify, DayGroup *newest)
-{
-	DayGroup	seen;
-
-	return !TransactionIdPrecedes(ZbxhistDayScanXmin(modify->current),
-								  modify->snapshot->xmin) &&
-		(!ZbxhistDayScanRow(modify->seen, newest->first_itemid,
-							newest->first_clock, &seen) ||
-		 !ItemPointerEquals(&newest->tid, &seen.tid));
 }
 
 /*
@@ -206,46 +179,47 @@ IsNewer(DayModify *modify, DayGroup *newest)
 static const SeenRows *
 FindSeenRows(DayModify *modify, const ItemRange *range)
 {
-	ItemRange	ascending = *range;
 	SeenRows   *seen = palloc0(sizeof(SeenRows));
 	DayGroup	group;
 
-	ascending.is_descending = false;
-	ZbxhistDayScanItem(modify->seen, &ascending);
+	ZbxhistDayScanItem(modify->seen, range);
 	while (ZbxhistDayScanNext(modify->seen, &group))
 	{
 		for (int i = 0; i < group.reader.nsegments; i++)
 		{
 			if (!IsOutside(&group.reader.segments[i], range))
-				AddSeen(modify, &group.reader, i, range, seen);
+				AddSeen(modify, &group, i, range, seen);
 		}
 	}
 	return seen;
 }
 
 /*
- * DeleteFromGroups deletes the rows of an item in a range from the groups that
- * have any, and returns their number.  Allocates in the current context.
+ * CollectDeletes collects the deletes of an item's rows in a range, and returns their
+ * number.  There may be rows in a group that the caller's snapshot does not see, and in
+ * runs, that came later.  Allocates in the current context.
  */
 static uint64
-DeleteFromGroups(DayModify *modify, const ItemRange *range)
+CollectDeletes(DayModify *modify, const ItemRange *range)
 {
-	DayWriter  *writer;
-	DayGroup	group;
 	const SeenRows *seen = NULL;
+	DayGroup	group;
 	uint64		deleted = 0;
 
 	RequireUnchanged(modify, range);
-	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
 	ZbxhistDayScanItem(modify->current, range);
 	while (ZbxhistDayScanNext(modify->current, &group))
 	{
-		if (seen == NULL && IsNewer(modify, &group))
+		if (seen == NULL &&
+			(modify->layout->has_runs ||
+			 !Sees(modify, modify->snapshot, &group.tid)))
 			seen = FindSeenRows(modify, range);
-		deleted += DeleteFromGroup(modify, writer, &group, range, seen);
+		for (int i = 0; i < group.reader.nsegments; i++)
+		{
+			if (!IsOutside(&group.reader.segments[i], range))
+				deleted += DeleteFromSegment(modify, &group, i, range, seen);
+		}
 	}
-	modify->nremoved += deleted;
-	(void) ZbxhistEndDayWrite(writer, NULL);
 	return deleted;
 }
 
@@ -258,19 +232,20 @@ DeleteFromGroups(DayModify *modify, const ItemRange *range)
 uint64
 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
 {
+	ItemRange	ascending = *range;
 	MemoryContext old;
 	uint64		deleted;
 
+	ascending.is_descending = false;
 	ZbxhistFlushDayChanges(RelationGetRelid(modify->day), modify);
 	ZbxhistFlushChanges(modify);
 	ZbxhistCloseNewest(modify);
 	ZbxhistOpenNewest(modify);
 	old = MemoryContextSwitchTo(modify->scratch);
-	deleted = modify->layout->has_runs ?
-		ZbxhistDeleteFromRuns(modify, range) :
-		DeleteFromGroups(modify, range);
+	deleted = CollectDeletes(modify, &ascending);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->scratch);
+	ZbxhistFlushChanges(modify);
 	ZbxhistCloseNewest(modify);
 	return deleted;
 }

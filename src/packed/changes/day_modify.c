@@ -41,6 +41,7 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/packed_days.h"
+#include "make_room.h"
 #include "packed/changes/day_conflicts.h"
 #include "packed/changes/day_modify.h"
 #include "packed/day/day_write.h"
@@ -80,24 +81,57 @@ FindSeen(DayModify *modify, const PackedRowId *id)
 }
 
 /*
- * DecodeClock decodes the segment of a group that has an item's rows of a
- * clock and returns the number of the first of them, or -1 if there are none.
- * Allocates in the current context.
+ * ZbxhistPlaceOf says where a row, by its number, of the group that a scan has found
+ * last is stored.
+ */
+RunPlace
+ZbxhistPlaceOf(const DayModify *modify, const DayScan *scan,
+			   const DayGroup *group, int row)
+{
+	RunPlace	place = {.tid = group->tid,.row = row};
+
+	if (modify->layout->has_runs)
+		ZbxhistDayScanRun(scan, row, &place);
+	return place;
+}
+
+/*
+ * SetPlace sets which row a change is of, by its number in a segment of a group of
+ * the newest version.
+ */
+static void
+SetPlace(const DayModify *modify, const DayGroup *group, int segment, int row,
+		 RowChange *change)
+{
+	for (int i = 0; i < segment; i++)
+		row += group->reader.segments[i].nrows;
+	change->place = ZbxhistPlaceOf(modify, modify->current, group, row);
+	change->itemid = modify->layout->has_runs ? 0 : group->first_itemid;
+	change->clock = modify->layout->has_runs ? 0 : group->first_clock;
+}
+
+/*
+ * DecodeClock finds the newest version of an item's rows of a clock: decodes their
+ * segment of its group, and returns the number of the first of them, or -1 if there
+ * are none.  Allocates in the current context.
  */
 static int
-DecodeClock(DayModify *modify, const DayGroup *group, int64 itemid,
-			int32 clock, SegmentRows *rows)
+DecodeClock(DayModify *modify, const PackedRowId *id, DayGroup *group,
+			int *segment, SegmentRows *rows)
 {
-	int			segment = ZbxhistFindSegment(&group->reader, itemid, clock);
+	const GroupReader *reader = &group->reader;
 	int			first;
 
-	if (segment == group->reader.nsegments ||
-		group->reader.segments[segment].itemid != itemid)
+	if (!ZbxhistFindCurrent(modify, id->itemid, id->clock, group))
 		return -1;
-	ZbxhistDecodeDaySegment(modify->day, modify->layout, &group->reader,
-							segment, NULL, rows);
-	first = ZbxhistFirstOfClock(rows, clock);
-	return first < rows->nrows && rows->columns[0].ints[first] == clock ?
+	*segment = ZbxhistFindSegment(reader, id->itemid, id->clock);
+	if (*segment == reader->nsegments ||
+		reader->segments[*segment].itemid != id->itemid)
+		return -1;
+	ZbxhistDecodeDaySegment(modify->day, modify->layout, reader, *segment,
+							NULL, rows);
+	first = ZbxhistFirstOfClock(rows, id->clock);
+	return first < rows->nrows && rows->columns[0].ints[first] == id->clock ?
 		first : -1;
 }
 
@@ -187,19 +221,17 @@ FindSeenRow(DayModify *modify, const PackedRowId *id, int *first)
  */
 static RowState
 FindByValues(DayModify *modify, const PackedRowId *id, int seen,
-			 int first_seen, bool *is_own, uint16 *ordinal)
+			 int first_seen, bool *is_own, RowChange *change)
 {
 	DayGroup	newest;
 	SegmentRows now;
-	int			first_now;
+	int			segment;
+	int			first_now = DecodeClock(modify, id, &newest, &segment, &now);
 	int			row;
 	bool		has_key;
 
 	*is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen,
 																	   seen));
-	if (!ZbxhistFindCurrent(modify, id->itemid, id->clock, &newest))
-		return ROW_GONE;
-	first_now = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
 	if (first_now < 0)
 		return ROW_GONE;
 	row = FindSame(modify, &now, first_now, &modify->rows, seen,
@@ -207,7 +239,7 @@ FindByValues(DayModify *modify, const PackedRowId *id, int seen,
 				   &has_key);
 	if (row < 0)
 		return has_key && !*is_own ? ROW_CHANGED : ROW_GONE;
-	*ordinal = (uint16) (row - first_now + 1);
+	SetPlace(modify, &newest, segment, row, change);
 	return ROW_SAME;
 }
 
@@ -216,24 +248,25 @@ FindByValues(DayModify *modify, const PackedRowId *id, int seen,
  */
 static RowState
 FindByPosition(DayModify *modify, const PackedRowId *id, int64 position,
-			   uint16 *ordinal)
+			   RowChange *change)
 {
 	DayGroup	newest;
 	SegmentRows now;
-	int			first;
+	int			segment;
+	int			row;
 
 	ZbxhistOpenNewest(modify);
-	if (!ZbxhistFindCurrent(modify, id->itemid, id->clock, &newest))
+	row = DecodeClock(modify, id, &newest, &segment, &now);
+	if (row < 0)
 		return ROW_GONE;
-	first = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
-	for (int i = first; i >= 0 && i < now.nrows &&
-		 now.columns[0].ints[i] == id->clock; i++)
-	{
-		*ordinal = (uint16) (i - first + 1);
-		if (ZbxhistRowPosition(modify->layout, &now, i) == position)
-			return ROW_SAME;
-	}
-	return ROW_GONE;
+	while (row < now.nrows &&
+		   ZbxhistRowPosition(modify->layout, &now, row) < position)
+		row++;
+	if (row == now.nrows ||
+		ZbxhistRowPosition(modify->layout, &now, row) != position)
+		return ROW_GONE;
+	SetPlace(modify, &newest, segment, row, change);
+	return ROW_SAME;
 }
 
 /*
@@ -252,7 +285,7 @@ IsInOtherTable(const DayModify *modify, bool is_own)
  * FindSeenNow finds the newest version of a row that the snapshot sees.
  */
 static RowState
-FindSeenNow(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
+FindSeenNow(DayModify *modify, const PackedRowId *id, RowChange *change)
 {
 	RowState	state = ROW_GONE;
 	bool		is_own = false;
@@ -264,11 +297,11 @@ FindSeenNow(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
 	row = FindSeenRow(modify, id, &first);
 	if (row >= 0 && modify->is_same)
 	{
-		*ordinal = (uint16) (row - first + 1);
+		SetPlace(modify, &modify->group, modify->segment, row, change);
 		return ROW_SAME;
 	}
 	if (row >= 0)
-		state = FindByValues(modify, id, row, first, &is_own, ordinal);
+		state = FindByValues(modify, id, row, first, &is_own, change);
 	if ((state == ROW_GONE && IsInOtherTable(modify, is_own)) ||
 		(state == ROW_CHANGED && IsolationUsesXactSnapshot()))
 		ZbxhistRaiseChanged();
@@ -277,17 +310,16 @@ FindSeenNow(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
 
 /*
  * FindNewest finds the newest version of a row that the snapshot sees, or
- * that is there now at a position, unless that is NULL; ordinal is set to its number among those of its item
- * and clock.
+ * that is there now at a position, unless that is NULL; the change becomes one of it.
  */
 static RowState
 FindNewest(DayModify *modify, const PackedRowId *id,
-		   const int64 *position, uint16 *ordinal)
+		   const int64 *position, RowChange *change)
 {
 	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
 	RowState	state = position != NULL ?
-		FindByPosition(modify, id, *position, ordinal) :
-		FindSeenNow(modify, id, ordinal);
+		FindByPosition(modify, id, *position, change) :
+		FindSeenNow(modify, id, change);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->segment_context);
@@ -298,22 +330,24 @@ FindNewest(DayModify *modify, const PackedRowId *id,
 #define UPDATE_GROWTH	32
 
 /*
- * compare_changes orders changes by row; the first one of a row first.
+ * compare_changes orders changes by group, or by run, and row; the first one of a
+ * row first.
  */
 static int
 compare_changes(const void *a, const void *b)
 {
 	const RowChange *left = a;
 	const RowChange *right = b;
-
+	ItemPointerData tid = left->place.tid;
+	ItemPointerData other = right->place.tid;
 	int			order = compare_places(left->itemid, left->clock, right->itemid,
 									   right->clock);
 
-	if (order != 0)
-		return order;
-	if (left->ordinal != right->ordinal)
-		return left->ordinal < right->ordinal ? -1 : 1;
-	return left->number < right->number ? -1 : 1;
+	if (order == 0)
+		order = ItemPointerCompare(&tid, &other);
+	if (order == 0)
+		order = left->place.row - right->place.row;
+	return order != 0 ? order : left->number - right->number;
 }
 
 /*
@@ -328,61 +362,44 @@ SortChanges(DayModify *modify)
 	qsort(changes, modify->nchanges, sizeof(RowChange), compare_changes);
 	for (int i = 0; i < modify->nchanges; i++)
 	{
-		if (n > 0 && changes[n - 1].itemid == changes[i].itemid &&
-			changes[n - 1].clock == changes[i].clock &&
-			changes[n - 1].ordinal == changes[i].ordinal)
-			continue;
-		changes[n++] = changes[i];
+		if (n == 0 || changes[n - 1].place.row != changes[i].place.row ||
+			!ItemPointerEquals(&changes[n - 1].place.tid,
+							   &changes[i].place.tid))
+			changes[n++] = changes[i];
 	}
 	modify->nchanges = n;
 }
 
 /*
- * WriteTuple writes an updated row.
- */
-static void
-WriteTuple(DayWriter *writer, const RowChange *change)
-{
-	RowBuffer  *buffer;
-	int			row = ZbxhistDayWriteRow(writer, change->itemid, change->clock,
-										 &buffer);
-
-	ZbxhistSetTuple(buffer, row, change->tuple);
-}
-
-/*
- * WriteChanged decodes a segment and writes its rows, with the changes
- * applied, which are all of that segment's.
+ * WriteChanged decodes a segment, whose first row has that number in the group, and
+ * writes its rows, with the changes applied, which are all of that segment's.
  */
 static void
 WriteChanged(DayModify *modify, DayWriter *writer, const GroupReader *reader,
-			 int segment, const RowChange *changes, int nchanges)
+			 int segment, int first, const RowChange *changes, int nchanges)
 {
 	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
 	SegmentRows rows;
 	int			next = 0;
-	int			ordinal = 0;
 
 	ZbxhistDecodeDaySegment(modify->day, modify->layout, reader, segment,
 							NULL, &rows);
 	for (int i = 0; i < rows.nrows; i++)
 	{
-		int64		clock = rows.columns[0].ints[i];
-
-		ordinal = i > 0 && rows.columns[0].ints[i - 1] == clock ?
-			ordinal + 1 : 1;
-		if (next == nchanges || changes[next].clock != clock ||
-			changes[next].ordinal != ordinal)
+		if (next == nchanges || changes[next].place.row != first + i)
 			ZbxhistDayWriteRows(writer, &rows, i, 1);
-		else if (changes[next++].tuple != NULL)
-			WriteTuple(writer, &changes[next - 1]);
+		else if (changes[next].tuple != NULL)
+		{
+			RowBuffer  *buffer;
+			int			row = ZbxhistDayWriteRow(writer, rows.itemid,
+												 (int32) rows.columns[0].ints[i],
+												 &buffer);
+
+			ZbxhistSetTuple(buffer, row, changes[next++].tuple);
+		}
+		else
+			i += changes[next++].nrows - 1;
 	}
-	if (next != nchanges)
-		ereport(ERROR,
-				errcode(ERRCODE_NO_DATA_FOUND),
-				errmsg("row to be changed is not in packed day \"%s\"",
-					   RelationGetRelationName(modify->day)),
-				errtable(modify->day));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->segment_context);
 }
@@ -396,82 +413,87 @@ WriteChangedGroup(DayModify *modify, DayWriter *writer, const DayGroup *group,
 {
 	const GroupReader *reader = &group->reader;
 	int			first = 0;
+	int			row = 0;
 
 	for (int i = 0; i < reader->nsegments; i++)
 	{
-		const SegmentInfo *info = &reader->segments[i];
+		int			nrows = reader->segments[i].nrows;
 		int			end = first;
-		bool		is_update = false;
+		int			ndeleted = 0;
 
-		while (end < nchanges && changes[end].itemid == info->itemid &&
-			   changes[end].clock <= info->last_clock)
-			is_update |= changes[end++].tuple != NULL;
+		while (end < nchanges && changes[end].place.row < row + nrows)
+			ndeleted += changes[end++].nrows;
 		if (end == first)
 			ZbxhistDayWriteSegment(writer, reader, i);
-		else if (is_update || end - first < info->nrows)
-			WriteChanged(modify, writer, reader, i, &changes[first],
+		else if (ndeleted < nrows)
+			WriteChanged(modify, writer, reader, i, row, &changes[first],
 						 end - first);
 		first = end;
+		row += nrows;
 	}
 }
 
 /*
- * RewriteGroup applies changes to a group, all of which are in it.
+ * RewriteGroup applies changes, which are all of one group's.
  */
 static void
-RewriteGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
-			 const RowChange *changes, int nchanges)
+RewriteGroup(DayModify *modify, DayWriter *writer, RowChange *changes,
+			 int nchanges, int ndeleted)
 {
 	size_t		limit = ZbxhistDayPageLimit(writer);
 	int			nupdates = 0;
+	DayGroup	group;
 
+	if (!ZbxhistFindCurrent(modify, changes->itemid, changes->clock, &group) ||
+		!ItemPointerEquals(&group.tid, &changes->place.tid))
+		elog(ERROR, "group of a row to be changed is not there");
+	if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
+		ZbxhistRaiseSecondChange(modify->day);
+	ZbxhistDeleteGroup(modify->day, &group.tid, InvalidSnapshot);
+	if (ndeleted == group.nrows)
+		return;
 	for (int i = 0; i < nchanges; i++)
 		nupdates += changes[i].tuple != NULL;
-
-	ZbxhistDeleteGroup(modify->day, &group->tid, InvalidSnapshot);
-	modify->nremoved += nchanges - nupdates;
-	if (nupdates == 0 && nchanges == group->nrows)
-		return;
 	/* one that may outgrow its page becomes two of the same size */
-	if (group->reader.length + (size_t) nupdates * UPDATE_GROWTH > limit &&
+	if (group.reader.length + (size_t) nupdates * UPDATE_GROWTH > limit &&
 		nupdates > 0)
 		limit = Min(limit, limit / 2 + (size_t) nupdates * UPDATE_GROWTH);
 	ZbxhistDayWriteLimit(writer, limit);
-	WriteChangedGroup(modify, writer, group, changes, nchanges);
+	WriteChangedGroup(modify, writer, &group, changes, nchanges);
 	ZbxhistDayWriteBreak(writer);
 }
 
 /*
- * ApplyToGroups writes the changes, which are sorted.
+ * ApplyChanges writes the changes, which are sorted, group by group, or run by run.
  */
 static void
-ApplyToGroups(DayModify *modify)
+ApplyChanges(DayModify *modify)
 {
-	DayWriter  *writer;
+	DayWriter  *writer = modify->layout->has_runs ? NULL :
+		ZbxhistBeginDayWrite(modify->day, modify->layout, false);
+	RowChange  *changes = modify->changes;
 	int			end;
 
-	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
+	if (writer == NULL)
+		ZbxhistRequireRunIndexes(modify->day);
 	for (int first = 0; first < modify->nchanges; first = end)
 	{
-		const RowChange *change = &modify->changes[first];
-		DayGroup	group;
+		int			ndeleted = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistFindCurrent(modify, change->itemid, change->clock,
-								&group))
-			elog(ERROR, "group of a row to be changed is not there");
-		if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
-			ZbxhistRaiseSecondChange(modify->day);
-		for (end = first + 1; end < modify->nchanges; end++)
-		{
-			change = &modify->changes[end];
-			if (!ZbxhistInGroup(&group, change->itemid, change->clock))
-				break;
-		}
-		RewriteGroup(modify, writer, &group, &modify->changes[first],
-					 end - first);
+		for (end = first; end < modify->nchanges &&
+			 ItemPointerEquals(&changes[end].place.tid,
+							   &changes[first].place.tid); end++)
+			ndeleted += changes[end].nrows;
+		modify->nremoved += ndeleted;
+		if (writer == NULL)
+			ZbxhistEditRun(modify, &changes[first], end - first);
+		else
+			RewriteGroup(modify, writer, &changes[first], end - first,
+						 ndeleted);
 	}
-	(void) ZbxhistEndDayWrite(writer, NULL);
+	if (writer != NULL)
+		(void) ZbxhistEndDayWrite(writer, NULL);
 }
 
 /*
@@ -487,10 +509,7 @@ ZbxhistFlushChanges(DayModify *modify)
 	ZbxhistOpenNewest(modify);
 	old = MemoryContextSwitchTo(modify->scratch);
 	SortChanges(modify);
-	if (modify->layout->has_runs)
-		ZbxhistApplyToRuns(modify);
-	else
-		ApplyToGroups(modify);
+	ApplyChanges(modify);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->scratch);
 	MemoryContextReset(modify->changes_context);
@@ -499,7 +518,7 @@ ZbxhistFlushChanges(DayModify *modify)
 	ZbxhistCloseNewest(modify);
 }
 
-/* rows, and bytes of their values, that are collected at most */
+/* rows, and bytes of their values, that are collected at most, one by one */
 #define MAX_CHANGES		100000
 #define MAX_BYTES		((Size) 16 * 1024 * 1024)
 
@@ -587,7 +606,8 @@ ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
 										   modify->attributes);
 	modify->snapshot = snapshot;
 	modify->seen = ZbxhistBeginDayScan(day, modify->layout, snapshot);
-	modify->changes = palloc(sizeof(RowChange) * MAX_CHANGES);
+	modify->max_changes = 256;
+	modify->changes = palloc(sizeof(RowChange) * modify->max_changes);
 	MemoryContextSwitchTo(old);
 	Link(modify);
 	return modify;
@@ -659,6 +679,43 @@ ZbxhistFlushDayChanges(Oid day, DayModify *modify)
 /* ---- collecting changes ---- */
 
 /*
+ * NextChange returns the place for a change that is not counted yet.
+ */
+static RowChange *
+NextChange(DayModify *modify)
+{
+	RowChange  *change;
+
+	make_room(modify->changes, modify->nchanges, modify->max_changes);
+	change = &modify->changes[modify->nchanges];
+	change->number = modify->nchanges;
+	change->nrows = 1;
+	change->tuple = NULL;
+	return change;
+}
+
+/*
+ * ZbxhistAddDelete collects the deletes of rows that follow one another, the first by
+ * its number in a segment of the group of the newest version that has been found last.
+ * In runs each may be somewhere else.
+ */
+void
+ZbxhistAddDelete(DayModify *modify, const DayGroup *group, int segment,
+				 int row, int nrows)
+{
+	int			step = modify->layout->has_runs ? 1 : nrows;
+
+	for (int i = 0; i < nrows; i += step)
+	{
+		RowChange  *change = NextChange(modify);
+
+		change->nrows = step;
+		SetPlace(modify, group, segment, row + i, change);
+		modify->nchanges++;
+	}
+}
+
+/*
  * NewChange makes the place for a change of a row, if that is as it was.
  * Changes are written only when a row of another group comes, so that each
  * group is written once if rows come in order.
@@ -667,9 +724,7 @@ static RowState
 NewChange(DayModify *modify, const PackedRowId *id, const int64 *position,
 		  RowChange **result)
 {
-	RowChange  *change;
 	RowState	state;
-	uint16		ordinal;
 	bool		is_full = modify->nchanges == MAX_CHANGES;
 	bool		has_many = modify->nchanges >= MAX_CHANGES / 2 ||
 		modify->nbytes >= MAX_BYTES;
@@ -679,17 +734,10 @@ NewChange(DayModify *modify, const PackedRowId *id, const int64 *position,
 		(has_many && !(modify->has_group &&
 					   ZbxhistInGroup(&modify->group, id->itemid, id->clock))))
 		ZbxhistFlushChanges(modify);
-	state = FindNewest(modify, id, position, &ordinal);
-	if (state != ROW_SAME)
-		return state;
-	change = &modify->changes[modify->nchanges];
-	change->itemid = id->itemid;
-	change->clock = id->clock;
-	change->ordinal = ordinal;
-	change->number = modify->nchanges++;
-	change->tuple = NULL;
-	*result = change;
-	return ROW_SAME;
+	*result = NextChange(modify);
+	state = FindNewest(modify, id, position, *result);
+	modify->nchanges += state == ROW_SAME;
+	return state;
 }
 
 /*
@@ -746,6 +794,7 @@ ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id, const int64 *posit
 	nulls = palloc(sizeof(bool) * layout->ncolumns);
 	for (int i = 0; i < layout->ncolumns; i++)
 		values[i] = slot_getattr(slot, modify->attributes[i], &nulls[i]);
+	change->nrows = 0;
 	change->tuple = heap_form_tuple(layout->desc, values, nulls);
 	modify->nbytes += change->tuple->t_len;
 	pfree(values);

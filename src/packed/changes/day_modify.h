@@ -18,9 +18,10 @@
 /* a change of a row of the newest version */
 typedef struct RowChange
 {
-	int64		itemid;
+	int64		itemid;			/* where its group begins; 0 of runs */
 	int32		clock;
-	uint16		ordinal;		/* of rows of that clock, from 1 on */
+	RunPlace	place;			/* in that group or run */
+	int			nrows;			/* from there on, if they are deleted */
 	int			number;			/* the first change of a row counts */
 	HeapTuple	tuple;			/* of the layout's columns; NULL: delete */
 } RowChange;
@@ -54,6 +55,7 @@ struct DayModify
 
 	RowChange  *changes;
 	int			nchanges;
+	int			max_changes;	/* that there is room for */
 	Size		nbytes;			/* of their tuples */
 	int64		nremoved;		/* rows deleted so far */
 	AttrNumber *attributes;		/* of a slot, by layout column */
@@ -78,13 +80,17 @@ extern bool ZbxhistFindCurrent(DayModify *modify, int64 itemid, int32 clock,
 							   DayGroup *group);
 
 /* day_modify.c */
+extern RunPlace ZbxhistPlaceOf(const DayModify *modify, const DayScan *scan,
+							   const DayGroup *group, int row);
+extern void ZbxhistAddDelete(DayModify *modify, const DayGroup *group,
+							 int segment, int row, int nrows);
 extern void ZbxhistOpenNewest(DayModify *modify);
 extern void ZbxhistCloseNewest(DayModify *modify);
 extern void ZbxhistFlushChanges(DayModify *modify);
 
 /* run_modify.c */
-extern void ZbxhistApplyToRuns(DayModify *modify);
-extern uint64 ZbxhistDeleteFromRuns(DayModify *modify,
-									const ItemRange *range);
+extern void ZbxhistRequireRunIndexes(Relation day);
+extern void ZbxhistEditRun(DayModify *modify, const RowChange *edits,
+						   int nedits);
 
 #endif							/* ZBXHIST_DAY_MODIFY_H */

@@ -66,19 +66,19 @@ LockGroup(DayModify *modify, ItemPointer tid)
 }
 
 /*
- * LockRuns locks the runs that have rows of a group.
+ * LockPlaces locks the row of a group, or the runs that have rows of it.
  */
 static TM_Result
-LockRuns(DayModify *modify, const DayGroup *group)
+LockPlaces(DayModify *modify, const DayGroup *group)
 {
+	int			nplaces = modify->layout->has_runs ? group->nrows : 1;
 	TM_Result	result = TM_Ok;
 	RunPlace	last = {0};
 
-	for (int row = 0; row < group->nrows && result == TM_Ok; row++)
+	for (int row = 0; row < nplaces && result == TM_Ok; row++)
 	{
-		RunPlace	place;
+		RunPlace	place = ZbxhistPlaceOf(modify, modify->current, group, row);
 
-		ZbxhistDayScanRun(modify->current, row, &place);
 		if (row == 0 || !ItemPointerEquals(&place.tid, &last.tid))
 			result = LockGroup(modify, &place.tid);
 		last = place;
@@ -100,8 +100,7 @@ LockNext(DayModify *modify, bool *found)
 	modify->has_locked = false;
 	*found = ZbxhistDayScanNext(modify->current, group);
 	if (*found)
-		result = modify->layout->has_runs ? LockRuns(modify, group) :
-			LockGroup(modify, &group->tid);
+		result = LockPlaces(modify, group);
 	modify->has_locked = *found && result == TM_Ok;
 	return result;
 }

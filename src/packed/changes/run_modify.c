@@ -35,20 +35,6 @@
 /* rows before those that change, and after them, that are near them */
 #define NEAR_ROWS 32
 
-/* a row of a run that is to be changed */
-typedef struct RunEdit
-{
-	RunPlace	place;
-	HeapTuple	tuple;			/* of the layout's columns; NULL: delete */
-} RunEdit;
-
-typedef struct RunEdits
-{
-	RunEdit    *edits;
-	int			nedits;
-	int			capacity;
-} RunEdits;
-
 /* a run whose rows are changed */
 typedef struct EditedRun
 {
@@ -61,34 +47,6 @@ typedef struct EditedRun
 	int			first;			/* that changes, or comes after one deleted */
 	int			last;			/* likewise */
 } EditedRun;
-
-/*
- * AddEdit adds the change of a row of the group that scan has found last.
- * Allocates in the current context.
- */
-static void
-AddEdit(RunEdits *edits, DayScan *scan, int row, HeapTuple tuple)
-{
-	RunEdit    *edit;
-
-	make_room(edits->edits, edits->nedits, edits->capacity);
-	edit = &edits->edits[edits->nedits++];
-	ZbxhistDayScanRun(scan, row, &edit->place);
-	edit->tuple = tuple;
-}
-
-/*
- * compare_edits orders changes by the place of their rows.
- */
-static int
-compare_edits(const void *a, const void *b)
-{
-	RunPlace	left = ((const RunEdit *) a)->place;
-	RunPlace	right = ((const RunEdit *) b)->place;
-	int			result = ItemPointerCompare(&left.tid, &right.tid);
-
-	return result != 0 ? result : left.row - right.row;
-}
 
 /*
  * IsOwn says whether the run in a slot has been stored by our own transaction.
@@ -134,7 +92,7 @@ ReadRun(DayModify *modify, ItemPointer tid, EditedRun *run)
  * Allocates in the current context.
  */
 static void
-ChangeRows(DayModify *modify, const RunEdit *edits, int nedits, EditedRun *run)
+ChangeRows(DayModify *modify, const RowChange *edits, int nedits, EditedRun *run)
 {
 	RowBuffer  *buffer = ZbxhistCreateRowBuffer(modify->layout);
 	int			next = 0;
@@ -201,11 +159,12 @@ FirstOfItem(const EditedRun *run, int row)
  * that a merge or the same transaction has stored is divided into the rows near the
  * changes and those before and after: who changes one row after the other would write
  * all of them each time.  Parts of a run of a batch do not overlap, as batches
- * want it.  Allocates in the current context.
+ * want it.
  */
-static void
-EditRun(DayModify *modify, const RunEdit *edits, int nedits)
+void
+ZbxhistEditRun(DayModify *modify, const RowChange *edits, int nedits)
 {
+	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
 	ItemPointerData tid = edits->place.tid;
 	EditedRun	run = {0};
 	int			begin = 0;
@@ -224,142 +183,24 @@ EditRun(DayModify *modify, const RunEdit *edits, int nedits)
 	WriteLeft(modify, &run, 0, begin);
 	WriteLeft(modify, &run, begin, end);
 	WriteLeft(modify, &run, end, run.nrows);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(modify->segment_context);
 }
 
 /*
- * ApplyEdits writes all runs anew whose rows change, and counts those that go.
+ * ZbxhistRequireRunIndexes raises an error if a table of runs has not the indexes
+ * that tell which of its runs are there.
  */
-static void
-ApplyEdits(DayModify *modify, RunEdits *edits)
+void
+ZbxhistRequireRunIndexes(Relation day)
 {
-	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
 	RunIndexes	indexes;
-	int			end;
 
-	if (edits->nedits > 0 && !ZbxhistRunIndexes(modify->day, &indexes))
+	if (!ZbxhistRunIndexes(day, &indexes))
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("table of runs \"%s\" has no valid indexes on (last_clock) and (batch, last_itemid, first_itemid), or others",
-					   RelationGetRelationName(modify->day)),
+					   RelationGetRelationName(day)),
 				errhint("zbxhist.check() names the command that mends it."),
-				errtable(modify->day));
-	qsort(edits->edits, edits->nedits, sizeof(RunEdit), compare_edits);
-	for (int first = 0; first < edits->nedits; first = end)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (end = first; end < edits->nedits &&
-			 ItemPointerEquals(&edits->edits[end].place.tid,
-							   &edits->edits[first].place.tid); end++)
-			modify->nremoved += edits->edits[end].tuple == NULL;
-		EditRun(modify, &edits->edits[first], end - first);
-		MemoryContextReset(modify->segment_context);
-	}
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * ZbxhistApplyToRuns writes the changes that have been collected, one of each
- * row.  Allocates in the current context.
- */
-void
-ZbxhistApplyToRuns(DayModify *modify)
-{
-	RunEdits	edits = {0};
-
-	for (int i = 0; i < modify->nchanges; i++)
-	{
-		const RowChange *change = &modify->changes[i];
-		DayGroup	group;
-
-		if (!ZbxhistFindCurrent(modify, change->itemid, change->clock,
-								&group) ||
-			change->ordinal > group.nrows)
-			elog(ERROR, "run of a row to be changed is not there");
-		AddEdit(&edits, modify->current, change->ordinal - 1,
-				change->tuple);
-	}
-	ApplyEdits(modify, &edits);
-}
-
-/* ---- a range ---- */
-
-/*
- * NextOfRange goes on to the next row of a group in a range, from the one with
- * the number *row on; its position is set.  Returns false if there is none.
- */
-static bool
-NextOfRange(const DayModify *modify, const DayGroup *group,
-			const ItemRange *range, int *row, int64 *position)
-{
-	const SegmentRows *segment = group->reader.decoded;
-	int			first = 0;
-
-	for (int i = 0; i < group->reader.nsegments; i++, segment++)
-	{
-		for (; *row < first + segment->nrows; (*row)++)
-		{
-			*position = ZbxhistRowPosition(modify->layout, segment,
-										   *row - first);
-			if (*position >= range->first && *position <= range->last)
-				return true;
-		}
-		first += segment->nrows;
-	}
-	return false;
-}
-
-/*
- * RefuseLost raises an error if the caller's snapshot sees a row of the range
- * that another transaction has deleted since, where that counts.
- */
-static void
-RefuseLost(DayModify *modify, int row)
-{
-	if (IsolationUsesXactSnapshot() &&
-		!TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen, row)))
-		ZbxhistRaiseChanged();
-}
-
-/*
- * ZbxhistDeleteFromRuns deletes the rows of an item in a range that both the
- * caller's snapshot and the newest see, and returns their number.  Allocates in
- * the current context.
- */
-uint64
-ZbxhistDeleteFromRuns(DayModify *modify, const ItemRange *range)
-{
-	ItemRange	ascending = *range;
-	RunEdits	edits = {0};
-	DayGroup	seen = {0};
-	DayGroup	newest = {0};
-	int64		position = 0;
-	int64		now = 0;
-	int			row = 0;
-	int			seen_row = 0;
-
-	ascending.is_descending = false;
-	ZbxhistDayScanItem(modify->seen, &ascending);
-	if (!ZbxhistDayScanNext(modify->seen, &seen))
-		return 0;
-	ZbxhistDayScanItem(modify->current, &ascending);
-	(void) ZbxhistDayScanNext(modify->current, &newest);
-	/* keys are unique, and both are sorted by them */
-	while (NextOfRange(modify, &seen, range, &seen_row, &position))
-	{
-		bool		found = false;
-
-		while (!found && NextOfRange(modify, &newest, range, &row, &now) &&
-			   now <= position)
-		{
-			found = now == position;
-			if (found)
-				AddEdit(&edits, modify->current, row, NULL);
-			row++;
-		}
-		if (!found)
-			RefuseLost(modify, seen_row);
-		seen_row++;
-	}
-	ApplyEdits(modify, &edits);
-	return edits.nedits;
+				errtable(day));
 }

@@ -60,7 +60,6 @@ extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
 extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 								 DayGroup *group, DayPlace *end);
 extern int64 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups);
-extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmaxOf(DayScan *scan, int row);
 extern void ZbxhistDayScanRun(const DayScan *scan, int row, RunPlace *place);

@@ -848,19 +848,6 @@ ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups)
 }
 
 /*
- * ZbxhistDayScanXmin returns the transaction that has stored the group found last.
- */
-TransactionId
-ZbxhistDayScanXmin(DayScan *scan)
-{
-	bool		isnull;
-
-	return DatumGetTransactionId(slot_getsysattr(scan->slot,
-												 MinTransactionIdAttributeNumber,
-												 &isnull));
-}
-
-/*
  * ZbxhistDayScanXmax returns the transaction that has deleted the group found
  * last, or is about to.
  */
