@@ -21,6 +21,7 @@ SELECT count(zbxhist.create_parent(t)) FROM unnest('{history,history_uint}'::reg
 SELECT count(zbxhist.create_partition(t, date '1970-01-01' + n)) FROM unnest('{history,history_uint}'::regclass[]) t, generate_series(0, 3) n;
 INSERT INTO history SELECT i, n * 300 + i, (i * 37 + n * 11) % 1000 / 8.0, n FROM generate_series(1, 8) i, generate_series(0, 3 * 288 - 1) n;
 INSERT INTO history_uint SELECT i, n * 300 + i, (i * 37 + n * 11) % 1000, n FROM generate_series(11, 13) i, generate_series(0, 3 * 288 - 1) n;
+INSERT INTO history SELECT 9, n * 300, -n, -3 FROM generate_series(0, 2 * 288 - 1) n;
 CREATE TABLE aggregate_steps_plain.history AS TABLE history;
 CREATE TABLE aggregate_steps_plain.history_uint AS TABLE history_uint;
 SELECT format('CALL zbxhist.pack(%L, %L)', t, date '1970-01-01' + n) FROM unnest('{history,history_uint}'::text[]) t, generate_series(0, 1) n ORDER BY t, n \gexec
@@ -70,6 +71,7 @@ SELECT nodes('SELECT count(*), count(h.clock) FROM items i LEFT JOIN history h O
 SELECT nodes('SELECT i.name, count(*) FROM history h JOIN items i USING (itemid) WHERE h.clock BETWEEN 180000 AND 190000 GROUP BY 1');
 SELECT nodes('SELECT count(DISTINCT value) FROM history WHERE clock < 86400');
 
+SELECT nodes('SELECT sum(ns), avg(ns), min(ns), sum(value) FROM history WHERE itemid = 9 AND clock < 86400');
 -- the first and last value of groups: in one step
 SELECT nodes('SELECT itemid, clock / 3600, (array_agg(value ORDER BY clock, ns))[1], (array_agg(value ORDER BY clock DESC, ns DESC))[1], max(value), count(*) FROM history WHERE clock < 100000 GROUP BY 1, 2 HAVING (array_agg(value ORDER BY clock, ns))[1] < 100');
 SELECT nodes('SELECT itemid, (array_agg(value ORDER BY clock DESC))[1]::text, (array_agg(ns ORDER BY clock))[1] + 1, (array_agg(itemid ORDER BY clock))[1], (array_agg(value * 2 ORDER BY clock))[1] FROM history_uint WHERE value > 100 GROUP BY 1');
@@ -108,7 +110,7 @@ RESET enable_mergejoin;
 RESET enable_material;
 -- rows of the transaction's own
 BEGIN;
-SELECT format('INSERT INTO %1$s.history VALUES (1, 3599, 10, 999), (1, 3600, 11, -1), (3, 7199, 12, 0); UPDATE %1$s.history SET value = 13 WHERE itemid = 2 AND clock < 4000; DELETE FROM %1$s.history WHERE itemid = 4 AND clock BETWEEN 3000 AND 4000', s) FROM unnest('{aggregate_steps,aggregate_steps_plain}'::text[]) s \gexec
+SELECT format('INSERT INTO %1$s.history VALUES (1, 3599, 10, 999), (1, 3600, 11, -1), (3, 7199, 12, 0), (5, 5, 14, -1), (6, 3306, 15, 77); UPDATE %1$s.history SET value = 13 WHERE itemid = 2 AND clock < 4000; DELETE FROM %1$s.history WHERE itemid = 4 AND clock BETWEEN 3000 AND 4000', s) FROM unnest('{aggregate_steps,aggregate_steps_plain}'::text[]) s \gexec
 SELECT nodes('SELECT itemid, clock / 3600, (array_agg(value ORDER BY clock, ns))[1], (array_agg(value ORDER BY clock DESC, ns DESC))[1] FROM history WHERE clock < 86400 GROUP BY 1, 2');
 SELECT nodes('SELECT s.t, avg(h.value) FROM generate_series(0, 80000, 1800) s(t) LEFT JOIN history h ON h.itemid = 1 AND h.clock >= s.t AND h.clock < s.t + 1800 GROUP BY s.t');
 ROLLBACK;
