@@ -76,7 +76,6 @@ OBJS = \
 	src/maintenance/refuse.o \
 	src/maintenance/merger.o \
 	src/maintenance/worker.o \
-	src/packed/changes/current_group.o \
 	src/packed/changes/day_changes.o \
 	src/packed/changes/day_conflicts.o \
 	src/packed/changes/day_delete.o \

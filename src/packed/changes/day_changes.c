@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "packed/changes/day_changes.h"
 #include "packed/changes/day_conflicts.h"
@@ -41,7 +42,8 @@ typedef struct ChangedDay
 
 struct DayChanges
 {
-	Relation	parent;			/* borrowed */
+	Relation	table;			/* the packed one; borrowed */
+	Relation	parent;
 	Snapshot	snapshot;
 	int			nopen;
 	ChangedDay	open[MAX_OPEN_DAYS];	/* the one open longest is first */
@@ -49,22 +51,23 @@ struct DayChanges
 };
 
 /*
- * ZbxhistBeginDayChanges prepares for changes of the packed days of parent.
- * The snapshot must stay registered.
+ * ZbxhistBeginDayChanges prepares for changes of the packed days that a packed table
+ * stands for.  The snapshot must stay registered.
  */
 DayChanges *
-ZbxhistBeginDayChanges(Relation parent, Snapshot snapshot)
+ZbxhistBeginDayChanges(Relation table, Snapshot snapshot)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist day changes",
 												  ALLOCSET_SMALL_SIZES);
 	DayChanges *changes = MemoryContextAllocZero(context, sizeof(DayChanges));
 
-	changes->parent = parent;
+	changes->table = table;
+	changes->parent = table_open(ZbxhistForeignParent(table), AccessShareLock);
 	changes->snapshot = snapshot;
 	changes->context = context;
 	/* to find rows by their keys is to read */
-	ZbxhistNotePackedRead(parent, snapshot);
+	ZbxhistNotePackedRead(changes->parent, snapshot);
 	return changes;
 }
 
@@ -101,8 +104,7 @@ OpenDay(DayChanges *changes, const PackedDay *found)
 	day->day = *found;
 	day->rel = rel;
 	old = MemoryContextSwitchTo(changes->context);
-	day->modify = ZbxhistBeginDayModify(rel, changes->parent,
-										changes->snapshot);
+	day->modify = ZbxhistBeginDayModify(rel, changes->table, changes->snapshot);
 	MemoryContextSwitchTo(old);
 	changes->nopen++;
 	ZbxhistCheckPackedChange(found->relid, changes->snapshot);
@@ -239,5 +241,6 @@ ZbxhistEndDayChanges(DayChanges *changes)
 {
 	while (changes->nopen > 0)
 		CloseDay(changes);
+	table_close(changes->parent, NoLock);
 	MemoryContextDelete(changes->context);
 }

@@ -14,8 +14,7 @@
 
 typedef struct DayChanges DayChanges;
 
-extern DayChanges *ZbxhistBeginDayChanges(Relation parent,
-										  Snapshot snapshot);
+extern DayChanges *ZbxhistBeginDayChanges(Relation table, Snapshot snapshot);
 extern DayModify *ZbxhistChangesOfRow(DayChanges *changes, int64 itemid,
 									  int64 position, LOCKMODE mode);
 extern uint64 ZbxhistDeleteFromDays(DayChanges *changes,

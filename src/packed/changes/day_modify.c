@@ -50,6 +50,39 @@
 #include "rows/merge_lock.h"
 
 /*
+ * ZbxhistInGroup says whether rows of an item and clock belong to the group.
+ */
+bool
+ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock)
+{
+	if (itemid == group->first_itemid && clock < group->first_clock)
+		return false;
+	if (itemid == group->last_itemid && clock > group->last_clock)
+		return false;
+	return itemid >= group->first_itemid && itemid <= group->last_itemid;
+}
+
+/*
+ * FindCurrent finds the group of the newest version, which is open, that has
+ * rows of an item and clock.  It is good until current, or this, is asked again.
+ * Returns false if there is none.
+ */
+static bool
+FindCurrent(DayModify *modify, int64 itemid, int32 clock,
+			DayGroup *group)
+{
+	if (modify->has_locked &&
+		ZbxhistInGroup(&modify->locked, itemid, clock))
+	{
+		*group = modify->locked;
+		return true;
+	}
+	/* the scan goes on, and what it had found is not valid any more */
+	modify->has_locked = false;
+	return ZbxhistDayScanRow(modify->current, itemid, clock, group);
+}
+
+/*
  * FindSeen finds the group in which the snapshot sees a row, and whether that
  * is its newest version; returns false if there is no such group.
  */
@@ -71,8 +104,8 @@ FindSeen(DayModify *modify, const PackedRowId *id)
 	modify->is_same = false;
 	if (modify->layout->has_runs)
 		return true;
-	modify->is_same = ZbxhistFindCurrent(modify, id->itemid, id->clock,
-										 &newest) &&
+	modify->is_same = FindCurrent(modify, id->itemid, id->clock,
+								  &newest) &&
 		ItemPointerEquals(&newest.tid, &modify->group.tid);
 	if (!modify->is_same && IsolationUsesXactSnapshot() &&
 		!TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen)))
@@ -122,7 +155,7 @@ DecodeClock(DayModify *modify, const PackedRowId *id, DayGroup *group,
 	const GroupReader *reader = &group->reader;
 	int			first;
 
-	if (!ZbxhistFindCurrent(modify, id->itemid, id->clock, group))
+	if (!FindCurrent(modify, id->itemid, id->clock, group))
 		return -1;
 	*segment = ZbxhistFindSegment(reader, id->itemid, id->clock);
 	if (*segment == reader->nsegments ||
@@ -244,28 +277,23 @@ FindByValues(DayModify *modify, const PackedRowId *id, int seen,
 }
 
 /*
- * FindByPosition finds the row of an item at a position in the newest version.
+ * FindEvaluated finds a row that is named as the newest version has it.
  */
 static RowState
-FindByPosition(DayModify *modify, const PackedRowId *id, int64 position,
-			   RowChange *change)
+FindEvaluated(DayModify *modify, const PackedRowId *id, RowChange *change)
 {
-	DayGroup	newest;
-	SegmentRows now;
-	int			segment;
-	int			row;
+	int			row = -1;
+	int			first;
 
 	ZbxhistOpenNewest(modify);
-	row = DecodeClock(modify, id, &newest, &segment, &now);
+	modify->segment = -1;
+	if (FindCurrent(modify, id->itemid, id->clock, &modify->group))
+		row = FindSeenRow(modify, id, &first);
+	/* which is not what the caller's snapshot sees */
+	modify->has_group = false;
 	if (row < 0)
 		return ROW_GONE;
-	while (row < now.nrows &&
-		   ZbxhistRowPosition(modify->layout, &now, row) < position)
-		row++;
-	if (row == now.nrows ||
-		ZbxhistRowPosition(modify->layout, &now, row) != position)
-		return ROW_GONE;
-	SetPlace(modify, &newest, segment, row, change);
+	SetPlace(modify, &modify->group, modify->segment, row, change);
 	return ROW_SAME;
 }
 
@@ -309,16 +337,15 @@ FindSeenNow(DayModify *modify, const PackedRowId *id, RowChange *change)
 }
 
 /*
- * FindNewest finds the newest version of a row that the snapshot sees, or
- * that is there now at a position, unless that is NULL; the change becomes one of it.
+ * FindNewest finds the newest version of a row that the snapshot sees, or the newest
+ * one if is_newest; the change becomes one of it.
  */
 static RowState
-FindNewest(DayModify *modify, const PackedRowId *id,
-		   const int64 *position, RowChange *change)
+FindNewest(DayModify *modify, const PackedRowId *id, bool is_newest,
+		   RowChange *change)
 {
 	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
-	RowState	state = position != NULL ?
-		FindByPosition(modify, id, *position, change) :
+	RowState	state = is_newest ? FindEvaluated(modify, id, change) :
 		FindSeenNow(modify, id, change);
 
 	MemoryContextSwitchTo(old);
@@ -444,7 +471,7 @@ RewriteGroup(DayModify *modify, DayWriter *writer, RowChange *changes,
 	int			nupdates = 0;
 	DayGroup	group;
 
-	if (!ZbxhistFindCurrent(modify, changes->itemid, changes->clock, &group) ||
+	if (!FindCurrent(modify, changes->itemid, changes->clock, &group) ||
 		!ItemPointerEquals(&group.tid, &changes->place.tid))
 		elog(ERROR, "group of a row to be changed is not there");
 	if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
@@ -551,31 +578,11 @@ Link(DayModify *modify)
 }
 
 /*
- * ZbxhistMapLayout finds a day's columns, whose numbers go to attributes, in rows of
- * that description; returns false if it has others.
- */
-bool
-ZbxhistMapLayout(const DayLayout *layout, TupleDesc desc,
-				 AttrNumber *attributes)
-{
-	if (!ZbxhistFindLayout(layout, desc, attributes))
-		return false;
-	/* at another place it is one that was added again */
-	for (int i = 1; i < layout->ncolumns; i++)
-	{
-		if (attributes[i] < attributes[i - 1] &&
-			TupleDescAttr(desc, attributes[i] - 1)->attinhcount > 0)
-			return false;
-	}
-	return true;
-}
-
-/*
- * ZbxhistBeginDayModify prepares for changes of a day of the parent, which the
+ * ZbxhistBeginDayModify prepares for changes of a day of the packed table, which the
  * caller has opened and locked.  The snapshot must stay registered.
  */
 DayModify *
-ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
+ZbxhistBeginDayModify(Relation day, Relation table, Snapshot snapshot)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist day modify",
@@ -596,14 +603,14 @@ ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
 													ALLOCSET_DEFAULT_SIZES);
 	modify->day = day;
 	modify->layout = ZbxhistDayLayout(day);
-	ZbxhistMarkReplaced(modify->layout, parent);
+	ZbxhistMarkReplaced(modify->layout, table);
 	if (modify->layout->has_runs)
 		ZbxhistLockChange(RelationGetRelid(day));
 	modify->attributes = palloc(sizeof(AttrNumber) *
 								modify->layout->ncolumns);
-	modify->is_altered = !ZbxhistMapLayout(modify->layout,
-										   RelationGetDescr(parent),
-										   modify->attributes);
+	modify->is_altered = !ZbxhistFindLayout(modify->layout,
+											RelationGetDescr(table),
+											modify->attributes);
 	modify->snapshot = snapshot;
 	modify->seen = ZbxhistBeginDayScan(day, modify->layout, snapshot);
 	modify->max_changes = 256;
@@ -721,7 +728,7 @@ ZbxhistAddDelete(DayModify *modify, const DayGroup *group, int segment,
  * group is written once if rows come in order.
  */
 static RowState
-NewChange(DayModify *modify, const PackedRowId *id, const int64 *position,
+NewChange(DayModify *modify, const PackedRowId *id, bool is_newest,
 		  RowChange **result)
 {
 	RowState	state;
@@ -735,7 +742,7 @@ NewChange(DayModify *modify, const PackedRowId *id, const int64 *position,
 					   ZbxhistInGroup(&modify->group, id->itemid, id->clock))))
 		ZbxhistFlushChanges(modify);
 	*result = NextChange(modify);
-	state = FindNewest(modify, id, position, *result);
+	state = FindNewest(modify, id, is_newest, *result);
 	modify->nchanges += state == ROW_SAME;
 	return state;
 }
@@ -744,35 +751,19 @@ NewChange(DayModify *modify, const PackedRowId *id, const int64 *position,
  * ZbxhistDayDeleteRow deletes a row, if it is as it was.
  */
 RowState
-ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id, const int64 *position)
+ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id, bool is_newest)
 {
 	RowChange  *change;
 
-	return NewChange(modify, id, position, &change);
+	return NewChange(modify, id, is_newest, &change);
 }
 
 /*
- * ZbxhistDayTakesRows says whether the day has the columns of that
- * description.
- */
-bool
-ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc)
-{
-	if (modify->slot_desc != desc)
-	{
-		modify->has_columns = ZbxhistMapLayout(modify->layout, desc,
-											   modify->attributes);
-		modify->slot_desc = desc;
-	}
-	return modify->has_columns;
-}
-
-/*
- * ZbxhistDayUpdateRow replaces a row by one that the day takes, whose key stays
- * the same, if it is as it was.
+ * ZbxhistDayUpdateRow replaces a row, if it is as it was, by one of the packed table,
+ * whose key stays the same.  The day has its columns.
  */
 RowState
-ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id, const int64 *position,
+ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id, bool is_newest,
 					TupleTableSlot *slot)
 {
 	const DayLayout *layout = modify->layout;
@@ -782,10 +773,7 @@ ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id, const int64 *posit
 	Datum	   *values;
 	bool	   *nulls;
 
-	if (!ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor))
-		elog(ERROR, "packed day \"%s\" has other columns than its row",
-			 RelationGetRelationName(modify->day));
-	state = NewChange(modify, id, position, &change);
+	state = NewChange(modify, id, is_newest, &change);
 	if (state != ROW_SAME)
 		return state;
 

@@ -30,7 +30,7 @@ struct DayModify
 {
 	Relation	day;
 	DayLayout  *layout;
-	bool		is_altered;		/* the parent has other columns by now */
+	bool		is_altered;		/* the packed table has other columns by now */
 	Snapshot	snapshot;		/* the caller's */
 	DayScan    *seen;			/* by that snapshot */
 	Snapshot	newest;			/* NULL: is yet to be taken */
@@ -58,9 +58,7 @@ struct DayModify
 	int			max_changes;	/* that there is room for */
 	Size		nbytes;			/* of their tuples */
 	int64		nremoved;		/* rows deleted so far */
-	AttrNumber *attributes;		/* of a slot, by layout column */
-	TupleDesc	slot_desc;		/* that they belong to */
-	bool		has_columns;	/* the day has its columns */
+	AttrNumber *attributes;		/* of its rows, by layout column */
 
 	SubTransactionId subid;		/* that it began in */
 	ResourceOwner owner;		/* of its snapshots */
@@ -74,12 +72,8 @@ struct DayModify
 	MemoryContext segment_context;	/* reset with each segment */
 };
 
-/* current_group.c */
-extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
-extern bool ZbxhistFindCurrent(DayModify *modify, int64 itemid, int32 clock,
-							   DayGroup *group);
-
 /* day_modify.c */
+extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
 extern RunPlace ZbxhistPlaceOf(const DayModify *modify, const DayScan *scan,
 							   const DayGroup *group, int row);
 extern void ZbxhistAddDelete(DayModify *modify, const DayGroup *group,

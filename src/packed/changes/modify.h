@@ -24,23 +24,18 @@ typedef enum RowState
 /*
  * Changes are collected while rows come in any order, and written when many
  * are there and at the end.  They lock the day against other changes until
- * the transaction ends.  Rows are those that the snapshot sees, or, with a position,
- * the only one there is now; what is returned says how they were, and only those that were
- * the same are changed (above READ COMMITTED any other is 40001).  The slot has the columns of the
- * day by name and type, as ZbxhistDayTakesRows() says.
+ * the transaction ends.  Rows are those that the snapshot sees, or the newest
+ * there are; what is returned says how they were, and only those that were
+ * the same are changed (above READ COMMITTED any other is 40001).
  */
-extern DayModify *ZbxhistBeginDayModify(Relation day, Relation parent,
+extern DayModify *ZbxhistBeginDayModify(Relation day, Relation table,
 										Snapshot snapshot);
 extern RowState ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id,
-									const int64 *position);
-extern bool ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc);
+									bool is_newest);
 extern RowState ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
-									const int64 *position,
-									TupleTableSlot *slot);
+									bool is_newest, TupleTableSlot *slot);
 extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
 extern void ZbxhistEndDayModify(DayModify *modify);
 extern void ZbxhistFlushDayChanges(Oid day, DayModify *modify);
-extern bool ZbxhistMapLayout(const DayLayout *layout, TupleDesc desc,
-							 AttrNumber *attributes);
 
 #endif							/* ZBXHIST_MODIFY_H */

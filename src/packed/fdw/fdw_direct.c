@@ -40,8 +40,6 @@ FindScan(ModifyTable *plan, Index rtindex)
 	List	   *candidates = list_make1(subplan);
 	ListCell   *lc;
 
-	if (IsA(subplan, Result) && outerPlan(subplan) != NULL)
-		subplan = outerPlan(subplan);
 	if (IsA(subplan, Append))
 		candidates = ((Append *) subplan)->appendplans;
 	foreach(lc, candidates)
@@ -148,7 +146,6 @@ IterateDirectModify(ForeignScanState *node)
 	FdwScanState *state = node->fdw_state;
 	EState	   *estate = node->ss.ps.state;
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-	Relation	parent = table_open(state->parent, AccessShareLock);
 	DayChanges *changes;
 	ScanBounds	bounds;
 	uint64		deleted;
@@ -156,10 +153,10 @@ IterateDirectModify(ForeignScanState *node)
 	ZbxhistEvaluateBounds(node, state, &bounds);
 	if (bounds.items == NULL)
 		FindItems(node, state, &bounds);
-	changes = ZbxhistBeginDayChanges(parent, estate->es_snapshot);
+	changes = ZbxhistBeginDayChanges(node->ss.ss_currentRelation,
+									 estate->es_snapshot);
 	deleted = DeleteItems(changes, &bounds);
 	ZbxhistEndDayChanges(changes);
-	table_close(parent, NoLock);
 	MemoryContextSwitchTo(old);
 
 	if (linitial_int(list_nth(plan->fdw_private, PLAN_SETS_TAG)))

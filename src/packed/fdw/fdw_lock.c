@@ -174,7 +174,7 @@ LockInDay(LockedTable *locked, Relation parent, int64 itemid, int64 position)
 	}
 	/* what a function of this statement has changed counts, too */
 	ZbxhistFlushDayChanges(day, NULL);
-	return ZbxhistReadNewest(locked->table, parent, day, locked->key,
+	return ZbxhistReadNewest(locked->table, day, locked->key,
 							 locked->seen, itemid, position,
 							 locked->newest);
 }

@@ -26,11 +26,11 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "catalog/packed_table.h"
 #include "packed/changes/day_changes.h"
 #include "packed/changes/day_conflicts.h"
 #include "packed/changes/day_modify.h"
@@ -49,7 +49,6 @@ typedef struct FdwModifyState
 {
 	ModifyTableState *node;
 	Relation	table;
-	Relation	parent;
 	DayChanges *changes;
 	MovedRows  *moved;			/* NULL: none yet */
 	RowKey	   *key;
@@ -76,7 +75,6 @@ typedef struct ConditionSearch
 {
 	Index		varno;
 	AttrNumber	itemid;
-	bool		has_tid;		/* some are on its ctid */
 	bool		has_one_item;	/* one leaves a single item, or that of
 								 * another relation's row */
 } ConditionSearch;
@@ -114,23 +112,6 @@ RaiseCannotInsert(Relation table)
 			errdetail("It stands for packed days."),
 			errhint("Insert into the managed table."),
 			errtable(table));
-}
-
-/*
- * MentionsTid is a walker that finds out whether the ctid is mentioned.
- */
-static bool
-MentionsTid(Node *node, ConditionSearch *search)
-{
-	Var		   *var = (Var *) node;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var) && var->varno == search->varno &&
-		var->varlevelsup == 0 &&
-		var->varattno == SelfItemPointerAttributeNumber)
-		search->has_tid = true;
-	return expression_tree_walker(node, MentionsTid, search);
 }
 
 /*
@@ -179,13 +160,17 @@ FindOneItem(Node *node, ConditionSearch *search)
 static bool
 HasTidAlone(PlannerInfo *root)
 {
+	Node	   *conditions = (Node *) root->parse->jointree;
 	ConditionSearch search = {.varno = root->parse->resultRelation};
 	RangeTblEntry *rte = planner_rt_fetch(search.varno, root);
+	Bitmapset  *columns = NULL;
 
 	search.itemid = get_attnum(rte->relid, "itemid");
-	(void) MentionsTid((Node *) root->parse->jointree, &search);
-	(void) FindOneItem((Node *) root->parse->jointree, &search);
-	return search.has_tid && !search.has_one_item;
+	(void) FindOneItem(conditions, &search);
+	pull_varattnos(conditions, search.varno, &columns);
+	return !search.has_one_item &&
+		bms_is_member(SelfItemPointerAttributeNumber -
+					  FirstLowInvalidHeapAttributeNumber, columns);
 }
 
 /*
@@ -267,10 +252,7 @@ GetChanges(FdwModifyState *state, EState *estate)
 	if (state->has_tid_alone)
 		RaiseTidAlone(state);
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
-	state->parent = table_open(ZbxhistForeignParent(state->table),
-							   AccessShareLock);
-	state->changes = ZbxhistBeginDayChanges(state->parent,
-											estate->es_snapshot);
+	state->changes = ZbxhistBeginDayChanges(state->table, estate->es_snapshot);
 	MemoryContextSwitchTo(old);
 	return state->changes;
 }
@@ -368,8 +350,7 @@ EvaluateAgain(FdwModifyState *state, EState *estate, ResultRelInfo *rri,
 		ZbxhistRaiseChanged();
 	if (state->newest == NULL)
 		BeginNewest(state, estate);
-	if (ZbxhistReadNewest(state->table, state->parent,
-						  RelationGetRelid(row->modify->day),
+	if (ZbxhistReadNewest(state->table, RelationGetRelid(row->modify->day),
 						  state->newest_key, NULL, row->id.itemid,
 						  row->position, state->newest) != ROW_CHANGED)
 		return false;
@@ -405,9 +386,9 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	GetRow(state, estate, plan_slot, ROW_LOCK_UPDATE, &row);
 	if (row.modify == NULL)
 		return NULL;
-	found = ZbxhistDayDeleteRow(row.modify, &row.id, NULL);
+	found = ZbxhistDayDeleteRow(row.modify, &row.id, false);
 	if (found == ROW_CHANGED && EvaluateAgain(state, estate, rri, &row))
-		found = ZbxhistDayDeleteRow(row.modify, &row.id, &row.position);
+		found = ZbxhistDayDeleteRow(row.modify, &row.id, true);
 	if (found != ROW_SAME)
 		return NULL;
 	if (rri->ri_projectReturning == NULL)
@@ -449,16 +430,6 @@ CheckRow(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot)
 }
 
 /*
- * GetNewestPlace returns where a row is that has been evaluated again; NULL
- * for one as the snapshot sees it.
- */
-static const int64 *
-GetNewestPlace(const ModifiedRow *row)
-{
-	return row->is_newest ? &row->position : NULL;
-}
-
-/*
  * MoveRow deletes a row from its day, whose columns are not those of slot, and
  * stores slot in the parent.
  */
@@ -470,11 +441,11 @@ MoveRow(FdwModifyState *state, EState *estate, const ModifiedRow *row,
 	RowState	found;
 
 	if (state->moved == NULL)
-		state->moved = ZbxhistBeginMovedRows(state->table, state->parent);
+		state->moved = ZbxhistBeginMovedRows(state->table);
 	MemoryContextSwitchTo(old);
 	if (ZbxhistIsMoved(state->moved, &row->id))
 		return ROW_GONE;
-	found = ZbxhistDayDeleteRow(row->modify, &row->id, GetNewestPlace(row));
+	found = ZbxhistDayDeleteRow(row->modify, &row->id, row->is_newest);
 	if (found == ROW_SAME)
 		ZbxhistMoveRow(state->moved, &row->id, slot, estate->es_output_cid);
 	return found;
@@ -489,9 +460,8 @@ UpdateRow(FdwModifyState *state, EState *estate, ResultRelInfo *rri,
 {
 	CheckKey(state, slot, row->plan_slot);
 	CheckRow(estate, rri, slot);
-	return ZbxhistDayTakesRows(row->modify, slot->tts_tupleDescriptor) ?
-		ZbxhistDayUpdateRow(row->modify, &row->id, GetNewestPlace(row), slot) :
-		MoveRow(state, estate, row, slot);
+	return row->modify->is_altered ? MoveRow(state, estate, row, slot) :
+		ZbxhistDayUpdateRow(row->modify, &row->id, row->is_newest, slot);
 }
 
 /*
@@ -535,7 +505,6 @@ EndForeignModify(EState *estate, ResultRelInfo *rri)
 		ZbxhistEndMovedRows(state->moved);
 	state->moved = NULL;
 	ZbxhistEndDayChanges(state->changes);
-	table_close(state->parent, NoLock);
 	state->changes = NULL;
 }
 

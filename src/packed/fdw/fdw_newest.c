@@ -69,14 +69,14 @@ FindRowOfSecond(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
  * another table: of a day that has been unpacked, or as one of other columns.
  */
 static bool
-MayBeElsewhere(Relation parent, const DayReader *reader)
+MayBeElsewhere(const DayReader *reader)
 {
 	AttrNumber *attributes = palloc(sizeof(AttrNumber) *
 									reader->layout->ncolumns);
 
 	return ZbxhistDayIsUnpacked(RelationGetRelid(reader->rel)) ||
-		!ZbxhistMapLayout(reader->layout, RelationGetDescr(parent),
-						  attributes);
+		!ZbxhistFindLayout(reader->layout,
+						   RelationGetDescr(reader->spec->table), attributes);
 }
 
 /*
@@ -85,7 +85,7 @@ MayBeElsewhere(Relation parent, const DayReader *reader)
  * it is gone.
  */
 RowState
-ZbxhistReadNewest(Relation table, Relation parent, Oid day, const RowKey *key,
+ZbxhistReadNewest(Relation table, Oid day, const RowKey *key,
 				  TupleTableSlot *seen, int64 itemid, int64 position,
 				  TupleTableSlot *newest)
 {
@@ -108,7 +108,7 @@ ZbxhistReadNewest(Relation table, Relation parent, Oid day, const RowKey *key,
 	result = FindRowOfSecond(reader, key, seen, position, newest);
 	if (result != ROW_SAME &&
 		(IsolationUsesXactSnapshot() ||
-		 (result == ROW_GONE && MayBeElsewhere(parent, reader))))
+		 (result == ROW_GONE && MayBeElsewhere(reader))))
 		ZbxhistRaiseChanged();
 	ZbxhistCloseDayReader(reader);
 	UnregisterSnapshot(spec.snapshot);

@@ -11,7 +11,7 @@
 #include "packed/changes/modify.h"
 #include "packed/fdw/row_key.h"
 
-extern RowState ZbxhistReadNewest(Relation table, Relation parent, Oid day,
+extern RowState ZbxhistReadNewest(Relation table, Oid day,
 								  const RowKey *key, TupleTableSlot *seen,
 								  int64 itemid, int64 position,
 								  TupleTableSlot *newest);

@@ -20,6 +20,7 @@
 #include "utils/hsearch.h"
 #include "utils/rel.h"
 
+#include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "packed/fdw/moved_rows.h"
 #include "rows/stray.h"
@@ -38,12 +39,12 @@ struct MovedRows
  * ZbxhistBeginMovedRows prepares for rows as the foreign table has them.
  */
 MovedRows *
-ZbxhistBeginMovedRows(Relation table, Relation parent)
+ZbxhistBeginMovedRows(Relation table)
 {
 	MovedRows  *moved = palloc0(sizeof(MovedRows));
 	HASHCTL		ctl = {0};
 
-	moved->parent = table_open(RelationGetRelid(parent), RowExclusiveLock);
+	moved->parent = table_open(ZbxhistForeignParent(table), RowExclusiveLock);
 	moved->target = ZbxhistOpenTarget(moved->parent, RelationGetDescr(table),
 									  TARGET_MOVE, CurrentMemoryContext);
 	moved->slot = MakeSingleTupleTableSlot(RelationGetDescr(table),

@@ -15,7 +15,7 @@
 
 typedef struct MovedRows MovedRows;
 
-extern MovedRows *ZbxhistBeginMovedRows(Relation table, Relation parent);
+extern MovedRows *ZbxhistBeginMovedRows(Relation table);
 extern bool ZbxhistIsMoved(MovedRows *moved, const PackedRowId *id);
 extern void ZbxhistMoveRow(MovedRows *moved, const PackedRowId *id,
 						   TupleTableSlot *slot, CommandId cid);
