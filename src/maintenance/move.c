@@ -30,7 +30,6 @@
 #include "access/xact.h"
 #include "catalog/pg_inherits.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -50,7 +49,7 @@
 
 PG_FUNCTION_INFO_V1(zbxhist_move_rows);
 
-/* rows that are read before they are moved together */
+/* rows that are taken out of the source before they are inserted together */
 #define MOVE_CHUNK_ROWS 1000
 
 typedef struct MoveState
@@ -70,9 +69,8 @@ typedef struct MoveState
 	TupleTableSlot *converted;	/* a row of source as one of target */
 	Snapshot	snapshot;
 
-	/* rows read and not moved yet */
-	int			nchunk;
-	TupleTableSlot *chunk[MOVE_CHUNK_ROWS];
+	/* rows taken out and not inserted yet */
+	int			nready;
 	TupleTableSlot *ready[MOVE_CHUNK_ROWS];
 
 	/* results */
@@ -124,67 +122,40 @@ TakeMovedRow(MoveState *state, TupleTableSlot *slot)
 }
 
 /*
- * MoveChunk moves the rows read so far.
+ * InsertReady inserts the rows that have been taken out so far.
  */
 static void
-MoveChunk(MoveState *state)
+InsertReady(MoveState *state)
 {
-	int			nready = 0;
-
-	for (int i = 0; i < state->nchunk; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (TakeMovedRow(state, state->chunk[i]))
-			state->ready[nready++] = state->chunk[i];
-	}
-	if (nready > 0)
-		ZbxhistInsertRows(state->insert, state->ready, nready,
+	if (state->nready > 0)
+		ZbxhistInsertRows(state->insert, state->ready, state->nready,
 						  GetCurrentCommandId(true));
-	state->moved += nready;
-	for (int i = 0; i < state->nchunk; i++)
-		ExecClearTuple(state->chunk[i]);
-	state->nchunk = 0;
+	for (int i = 0; i < state->nready; i++)
+		ExecClearTuple(state->ready[i]);
+	state->nready = 0;
 }
 
 /*
- * AddToChunk adds a row to the chunk, moving the chunk when it is full.
+ * VisitMovedRow moves a row, unless there are enough: rows that must stay do not
+ * count, else a caller that begins with them again would never get on.
  */
-static void
-AddToChunk(MoveState *state, TupleTableSlot *slot)
+static bool
+VisitMovedRow(void *arg, TupleTableSlot *slot)
 {
-	TupleTableSlot **place = &state->chunk[state->nchunk];
+	MoveState  *state = arg;
+	TupleTableSlot **place = &state->ready[state->nready];
 
+	if (state->moved >= state->max_rows)
+		return false;
+	if (!TakeMovedRow(state, slot))
+		return true;
 	if (*place == NULL)
 		*place = MakeSingleTupleTableSlot(RelationGetDescr(state->source),
 										  &TTSOpsHeapTuple);
 	ExecCopySlot(*place, slot);
-	(*place)->tts_tid = slot->tts_tid;
-	if (++state->nchunk == MOVE_CHUNK_ROWS)
-		MoveChunk(state);
-}
-
-/*
- * HasEnough says whether the caller's number of rows is reached, moving what
- * is read to know: rows that must stay do not count, else a caller that
- * begins with them again would never get on.
- */
-static bool
-HasEnough(MoveState *state)
-{
-	if (state->moved + state->nchunk >= state->max_rows)
-		MoveChunk(state);
-	return state->moved >= state->max_rows;
-}
-
-/*
- * VisitMovedRow adds a row to the chunk, unless there are enough.
- */
-static bool
-VisitMovedRow(void *state, TupleTableSlot *slot)
-{
-	if (HasEnough(state))
-		return false;
-	AddToChunk(state, slot);
+	state->moved++;
+	if (++state->nready == MOVE_CHUNK_ROWS)
+		InsertReady(state);
 	return true;
 }
 
@@ -198,7 +169,6 @@ static void
 BeginMove(MoveState *state, Oid source, Oid target)
 {
 	bool		is_parent_source = has_subclass(source);
-
 	bool		has_clock = !state->walk.is_of_all;
 
 	state->source = ZbxhistOpenForMoving(source, RowExclusiveLock, has_clock);
@@ -260,7 +230,7 @@ WalkSource(MoveState *state, Relation *index, bool is_first, int64 *itemid)
 	state->walk.visit = VisitMovedRow;
 	state->walk.state = state;
 	done = ZbxhistWalkRows(&state->walk, *index, is_first, itemid);
-	MoveChunk(state);
+	InsertReady(state);
 	return done;
 }
 
@@ -271,8 +241,8 @@ static void
 EndMove(MoveState *state)
 {
 	PopActiveSnapshot();
-	for (int i = 0; i < MOVE_CHUNK_ROWS && state->chunk[i] != NULL; i++)
-		ExecDropSingleTupleTableSlot(state->chunk[i]);
+	for (int i = 0; i < MOVE_CHUNK_ROWS && state->ready[i] != NULL; i++)
+		ExecDropSingleTupleTableSlot(state->ready[i]);
 	ExecDropSingleTupleTableSlot(state->converted);
 	ExecDropSingleTupleTableSlot(state->existing);
 	state->place->close(state->place);

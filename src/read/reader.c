@@ -474,7 +474,7 @@ NextStep(ItemReader *reader, WalkStep *step)
 	if (reader->keeps_sources && !reader->has_found)
 	{
 		reader->start = reader->walk;
-		reader->start.has_begun = false;
+		reader->start.arrived = walk_beginning(&reader->walk);
 		reader->has_start = true;
 	}
 	return ZbxhistWalkNext(&reader->walk, step);

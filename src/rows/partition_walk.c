@@ -57,60 +57,22 @@ GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
 }
 
 /*
- * FindFirstOfClocks returns the index of the first partition or packed day
- * that may have rows of the walk's clocks, or one beyond them, if there is
- * none.
+ * FindNextOf sets step to the first partition or packed day behind the place where the
+ * walk is; returns false if none has rows of its clocks.
  */
-static int
-FindFirstOfClocks(const PartitionWalk *walk, bool is_day)
-{
-	WalkStep	step;
-	int			i;
-
-	find_first(i, is_day ? walk->ndays : walk->npartitions,
-			   GetStep(walk, is_day, i, &step) &&
-			   (walk->is_descending ? step.from_clock > walk->last_clock :
-				step.to_clock > walk->first_clock));
-	return walk->is_descending ? i - 1 : i;
-}
-
-/*
- * FindNextOf returns the index of the first partition or packed day that comes
- * after the place where the walk is; -1 or their number if there is none.
- */
-static int
-FindNextOf(const PartitionWalk *walk, bool is_day)
+static bool
+FindNextOf(const PartitionWalk *walk, bool is_day, WalkStep *step)
 {
 	int			n = is_day ? walk->ndays : walk->npartitions;
-	int			increment = walk->is_descending ? -1 : 1;
-	int			next = walk->is_descending ? n - 1 : 0;
-	WalkStep	step;
+	int			i;
 
-	if (!walk->has_begun)
-		return FindFirstOfClocks(walk, is_day);
-	while (GetStep(walk, is_day, next, &step) &&
-		   (walk->is_descending ? GetPlace(&step) >= walk->place :
-			GetPlace(&step) <= walk->place))
-		next += increment;
-	return next;
-}
-
-/*
- * FindNextStep finds what follows the place where the walk is in the present set.
- */
-static void
-FindNextStep(PartitionWalk *walk)
-{
-	PartitionSet *set = ZbxhistGetPartitions(walk->parent);
-
-	walk->set = set;
-	walk->generation = set->generation;
-	walk->npartitions = set->npartitions;
-	walk->partitions = set->partitions;
-	walk->ndays = set->npacked_days;
-	walk->days = set->packed_days;
-	walk->next = FindNextOf(walk, false);
-	walk->next_day = FindNextOf(walk, true);
+	find_first(i, n, GetStep(walk, is_day, i, step) &&
+			   (walk->is_descending ?
+				GetPlace(step) >= walk->place || step->from_clock > walk->last_clock :
+				GetPlace(step) > walk->place && step->to_clock > walk->first_clock));
+	return GetStep(walk, is_day, walk->is_descending ? i - 1 : i, step) &&
+		step->from_clock <= walk->last_clock &&
+		step->to_clock > walk->first_clock;
 }
 
 /*
@@ -121,16 +83,30 @@ void
 ZbxhistBeginDayWalk(PartitionWalk *walk, const PackedDay *days, int ndays,
 					const ItemRange *range)
 {
-	walk->parent = NULL;
-	walk->npartitions = 0;
+	memset(walk, 0, sizeof(PartitionWalk));
 	walk->days = days;
 	walk->ndays = item_range_is_empty(range) ? 0 : ndays;
 	walk->first_clock = position_clock(range->first);
 	walk->last_clock = position_clock(range->last);
 	walk->is_descending = range->is_descending;
-	walk->has_begun = false;
-	walk->next = FindNextOf(walk, false);
-	walk->next_day = FindNextOf(walk, true);
+	walk->place = walk->arrived = walk_beginning(walk);
+}
+
+/*
+ * TakeSet has the walk go on in the present set, behind where it has arrived.
+ */
+static void
+TakeSet(PartitionWalk *walk)
+{
+	PartitionSet *set = ZbxhistGetPartitions(walk->parent);
+
+	walk->set = set;
+	walk->generation = set->generation;
+	walk->npartitions = set->npartitions;
+	walk->partitions = set->partitions;
+	walk->ndays = set->npacked_days;
+	walk->days = set->packed_days;
+	walk->place = walk->arrived;
 }
 
 /*
@@ -141,25 +117,7 @@ ZbxhistBeginWalk(PartitionWalk *walk, Relation parent, const ItemRange *range)
 {
 	ZbxhistBeginDayWalk(walk, NULL, 0, range);
 	walk->parent = parent;
-	FindNextStep(walk);
-}
-
-/*
- * ChooseNext sets step to what comes first, the next partition or the next
- * packed day; returns false if there is neither.
- */
-static bool
-ChooseNext(const PartitionWalk *walk, WalkStep *step)
-{
-	WalkStep	day;
-	bool		has_partition = GetStep(walk, false, walk->next, step);
-	bool		has_day = GetStep(walk, true, walk->next_day, &day);
-
-	if (has_day &&
-		(!has_partition ||
-		 (GetPlace(&day) < GetPlace(step)) != walk->is_descending))
-		*step = day;
-	return has_partition || has_day;
+	TakeSet(walk);
 }
 
 /*
@@ -170,26 +128,23 @@ ChooseNext(const PartitionWalk *walk, WalkStep *step)
 bool
 ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step)
 {
-	int			increment = walk->is_descending ? -1 : 1;
+	WalkStep	day;
+	bool		has_partition;
+	bool		has_day;
 
 	if (walk->parent != NULL &&
 		(!ZbxhistPartitionSetIsValid(walk->set) ||
 		 walk->generation != walk->set->generation))
-		FindNextStep(walk);
-	while (ChooseNext(walk, step))
-	{
-		if (step->is_day)
-			walk->next_day += increment;
-		else
-			walk->next += increment;
-		if (step->to_clock > walk->first_clock &&
-			step->from_clock <= walk->last_clock)
-			return true;
-		/* as all that follow are */
-		if (!walk->is_descending && step->from_clock > walk->last_clock)
-			return false;
-	}
-	return false;
+		TakeSet(walk);
+	has_partition = FindNextOf(walk, false, step);
+	has_day = FindNextOf(walk, true, &day);
+	if (has_day &&
+		(!has_partition ||
+		 (GetPlace(&day) < GetPlace(step)) != walk->is_descending))
+		*step = day;
+	if (has_partition || has_day)
+		walk->place = GetPlace(step);
+	return has_partition || has_day;
 }
 
 /*
@@ -198,8 +153,7 @@ ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step)
 void
 ZbxhistWalkArrived(PartitionWalk *walk, const WalkStep *step)
 {
-	walk->place = GetPlace(step);
-	walk->has_begun = true;
+	walk->arrived = GetPlace(step);
 }
 
 /*

@@ -35,12 +35,18 @@ typedef struct PartitionWalk
 	int64		first_clock;	/* of those that are wanted */
 	int64		last_clock;
 	bool		is_descending;
-	int			next;			/* index of a partition; -1 or npartitions:
-								 * none */
-	int			next_day;		/* index of a packed day, likewise */
-	int64		place;			/* of the one arrived at last */
-	bool		has_begun;		/* place is set */
+	int64		place;			/* of the one found last, see GetPlace */
+	int64		arrived;		/* of the one arrived at last */
 } PartitionWalk;
+
+/*
+ * walk_beginning returns the place before all others of a walk.
+ */
+static inline int64
+walk_beginning(const PartitionWalk *walk)
+{
+	return walk->is_descending ? PG_INT64_MAX : PG_INT64_MIN;
+}
 
 extern void ZbxhistBeginWalk(PartitionWalk *walk, Relation parent,
 							 const ItemRange *range);

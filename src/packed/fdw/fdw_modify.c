@@ -57,7 +57,8 @@ typedef struct FdwModifyState
 	bool		has_tid_alone;	/* rows are named by nothing but a ctid */
 	TupleTableSlot *newest;		/* a row that others have changed; or NULL */
 	RowKey	   *newest_key;
-	HTAB	   *again;			/* PackedRowId of those evaluated again */
+	HTAB	   *done;			/* PackedRowId of those evaluated again or
+								 * moved; zeros between their parts */
 } FdwModifyState;
 
 /* a row that is to be changed */
@@ -285,8 +286,8 @@ GetRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
 /* ---- rows that others have changed meanwhile ---- */
 
 /*
- * IsFirstTime notes that a row is evaluated again; returns false if it has been
- * before: then it has been changed by this statement.
+ * IsFirstTime notes that a row is evaluated again, or moved; returns false if it has
+ * been before: then it has been changed by this statement.
  */
 static bool
 IsFirstTime(FdwModifyState *state, EState *estate, const PackedRowId *id)
@@ -294,10 +295,10 @@ IsFirstTime(FdwModifyState *state, EState *estate, const PackedRowId *id)
 	HASHCTL		ctl = {.keysize = sizeof(PackedRowId),.entrysize = sizeof(PackedRowId),.hcxt = estate->es_query_cxt};
 	bool		found;
 
-	if (state->again == NULL)
-		state->again = hash_create("zbxhist changed rows", 64, &ctl,
-								   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	(void) hash_search(state->again, id, HASH_ENTER, &found);
+	if (state->done == NULL)
+		state->done = hash_create("zbxhist changed rows", 64, &ctl,
+								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	(void) hash_search(state->done, id, HASH_ENTER, &found);
 	return !found;
 }
 
@@ -443,12 +444,13 @@ MoveRow(FdwModifyState *state, EState *estate, const ModifiedRow *row,
 	if (state->moved == NULL)
 		state->moved = ZbxhistBeginMovedRows(state->table);
 	MemoryContextSwitchTo(old);
-	if (ZbxhistIsMoved(state->moved, &row->id))
-		return ROW_GONE;
 	found = ZbxhistDayDeleteRow(row->modify, &row->id, row->is_newest);
-	if (found == ROW_SAME)
-		ZbxhistMoveRow(state->moved, &row->id, slot, estate->es_output_cid);
-	return found;
+	if (found != ROW_SAME)
+		return found;
+	if (!row->is_newest && !IsFirstTime(state, estate, &row->id))
+		return ROW_GONE;
+	ZbxhistMoveRow(state->moved, row->id.clock, slot, estate->es_output_cid);
+	return ROW_SAME;
 }
 
 /*

@@ -17,7 +17,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "utils/hsearch.h"
 #include "utils/rel.h"
 
 #include "catalog/packed_table.h"
@@ -31,8 +30,6 @@ struct MovedRows
 	Relation	parent;			/* owned by target */
 	InsertTarget *target;
 	TupleTableSlot *slot;
-	HTAB	   *ids;			/* what has been moved by this statement;
-								 * zeros between their parts */
 };
 
 /*
@@ -42,27 +39,13 @@ MovedRows *
 ZbxhistBeginMovedRows(Relation table)
 {
 	MovedRows  *moved = palloc0(sizeof(MovedRows));
-	HASHCTL		ctl = {0};
 
 	moved->parent = table_open(ZbxhistForeignParent(table), RowExclusiveLock);
 	moved->target = ZbxhistOpenTarget(moved->parent, RelationGetDescr(table),
 									  TARGET_MOVE, CurrentMemoryContext);
 	moved->slot = MakeSingleTupleTableSlot(RelationGetDescr(table),
 										   &TTSOpsHeapTuple);
-	ctl.keysize = ctl.entrysize = sizeof(PackedRowId);
-	ctl.hcxt = CurrentMemoryContext;
-	moved->ids = hash_create("zbxhist moved rows", 256, &ctl,
-							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	return moved;
-}
-
-/*
- * ZbxhistIsMoved says whether a row has been moved before by this statement.
- */
-bool
-ZbxhistIsMoved(MovedRows *moved, const PackedRowId *id)
-{
-	return hash_search(moved->ids, id, HASH_FIND, NULL) != NULL;
 }
 
 /*
@@ -80,15 +63,14 @@ NoteIfStray(Relation parent, int32 clock)
 }
 
 /*
- * ZbxhistMoveRow stores the new version of a row, which the caller has deleted
- * from its day, in the parent, as by command cid.
+ * ZbxhistMoveRow stores the new version of a row of a clock, which the caller has
+ * deleted from its day, in the parent, as by command cid.
  */
 void
-ZbxhistMoveRow(MovedRows *moved, const PackedRowId *id, TupleTableSlot *slot,
+ZbxhistMoveRow(MovedRows *moved, int32 clock, TupleTableSlot *slot,
 			   CommandId cid)
 {
-	hash_search(moved->ids, id, HASH_ENTER, NULL);
-	NoteIfStray(moved->parent, id->clock);
+	NoteIfStray(moved->parent, clock);
 	ExecCopySlot(moved->slot, slot);
 	ZbxhistInsertRows(moved->target, &moved->slot, 1, cid);
 	ExecClearTuple(moved->slot);
@@ -100,7 +82,6 @@ ZbxhistMoveRow(MovedRows *moved, const PackedRowId *id, TupleTableSlot *slot,
 void
 ZbxhistEndMovedRows(MovedRows *moved)
 {
-	hash_destroy(moved->ids);
 	ExecDropSingleTupleTableSlot(moved->slot);
 	ZbxhistCloseTarget(moved->target);
 	pfree(moved);
