@@ -377,36 +377,9 @@ ZbxhistStatsColumn(const DayLayout *layout)
 int64
 ZbxhistDatumToInt(const LayoutColumn *column, Datum value)
 {
-	switch (column->typlen)
-	{
-		case sizeof(char):
-			return (int8) DatumGetChar(value);
-		case sizeof(int16):
-			return DatumGetInt16(value);
-		case sizeof(int32):
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
+	int			unused = (sizeof(int64) - column->typlen) * BITS_PER_BYTE;
 
-/*
- * IntToDatum is the reverse of ZbxhistDatumToInt.
- */
-static Datum
-IntToDatum(const LayoutColumn *column, int64 value)
-{
-	switch (column->typlen)
-	{
-		case sizeof(char):
-			return CharGetDatum((char) value);
-		case sizeof(int16):
-			return Int16GetDatum((int16) value);
-		case sizeof(int32):
-			return Int32GetDatum((int32) value);
-		default:
-			return Int64GetDatum(value);
-	}
+	return (int64) ((uint64) value << unused) >> unused;
 }
 
 /*
@@ -472,7 +445,8 @@ ZbxhistPackedDatum(const LayoutColumn *column, const PackedColumn *packed,
 	switch (packed->kind)
 	{
 		case PACKED_INT:
-			return IntToDatum(column, packed->ints[row]);
+			return packed_ints_are_datums(column) ? (Datum) packed->ints[row] :
+				CharGetDatum((char) packed->ints[row]);
 		case PACKED_DOUBLE:
 			return Float8GetDatum(packed->doubles[row]);
 		case PACKED_UNSIGNED:

@@ -66,6 +66,17 @@ typedef struct DayLayout
 	((packed)->kind == (column)->kind || \
 	 ((packed)->kind == PACKED_BYTES && (column)->kind == PACKED_UNSIGNED))
 
+/*
+ * packed_ints_are_datums says whether packed numbers of a column that is passed by
+ * value are its Datums: what is above a type's width is the sign, as in these,
+ * but for a char's on some machines.
+ */
+static inline bool
+packed_ints_are_datums(const LayoutColumn *column)
+{
+	return column->typbyval && column->typlen > sizeof(char);
+}
+
 extern DayLayout *ZbxhistDayLayout(Relation day);
 extern bool ZbxhistHasRuns(Relation day);
 extern size_t ZbxhistPageLimit(Relation day);

@@ -42,6 +42,7 @@
 #include "utils/relcache.h"
 #include "utils/syscache.h"
 
+#include "catalog/columns.h"
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "catalog/packed_days.h"
@@ -49,185 +50,27 @@
 #include "catalog/partition_set.h"
 #include "packed/values/row_map.h"
 
-/*
- * FindForeignColumn sets attnum to the foreign table's column that is the
- * table's column att, 0 if there is none; returns the foreign table.
- */
-static Oid
-FindForeignColumn(Relation table, Form_pg_attribute att, AttrNumber *attnum)
-{
-	Oid			foreign = RelationGetRelid(table);
-
-	*attnum = att->attnum;
-	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-		return foreign;
-	foreign = ZbxhistGetPartitions(table)->packed;
-	*attnum = OidIsValid(foreign) ?
-		get_attnum(foreign, NameStr(att->attname)) : InvalidAttrNumber;
-	return foreign;
-}
-
-/*
- * GetOption sets value to that of the column option "missing"; returns false
- * if the foreign table's column does not have it.
- */
-static bool
-GetOption(Relation table, Form_pg_attribute att, Datum *value)
-{
-	AttrNumber	attnum;
-	Oid			foreign = FindForeignColumn(table, att, &attnum);
-	char	   *text;
-	Oid			input;
-	Oid			param;
-	bool		is_built_in = ZbxhistIsBuiltInType(att->atttypid);
-	OwnerRights before;
-
-	if (attnum == InvalidAttrNumber ||
-		(text = ZbxhistMissingOption(foreign, attnum)) == NULL)
-		return false;
-	getTypeInputInfo(att->atttypid, &input, &param);
-	/* of a domain, that checks its constraints */
-	if (!is_built_in)
-		ZbxhistTakeOwnerRights(&before, table->rd_rel->relowner);
-	*value = OidInputFunctionCall(input, text, param, att->atttypmod);
-	if (!is_built_in)
-		ZbxhistGiveBackRights(&before);
-	return true;
-}
-
-/*
- * GetStored sets value to the one that the catalog keeps for rows from before
- * the column came; returns false if there is none.
- */
-static bool
-GetStored(Relation table, Form_pg_attribute att, Datum *value)
-{
-	Relation	parent = table;
-	AttrNumber	attnum = att->attnum;
-	bool		isnull = true;
-
-	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-	{
-		parent = table_open(ZbxhistForeignParent(table), AccessShareLock);
-		attnum = get_attnum(RelationGetRelid(parent), NameStr(att->attname));
-	}
-	if (attnum > 0 &&
-		TupleDescAttr(RelationGetDescr(parent), attnum - 1)->atttypid == att->atttypid)
-		*value = getmissingattr(RelationGetDescr(parent), attnum, &isnull);
-	if (!isnull)
-		*value = datumCopy(*value, att->attbyval, att->attlen);
-	if (parent != table)
-		table_close(parent, NoLock);
-	return !isnull;
-}
-
-/*
- * GetMissing sets value to what a column that days lack is in their
- * rows, in the current context; returns false if nobody has said it.
- */
-static bool
-GetMissing(Relation table, Form_pg_attribute att, Datum *value)
-{
-	return GetOption(table, att, value) || GetStored(table, att, value);
-}
-
-/*
- * HasDefault says whether the foreign table's column has a default.
- */
-static bool
-HasDefault(Relation table, Form_pg_attribute att)
-{
-	AttrNumber	attnum;
-	Oid			foreign = FindForeignColumn(table, att, &attnum);
-	HeapTuple	tuple;
-	bool		result;
-
-	if (attnum == InvalidAttrNumber)
-		return att->atthasdef;
-	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),
-							Int16GetDatum(attnum));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = ((Form_pg_attribute) GETSTRUCT(tuple))->atthasdef;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/*
- * RaiseNotKnown raises the error for a column that the day lacks, whose
- * value is not known.  Unless is_known the day may have it by another name.
- */
-static void
-RaiseNotKnown(Relation day, Relation table, Form_pg_attribute att,
-			  bool is_known)
-{
-	AttrNumber	attnum;
-	Oid			foreign = FindForeignColumn(table, att, &attnum);
-	const char *column = quote_identifier(NameStr(att->attname));
-	const char *name = ZbxhistQualifiedName(foreign);
-
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("column \"%s\" cannot be read from packed day \"%s\"",
-				   NameStr(att->attname), RelationGetRelationName(day)),
-			is_known ?
-			errdetail("The column was added later, and its value in older rows is not known.") :
-			errdetail("The day does not have it, or has it under another name."),
-			!is_known ?
-			errhint("Give it the name that it has in %s, or say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
-					ZbxhistQualifiedName(RelationGetRelid(day)),
-					name, column) :
-			att->attnotnull ?
-			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
-					name, column) :
-			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...'), or DROP DEFAULT if it is null.",
-					name, column),
-			errtable(day));
-}
-
-typedef enum MapSource
-{
-	MAP_FIXED,					/* the same value in all rows */
-	MAP_ITEMID,
-	MAP_INT4,					/* packed integers */
-	MAP_WORD,					/* integers and doubles of eight bytes */
-	MAP_DATUM					/* whatever the layout makes of it */
-} MapSource;
-
 /* a column of the table that is wanted */
 typedef struct MappedColumn
 {
 	int			attribute;		/* of the table, from 0 */
-	MapSource	source;
-	const LayoutColumn *column; /* NULL: MAP_FIXED */
-	const PackedColumn *packed; /* of the segment */
+	const LayoutColumn *column; /* NULL: the value is the same in all rows */
+	const PackedColumn *packed; /* of the segment; NULL: itemid or such a
+								 * value */
+	const int64 *words;			/* its values, if they are there as they are
+								 * wanted */
 	ExprState  *cast;			/* NULL: same type */
 	bool		is_owners;		/* the cast is code of the owner */
-	Datum		value;			/* MAP_FIXED */
+	Datum		value;			/* if there is no packed column */
 	bool		isnull;
 } MappedColumn;
-
-/* a column of the present segment whose values are there as they are wanted */
-typedef struct QuickColumn
-{
-	int			attribute;
-	bool		is_int4;		/* of each word the integer counts */
-	const int64 *words;
-} QuickColumn;
 
 struct RowMap
 {
 	int			ncolumns;
 	MappedColumn *columns;
-	Datum		itemid;			/* of the segment */
 	ExprContext *econtext;		/* for casts; NULL: there are none */
 	Oid			owner;			/* of the table */
-
-	/* what each segment's columns are divided into */
-	int			nquick;
-	QuickColumn *quick;
-	int			nothers;
-	const MappedColumn **others;
 };
 
 /* ---- columns that the day has ---- */
@@ -255,25 +98,6 @@ GetSet(Relation table)
 }
 
 /*
- * RenameColumn gives the layout's column that a table's column was packed as
- * the name that it has by now.  is_done says which have been renamed.
- */
-static void
-RenameColumn(DayLayout *layout, const RenamedColumn *column, bool *is_done)
-{
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		/* names may have been exchanged */
-		if (is_done[i] || strcmp(NameStr(layout->columns[i].name),
-								 NameStr(column->packed)) != 0)
-			continue;
-		layout->columns[i].name = column->name;
-		is_done[i] = true;
-		return;
-	}
-}
-
-/*
  * ZbxhistRenameColumns gives the layout's columns the names that the table's
  * have by now: renamed is a list of RenamedColumn.  A column of such a name
  * that the day has besides was dropped, and loses it.
@@ -281,25 +105,28 @@ RenameColumn(DayLayout *layout, const RenamedColumn *column, bool *is_done)
 void
 ZbxhistRenameColumns(DayLayout *layout, const List *renamed)
 {
-	bool	   *is_done;
-	ListCell   *lc;
-
-	if (renamed == NIL)
-		return;
-	is_done = palloc0(sizeof(bool) * Max(layout->ncolumns, 1));
-	foreach(lc, renamed)
-		RenameColumn(layout, lfirst(lc), is_done);
-	foreach(lc, renamed)
+	for (int i = 0; i < layout->ncolumns; i++)
 	{
-		for (int i = 0; i < layout->ncolumns; i++)
+		NameData   *name = &layout->columns[i].name;
+		const char *now = NULL;
+		ListCell   *lc;
+
+		foreach(lc, renamed)
 		{
-			if (!is_done[i] &&
-				namestrcmp(&layout->columns[i].name,
-						   NameStr(((RenamedColumn *) lfirst(lc))->name)) == 0)
-				namestrcpy(&layout->columns[i].name, "");
+			const RenamedColumn *column = lfirst(lc);
+
+			if (strcmp(NameStr(column->packed), NameStr(*name)) == 0)
+			{
+				now = NameStr(column->name);
+				break;
+			}
+			/* names may have been exchanged: the search goes on */
+			if (strcmp(NameStr(column->name), NameStr(*name)) == 0)
+				now = "";
 		}
+		if (now != NULL)
+			namestrcpy(name, now);
 	}
-	pfree(is_done);
 }
 
 /*
@@ -403,56 +230,129 @@ MakeColumnCast(RowMap *map, Relation day, Form_pg_attribute att,
 		map->econtext = CreateStandaloneExprContext();
 }
 
-/*
- * GetValueSource returns the quickest way to the values of a column.
- */
-static MapSource
-GetValueSource(const LayoutColumn *column)
-{
-	if (column->packed < 0)
-		return MAP_ITEMID;
-	if (column->kind == PACKED_INT && column->typlen == sizeof(int32))
-		return MAP_INT4;
-	if (column->kind == PACKED_DOUBLE ||
-		(column->kind == PACKED_INT && column->typlen == sizeof(int64)))
-		return MAP_WORD;
-	return MAP_DATUM;
-}
-
 /* ---- columns that the day lacks ---- */
 
 /*
- * IsKnownMissing says whether a column that the day lacks is known not to be
- * one that it has by another name: no day has been packed with it, or its name
- * in days is noted.
+ * GetOption sets value to that of the column option "missing" of the foreign
+ * table's column attnum, of att's type; returns false if there is none.
  */
 static bool
-IsKnownMissing(Relation table, Form_pg_attribute att)
+GetOption(Oid foreign, AttrNumber attnum, Oid owner, Form_pg_attribute att,
+		  Datum *value)
 {
-	const PartitionSet *set = GetSet(table);
+	char	   *text;
+	Oid			input;
+	Oid			param;
+	bool		is_built_in = ZbxhistIsBuiltInType(att->atttypid);
+	OwnerRights before;
 
-	return set != NULL &&
-		(is_new_column(set->new_columns, NameStr(att->attname)) ||
-		 ZbxhistHasPackedName(set->packed,
-							  get_attnum(set->packed, NameStr(att->attname))));
+	if (attnum == InvalidAttrNumber ||
+		(text = ZbxhistMissingOption(foreign, attnum)) == NULL)
+		return false;
+	getTypeInputInfo(att->atttypid, &input, &param);
+	/* of a domain, that checks its constraints */
+	if (!is_built_in)
+		ZbxhistTakeOwnerRights(&before, owner);
+	*value = OidInputFunctionCall(input, text, param, att->atttypmod);
+	if (!is_built_in)
+		ZbxhistGiveBackRights(&before);
+	return true;
 }
 
 /*
- * MapMissing finds what a column that the day lacks is in its rows.
+ * GetStored sets value to the one that the catalog keeps for the parent's rows from
+ * before the column came, in the current context; returns false if there is none.
+ */
+static bool
+GetStored(Oid relid, Form_pg_attribute att, Datum *value)
+{
+	Relation	parent = table_open(relid, AccessShareLock);
+	AttrNumber	attnum = ZbxhistFindColumn(RelationGetDescr(parent),
+										   NameStr(att->attname),
+										   att->atttypid);
+	bool		isnull = true;
+
+	if (attnum != InvalidAttrNumber)
+		*value = getmissingattr(RelationGetDescr(parent), attnum, &isnull);
+	if (!isnull)
+		*value = datumCopy(*value, att->attbyval, att->attlen);
+	table_close(parent, NoLock);
+	return !isnull;
+}
+
+/*
+ * HasDefault says whether the foreign table's column has a default.
+ */
+static bool
+HasDefault(Oid foreign, AttrNumber attnum)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),
+										Int16GetDatum(attnum));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_attribute) GETSTRUCT(tuple))->atthasdef;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * RaiseNotKnown raises the error for a column that the day lacks, whose
+ * value is not known.  Unless is_known the day may have it by another name.
+ */
+static void
+RaiseNotKnown(Relation day, Oid foreign, Form_pg_attribute att, bool is_known)
+{
+	const char *column = quote_identifier(NameStr(att->attname));
+	const char *name = ZbxhistQualifiedName(foreign);
+
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("column \"%s\" cannot be read from packed day \"%s\"",
+				   NameStr(att->attname), RelationGetRelationName(day)),
+			is_known ?
+			errdetail("The column was added later, and its value in older rows is not known.") :
+			errdetail("The day does not have it, or has it under another name."),
+			!is_known ?
+			errhint("Give it the name that it has in %s, or say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
+					ZbxhistQualifiedName(RelationGetRelid(day)),
+					name, column) :
+			att->attnotnull ?
+			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
+					name, column) :
+			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...'), or DROP DEFAULT if it is null.",
+					name, column),
+			errtable(day));
+}
+
+/*
+ * MapMissing finds what a column that the day lacks is in its rows.  It is known not
+ * to be one that the day has by another name if no day has been packed with it, or its
+ * name in days is noted.
  */
 static void
 MapMissing(Relation day, Relation table, Form_pg_attribute att,
 		   MappedColumn *mapped)
 {
-	bool		is_known;
+	const PartitionSet *set = GetSet(table);
+	Oid			parent = set == NULL ? ZbxhistForeignParent(table) :
+		set->parent;
+	Oid			foreign = set == NULL ? RelationGetRelid(table) : set->packed;
+	AttrNumber	attnum = get_attnum(foreign, NameStr(att->attname));
+	bool		is_known = set != NULL &&
+		(is_new_column(set->new_columns, NameStr(att->attname)) ||
+		 ZbxhistHasPackedName(foreign, attnum));
 
-	mapped->source = MAP_FIXED;
-	mapped->isnull = !GetMissing(table, att, &mapped->value);
-	if (!mapped->isnull)
-		return;
-	is_known = IsKnownMissing(table, att);
-	if (att->attnotnull || !is_known || HasDefault(table, att))
-		RaiseNotKnown(day, table, att, is_known);
+	mapped->isnull =
+		!GetOption(foreign, attnum, table->rd_rel->relowner, att,
+				   &mapped->value) &&
+		!GetStored(parent, att, &mapped->value);
+	if (mapped->isnull &&
+		(att->attnotnull || !is_known ||
+		 (attnum == InvalidAttrNumber ? att->atthasdef :
+		  HasDefault(foreign, attnum))))
+		RaiseNotKnown(day, foreign, att, is_known);
 }
 
 /* ---- the map ---- */
@@ -473,7 +373,6 @@ MapColumn(RowMap *map, Relation day, const DayLayout *layout, Relation table,
 		MapMissing(day, table, att, mapped);
 		return;
 	}
-	mapped->source = GetValueSource(mapped->column);
 	MakeColumnCast(map, day, att, mapped);
 }
 
@@ -491,9 +390,6 @@ ZbxhistCreateRowMap(Relation day, const DayLayout *layout, Relation table,
 
 	map->owner = table->rd_rel->relowner;
 	map->columns = palloc0(sizeof(MappedColumn) * Max(desc->natts, 1));
-	/* each segment looks at one more than there are, at most */
-	map->quick = palloc(sizeof(QuickColumn) * (desc->natts + 1));
-	map->others = palloc(sizeof(MappedColumn *) * (desc->natts + 1));
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
@@ -520,46 +416,26 @@ ZbxhistAddPackedWanted(const RowMap *map, bool *packed)
 }
 
 /*
- * GetWords returns the values of a column of the segment, each of which is a
- * word, if no value needs a closer look; else NULL.
- */
-static const int64 *
-GetWords(const MappedColumn *mapped)
-{
-	const PackedColumn *packed = mapped->packed;
-
-	if (!FLOAT8PASSBYVAL || mapped->cast != NULL || packed->nulls != NULL ||
-		(mapped->source != MAP_INT4 && mapped->source != MAP_WORD))
-		return NULL;
-	return packed->ints;
-}
-
-/*
- * ZbxhistMapSegment prepares for the rows of a decoded segment.
+ * ZbxhistMapSegment prepares for the rows of a decoded segment, whose values have
+ * been checked.
  */
 void
 ZbxhistMapSegment(RowMap *map, const SegmentRows *rows)
 {
-	map->itemid = Int64GetDatum(rows->itemid);
-	map->nquick = 0;
-	map->nothers = 0;
 	for (int i = 0; i < map->ncolumns; i++)
 	{
 		MappedColumn *mapped = &map->columns[i];
-		QuickColumn *quick = &map->quick[map->nquick];
 
-		quick->words = NULL;
-		if (mapped->column != NULL && mapped->column->packed >= 0)
+		if (mapped->column == NULL)
+			continue;
+		if (mapped->column->packed < 0)
 		{
-			mapped->packed = &rows->columns[mapped->column->packed];
-			quick->words = GetWords(mapped);
+			mapped->value = Int64GetDatum(rows->itemid);
+			continue;
 		}
-		quick->attribute = mapped->attribute;
-		quick->is_int4 = mapped->source == MAP_INT4;
-		if (quick->words != NULL)
-			map->nquick++;
-		else
-			map->others[map->nothers++] = mapped;
+		mapped->packed = &rows->columns[mapped->column->packed];
+		mapped->words = mapped->cast == NULL && mapped->packed->nulls == NULL &&
+			packed_ints_are_datums(mapped->column) ? mapped->packed->ints : NULL;
 	}
 }
 
@@ -583,48 +459,29 @@ CastValue(RowMap *map, const MappedColumn *mapped, Datum value, bool *isnull)
 }
 
 /*
- * GetValue returns a row's value as the day has it.
- */
-static inline Datum
-GetValue(const RowMap *map, const MappedColumn *mapped, int row, bool *isnull)
-{
-	if (mapped->source == MAP_FIXED)
-	{
-		*isnull = mapped->isnull;
-		return mapped->value;
-	}
-	if (mapped->source == MAP_ITEMID)
-	{
-		*isnull = false;
-		return map->itemid;
-	}
-	return ZbxhistPackedDatum(mapped->column, mapped->packed, row, isnull);
-}
-
-/*
  * ZbxhistMapRow sets those columns of the table that are wanted to the values
  * of a row of the segment.  The others are left alone.
  */
 void
 ZbxhistMapRow(RowMap *map, int row, Datum *values, bool *isnull)
 {
-	const QuickColumn *end = map->quick + map->nquick;
+	const MappedColumn *end = map->columns + map->ncolumns;
 
-	for (const QuickColumn *quick = map->quick; quick < end; quick++)
+	for (const MappedColumn *mapped = map->columns; mapped < end; mapped++)
 	{
-		int64		word = quick->words[row];
-
-		values[quick->attribute] = quick->is_int4 ?
-			Int32GetDatum((int32) word) : (Datum) word;
-		isnull[quick->attribute] = false;
-	}
-	for (int i = 0; i < map->nothers; i++)
-	{
-		const MappedColumn *mapped = map->others[i];
 		Datum	   *value = &values[mapped->attribute];
 		bool	   *null = &isnull[mapped->attribute];
 
-		*value = GetValue(map, mapped, row, null);
+		if (mapped->words != NULL)
+		{
+			*value = (Datum) mapped->words[row];
+			*null = false;
+			continue;
+		}
+		*value = mapped->value;
+		*null = mapped->isnull;
+		if (mapped->packed != NULL)
+			*value = ZbxhistPackedDatum(mapped->column, mapped->packed, row, null);
 		if (mapped->cast != NULL)
 			*value = CastValue(map, mapped, *value, null);
 	}
