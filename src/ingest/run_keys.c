@@ -74,7 +74,7 @@ typedef struct KeyDecode
 } KeyDecode;
 
 /*
- * DecodeKeys decodes the keys of a run.
+ * DecodeKeys decodes the keys of a run, which must be sorted.
  */
 static void
 DecodeKeys(void *arg)
@@ -82,24 +82,32 @@ DecodeKeys(void *arg)
 	KeyDecode  *decode = arg;
 	const DayLayout *layout = decode->layout;
 	RunKeys    *keys = &decode->keys;
-	int			ns_column = layout->ns < 0 ? -1 :
+	int			ns_column = layout->ns < 0 ? 0 :
 		layout->columns[layout->ns].packed;
+	bool	   *wanted = palloc0(sizeof(bool) * PACKED_MAX_COLUMNS);
 	struct varlena *data = PG_DETOAST_DATUM_PACKED(decode->payload);
-	int64	   *clocks;
-	int64	   *ns;
+	RunRows		rows;
 
-	if (!ZbxhistDecodeRunKeys((const uint8 *) VARDATA_ANY(data),
-							  VARSIZE_ANY_EXHDR(data), ANY_COLUMNS, ns_column,
-							  &keys->itemids, &clocks, &ns,
-							  &keys->nrows))
-	{
-		keys->nrows = -1;
+	wanted[ns_column] = true;
+	keys->nrows = -1;
+	if (!ZbxhistDecodeRun((const uint8 *) VARDATA_ANY(data),
+						  VARSIZE_ANY_EXHDR(data), ANY_COLUMNS, wanted, NULL,
+						  &rows) ||
+		ns_column >= rows.ncolumns ||
+		rows.columns[ns_column].kind != PACKED_INT)
 		return;
+	keys->itemids = rows.itemids;
+	keys->positions = rows.columns[0].ints;
+	for (int i = 0; i < rows.nrows; i++)
+	{
+		keys->positions[i] = make_position((int32) rows.columns[0].ints[i],
+										   ns_column == 0 ? 0 :
+										   (int32) rows.columns[ns_column].ints[i]);
+		if (i > 0 && keys->itemids[i] == keys->itemids[i - 1] &&
+			keys->positions[i] < keys->positions[i - 1])
+			return;
 	}
-	keys->positions = clocks;
-	for (int i = 0; i < keys->nrows; i++)
-		keys->positions[i] = make_position((int32) clocks[i],
-										   ns == NULL ? 0 : (int32) ns[i]);
+	keys->nrows = rows.nrows;
 }
 
 /*

@@ -3,7 +3,7 @@
  * fuzz_run.c
  *	  Any bytes are read as a run (libFuzzer).
  *
- * The first byte is the number of columns, and which of them is ns.  What can
+ * The first byte is the number of columns, and which of them is wanted alone.  What can
  * be decoded is written again, and must come back the same; an item's rows
  * must be those that are cut out of all.  Checksums are off, see include.
  *
@@ -54,7 +54,7 @@ check_again(const RunRows *rows)
 				i;
 
 	if (ZbxhistEncodeRun(rows, 0, MaxAllocSize, &data, &length) != rows->nrows ||
-		!ZbxhistDecodeRun(data, length, rows->ncolumns, &again) ||
+		!ZbxhistDecodeRun(data, length, rows->ncolumns, NULL, NULL, &again) ||
 		again.nrows != rows->nrows)
 		abort();
 	for (row = 0; row < rows->nrows; row++)
@@ -73,13 +73,11 @@ check_item(const uint8 *data, size_t size, const RunRows *rows, int64 itemid,
 		   int first, int end)
 {
 	RunRows		item;
-	int			nall;
 	int			row,
 				i;
 
-	if (!ZbxhistDecodeRunItem(data, size, rows->ncolumns, itemid, &item,
-							  &nall) ||
-		nall != rows->nrows || item.nrows != end - first ||
+	if (!ZbxhistDecodeRun(data, size, rows->ncolumns, NULL, &itemid, &item) ||
+		item.nall != rows->nrows || item.nrows != end - first ||
 		(item.nrows > 0 && item.first != first))
 		abort();
 	for (row = 0; row < item.nrows; row++)
@@ -120,35 +118,32 @@ touch_items(const uint8 *data, size_t size, int ncolumns)
 {
 	static const int64 itemids[] = {0, 1, 10000, 30000, PG_INT64_MAX};
 	RunRows		item;
-	int			nall;
 	int			i;
 
 	for (i = 0; i < lengthof(itemids); i++)
-		(void) ZbxhistDecodeRunItem(data, size, ncolumns, itemids[i], &item,
-									&nall);
+		(void) ZbxhistDecodeRun(data, size, ncolumns, NULL, &itemids[i], &item);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 {
-	int64	   *keys[3];
+	bool		wanted[16] = {false};
 	RunRows		rows;
 	int			ncolumns;
-	int			nkeys;
 	int			row;
 
 	if (size < 1)
 		return 0;
 	ncolumns = data[0] % 16 + 1;
-	if (ZbxhistDecodeRunKeys(data + 1, size - 1, ncolumns, data[0] / 16 - 1,
-							 &keys[0], &keys[1], &keys[2], &nkeys))
+	wanted[data[0] / 16] = true;
+	if (ZbxhistDecodeRun(data + 1, size - 1, ncolumns, wanted, NULL, &rows))
 	{
-		for (row = 1; row < nkeys; row++)
-			if (keys[0][row] < keys[0][row - 1])
+		for (row = 1; row < rows.nrows; row++)
+			if (rows.itemids[row] < rows.itemids[row - 1])
 				abort();
 	}
 	touch_items(data + 1, size - 1, ncolumns);
-	if (ZbxhistDecodeRun(data + 1, size - 1, ncolumns, &rows) &&
+	if (ZbxhistDecodeRun(data + 1, size - 1, ncolumns, NULL, NULL, &rows) &&
 		count_strings(&rows) <= MAX_STRINGS)
 	{
 		check_again(&rows);

@@ -162,21 +162,20 @@ static const char *
 compare_keys(const RunRows *rows, int from, int n, const uint8 *data,
 			 size_t length)
 {
-	int64	   *itemids,
-			   *clocks,
-			   *ns;
-	int			nrows;
+	static const bool wanted[NCOLUMNS] = {true, true};
+	static const bool none[NCOLUMNS] = {false};
+	RunRows		keys;
 	size_t		size = n * sizeof(int64);
 
-	if (!ZbxhistDecodeRunKeys(data, length, rows->ncolumns, 1, &itemids,
-							  &clocks, &ns, &nrows))
+	if (!ZbxhistDecodeRun(data, length, rows->ncolumns, wanted, NULL, &keys))
 		return "keys cannot be read";
-	if (nrows != n || memcmp(itemids, rows->itemids + from, size) != 0 ||
-		memcmp(clocks, rows->columns[0].ints + from, size) != 0 ||
-		memcmp(ns, rows->columns[1].ints + from, size) != 0)
+	if (keys.nrows != n || keys.nall != n ||
+		memcmp(keys.itemids, rows->itemids + from, size) != 0 ||
+		memcmp(keys.columns[0].ints, rows->columns[0].ints + from, size) != 0 ||
+		memcmp(keys.columns[1].ints, rows->columns[1].ints + from, size) != 0)
 		return "keys have changed";
-	if (!ZbxhistDecodeRunKeys(data, length, rows->ncolumns, -1, &itemids,
-							  &clocks, &ns, &nrows) || ns != NULL)
+	if (!ZbxhistDecodeRun(data, length, rows->ncolumns, none, NULL, &keys) ||
+		keys.columns[0].ints == NULL || keys.columns[1].ints != NULL)
 		return "keys without ns cannot be read";
 	return NULL;
 }
@@ -187,7 +186,6 @@ compare_item(const RunRows *rows, int from, int n, int64 itemid,
 			 const uint8 *data, size_t length)
 {
 	RunRows		read;
-	int			nall;
 	int			first = from;
 	int			end;
 
@@ -195,10 +193,9 @@ compare_item(const RunRows *rows, int from, int n, int64 itemid,
 		first++;
 	for (end = first; end < from + n && rows->itemids[end] == itemid;)
 		end++;
-	if (!ZbxhistDecodeRunItem(data, length, rows->ncolumns, itemid, &read,
-							  &nall))
+	if (!ZbxhistDecodeRun(data, length, rows->ncolumns, NULL, &itemid, &read))
 		return "an item's rows cannot be read";
-	if (nall != n || read.nrows != end - first ||
+	if (read.nall != n || read.nrows != end - first ||
 		(read.nrows > 0 && read.first != first - from))
 		return "an item's rows are others";
 	return compare_run(rows, first, &read);
@@ -250,7 +247,7 @@ run_trip(const RunRows *rows, size_t max_size)
 			return "no row is written, or too many";
 		if (length > max_size && n > 1)
 			return "a run is too large";
-		if (!ZbxhistDecodeRun(data, length, rows->ncolumns, &read) ||
+		if (!ZbxhistDecodeRun(data, length, rows->ncolumns, NULL, NULL, &read) ||
 			read.nrows != n)
 			return "a run cannot be read";
 		error = compare_run(rows, from, &read);
@@ -299,7 +296,6 @@ test_damaged_runs(void)
 			   *copy;
 	size_t		length,
 				i;
-	int			nall;
 
 	make_rows(&rows, 40, SHAPE_SHARED, true);
 	(void) ZbxhistEncodeRun(&rows, 0, MaxAllocSize, &data, &length);
@@ -308,9 +304,9 @@ test_damaged_runs(void)
 	for (i = 0; i < length * 8; i++)
 	{
 		copy[i / 8] ^= 1 << i % 8;
-		report(ZbxhistDecodeRun(copy, length, NCOLUMNS, &read) ||
-			   ZbxhistDecodeRunItem(copy, length, NCOLUMNS, rows.itemids[17],
-									&read, &nall) ?
+		report(ZbxhistDecodeRun(copy, length, NCOLUMNS, NULL, NULL, &read) ||
+			   ZbxhistDecodeRun(copy, length, NCOLUMNS, NULL, &rows.itemids[17],
+								&read) ?
 			   "damage is not noticed" : NULL, "bit of a run", i, 0);
 		copy[i / 8] ^= 1 << i % 8;
 	}
@@ -319,14 +315,14 @@ test_damaged_runs(void)
 		uint8	   *part = malloc(i + 1);
 
 		memcpy(part, copy, i);
-		report(ZbxhistDecodeRun(part, i, NCOLUMNS, &read) ||
-			   ZbxhistDecodeRunItem(part, i, NCOLUMNS, rows.itemids[17],
-									&read, &nall) ?
+		report(ZbxhistDecodeRun(part, i, NCOLUMNS, NULL, NULL, &read) ||
+			   ZbxhistDecodeRun(part, i, NCOLUMNS, NULL, &rows.itemids[17],
+								&read) ?
 			   "a run without its end is read" : NULL, "length of a run", i, 0);
 		free(part);
 	}
 	for (i = 0; i < 8; i++)
-		report(ZbxhistDecodeRun(copy, length, i, &read) == (i == NCOLUMNS) ?
+		report(ZbxhistDecodeRun(copy, length, i, NULL, NULL, &read) == (i == NCOLUMNS) ?
 			   NULL : "the number of columns does not count", "columns", i, 0);
 	copy[2] = 5;
 	report(ZbxhistNewerRunFormat(copy, length) == 5 &&
@@ -342,28 +338,21 @@ test_run_order(void)
 {
 	int			i;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 3; i++)
 	{
 		RunRows		rows;
 		RunRows		read;
 		uint8	   *data;
 		size_t		length;
-		int64	   *keys[3];
-		int			nkeys;
 		bool		is_read;
 
 		make_rows(&rows, 3, SHAPE_SAME, false);
 		memset(rows.itemids, 0, 3 * sizeof(int64));
 		rows.itemids[1] = i == 1 ? -1 : 0;
 		rows.columns[0].ints[1] += i == 2 ? -1 : 0;
-		rows.columns[1].ints[1] += i == 3 ? -1 : 0;
 		(void) ZbxhistEncodeRun(&rows, 0, MaxAllocSize, &data, &length);
-		is_read = ZbxhistDecodeRun(data, length, NCOLUMNS, &read);
-		report(is_read == (i == 0 || i == 3) ? NULL :
-			   "the order does not count", "order of a run", i, 3);
-		is_read = ZbxhistDecodeRunKeys(data, length, NCOLUMNS, 1, &keys[0],
-									   &keys[1], &keys[2], &nkeys);
-		report(is_read == (i == 0) ? NULL : "the order of keys does not count",
+		is_read = ZbxhistDecodeRun(data, length, NCOLUMNS, NULL, NULL, &read);
+		report(is_read == (i == 0) ? NULL : "the order does not count",
 			   "order of a run", i, 3);
 		shim_reset();
 	}

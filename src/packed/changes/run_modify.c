@@ -78,7 +78,8 @@ ReadRun(DayModify *modify, ItemPointer tid, EditedRun *run)
 		elog(ERROR, "run of a row to be changed is not there");
 	if (TransactionIdIsCurrentTransactionId(ZbxhistDeletedBy(slot)))
 		ZbxhistRaiseSecondChange(modify->day);
-	ZbxhistDecodeDayRun(modify->day, modify->layout, slot, &place, &run->old);
+	(void) ZbxhistDecodeDayRun(modify->day, modify->layout, slot, &place, NULL,
+							   &run->old);
 	run->batch = ZbxhistRunBatch(slot);
 	run->is_own = IsOwn(slot);
 	ExecDropSingleTupleTableSlot(slot);

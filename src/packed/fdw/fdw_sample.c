@@ -100,19 +100,19 @@ AddGroup(DaySample *sample, struct varlena *payload)
 static bool
 AddRun(DaySample *sample, struct varlena *payload)
 {
-	int64	   *itemids;
-	int64	   *clocks;
-	int64	   *ns;
-	int			nrows;
+	bool	   *wanted = palloc0(sizeof(bool) * sample->ncolumns);
+	RunRows		rows;
+	const int64 *clocks;
 	int			first = 0;
 
-	if (!ZbxhistDecodeRunKeys((const uint8 *) VARDATA_ANY(payload),
-							  VARSIZE_ANY_EXHDR(payload), sample->ncolumns, -1,
-							  &itemids, &clocks, &ns, &nrows))
+	if (!ZbxhistDecodeRun((const uint8 *) VARDATA_ANY(payload),
+						  VARSIZE_ANY_EXHDR(payload), sample->ncolumns, wanted,
+						  NULL, &rows))
 		return false;
-	for (int i = 1; i <= nrows; i++)
+	clocks = rows.columns[0].ints;
+	for (int i = 1; i <= rows.nrows; i++)
 	{
-		if (i < nrows && itemids[i] == itemids[first])
+		if (i < rows.nrows && rows.itemids[i] == rows.itemids[first])
 			continue;
 		AddItemRows(&sample->items, i - first, clocks[first], clocks[i - 1]);
 		first = i;

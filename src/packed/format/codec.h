@@ -56,6 +56,7 @@ extern void ZbxhistPutBytes(ByteBuffer *buffer, const void *data,
 							size_t length);
 extern void ZbxhistPutVarint(ByteBuffer *buffer, uint64 value);
 extern bool ZbxhistGetVarint(ByteReader *reader, uint64 *value);
+extern bool ZbxhistSkipVarints(ByteReader *reader, int n);
 
 /* codec_bits.c */
 extern void ZbxhistPackBits(ByteBuffer *buffer, const uint64 *values, int n,

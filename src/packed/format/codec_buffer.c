@@ -85,3 +85,16 @@ ZbxhistGetVarint(ByteReader *reader, uint64 *value)
 	}
 	return false;
 }
+
+/* Passes over so many varints. */
+bool
+ZbxhistSkipVarints(ByteReader *reader, int n)
+{
+	while (n > 0)
+	{
+		if (reader->next == reader->end)
+			return false;
+		n -= (*reader->next++ & 0x80) == 0;
+	}
+	return true;
+}

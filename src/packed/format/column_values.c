@@ -127,6 +127,35 @@ ZbxhistPutColumn(ByteBuffer *buffer, PackedKind kind, uint8 flags,
 
 /* ---------------------------------------------------------------- reading */
 
+/*
+ * Takes the bytes of the next column, whose length, unless it is the last one, comes
+ * next in lengths.
+ */
+bool
+ZbxhistNextColumn(ByteReader *lengths, ByteReader *columns, bool is_last,
+				  ByteReader *column)
+{
+	uint64		length = codec_left(columns);
+
+	if (!is_last && (!ZbxhistGetVarint(lengths, &length) ||
+					 length > codec_left(columns)))
+		return false;
+	column->next = columns->next;
+	column->end = columns->next += length;
+	return true;
+}
+
+/* Takes a column's byte of flags, of which some are allowed, and its kind. */
+bool
+ZbxhistGetColumnFlags(ByteReader *reader, PackedColumn *column, uint8 *flags,
+					  uint8 allowed)
+{
+	if (!codec_get_byte(reader, flags) || (*flags & ~allowed) != 0)
+		return false;
+	column->kind = *flags & COLUMN_KIND;
+	return column->kind >= PACKED_INT && column->kind <= PACKED_BYTES;
+}
+
 /* Takes values of a kind into an array. */
 static bool
 get_values(ByteReader *reader, PackedKind kind, void *values, Slice slice)

@@ -33,16 +33,13 @@ extern size_t ZbxhistStringBytes(const PackedColumn *columns, int ncolumns,
 								 int row);
 extern const void *ZbxhistColumnValues(const PackedColumn *column, int from);
 
+extern bool ZbxhistNextColumn(ByteReader *lengths, ByteReader *columns,
+							  bool is_last, ByteReader *column);
+extern bool ZbxhistGetColumnFlags(ByteReader *reader, PackedColumn *column,
+								  uint8 *flags, uint8 allowed);
 extern bool ZbxhistGetColumn(ByteReader *reader, PackedColumn *column,
 							 uint8 flags, Slice slice, uint64 smallest);
 extern bool *ZbxhistGetFlags(ByteReader *reader, Slice slice,
 							 FlagCounts *counts);
-
-/* Is it one of the kinds? */
-static inline bool
-packed_kind_is_known(PackedKind kind)
-{
-	return kind >= PACKED_INT && kind <= PACKED_BYTES;
-}
 
 #endif							/* ZBXHIST_COLUMN_VALUES_H */

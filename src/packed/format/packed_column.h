@@ -17,6 +17,9 @@ typedef enum PackedKind
 	PACKED_BYTES = 4			/* any bytes */
 } PackedKind;
 
+/* columns in a table, and then some */
+#define PACKED_MAX_COLUMNS 2000
+
 typedef struct PackedBytes
 {
 	const char *data;

@@ -169,17 +169,6 @@ open_itemids(ItemidReader *reader, ByteReader bytes, int n)
 	return true;
 }
 
-/* Which distinct itemids are in some blocks, and which distances are theirs. */
-static Slice
-slice_of_blocks(const ItemidReader *reader, int block, int end)
-{
-	Slice		slice = {reader->count - reader->nblocks,
-	block * (BLOCK - 1), end * (BLOCK - 1)};
-
-	slice.to = Min(slice.to, slice.n);
-	return slice;
-}
-
 /*
  * Takes the distinct itemids of the blocks from one to before another one, and
  * returns how many; itemids has room for that.  0: the bytes are damaged.
@@ -188,7 +177,9 @@ static int
 get_blocks(const ItemidReader *reader, int block, int end, uint64 *itemids)
 {
 	ByteReader	bytes = reader->distances;
-	Slice		slice = slice_of_blocks(reader, block, end);
+	int			ndistances = reader->count - reader->nblocks;
+	Slice		slice = {ndistances, block * (BLOCK - 1),
+	Min(end * (BLOCK - 1), ndistances)};
 	uint64	   *distances;
 	int			count = 0;
 	int			from = block * BLOCK;
@@ -212,121 +203,96 @@ get_blocks(const ItemidReader *reader, int block, int end, uint64 *itemids)
 	return to - from;
 }
 
-/* Takes how many more rows than one the distinct itemids before `to` have. */
-static uint64 *
-get_row_counts(const ItemidReader *reader, int to)
+/*
+ * Finds the rows of the distinct itemids that are wanted, which are there, and sets
+ * rows->itemids to those of each row, in the current memory context.
+ */
+static bool
+find_rows(const ItemidReader *reader, RunReader *run, const uint64 *distinct,
+		  RunRows *rows)
 {
 	ByteReader	bytes = reader->rows;
-	uint64	   *more = palloc0(to * sizeof(uint64));
-	Slice		slice = {reader->count, 0, to};
+	Slice		counted = {reader->count, 0, run->items.to};
+	uint64	   *more = NULL;	/* than one row each has */
+	int			i = run->items.from;
+	uint64		end = i;
+	int64	   *next;
 
-	if (reader->count < reader->nrows &&
-		(!ZbxhistDecodeIntegers(&bytes, more, slice) ||
-		 codec_left(&bytes) > 0))
-		return NULL;
-	return more;
-}
-
-/*
- * Takes all n itemids, to the end of the bytes, in an array in the current memory
- * context.  items becomes which of the distinct itemids these are.
- */
-static int64 *
-get_itemids(ByteReader bytes, int n, Slice *items)
-{
-	ItemidReader reader;
-	uint64	   *distinct;
-	uint64	   *more;
-	int64	   *itemids = palloc(n * sizeof(int64));
-	int			row = 0;
-	int			i;
-
-	if (!open_itemids(&reader, bytes, n))
-		return NULL;
-	distinct = palloc(reader.count * sizeof(uint64));
-	if (get_blocks(&reader, 0, reader.nblocks, distinct) == 0 ||
-		(more = get_row_counts(&reader, reader.count)) == NULL)
-		return NULL;
-	for (i = 0; i < reader.count; i++)
+	/* those before count as well */
+	if (reader->count < reader->nrows)
 	{
-		uint64		end;
-
-		if (more[i] >= n - row ||
-			(i > 0 && (int64) distinct[i] <= (int64) distinct[i - 1]))
-			return NULL;
-		for (end = row + more[i]; row <= end; row++)
-			itemids[row] = distinct[i];
-	}
-	pfree(more);
-	pfree(distinct);
-	*items = codec_all(reader.count);
-	return row == n ? itemids : NULL;
-}
-
-/* Finds where the rows of a distinct itemid are, if there is one. */
-static bool
-find_item_rows(const ItemidReader *reader, int which, Slice *rows)
-{
-	uint64	   *more;
-	uint64		from = 0;
-	int			i;
-
-	if (reader->count == reader->nrows)
-	{
-		rows->from = which;
-		rows->to = which + 1;
-		return true;
-	}
-	more = get_row_counts(reader, which + 1);
-	if (more == NULL)
-		return false;
-	for (i = 0; i < which && from < reader->nrows; i++)
-	{
-		if (more[i] >= reader->nrows)
+		more = palloc(run->items.to * sizeof(uint64));
+		if (!ZbxhistDecodeIntegers(&bytes, more, counted) ||
+			codec_left(&bytes) > 0)
 			return false;
-		from += more[i] + 1;
+		end = i = 0;
 	}
-	if (from >= reader->nrows || more[which] >= reader->nrows - from)
-		return false;
-	rows->from = from;
-	rows->to = from + more[which] + 1;
-	pfree(more);
+	for (; i < run->items.to; i++)
+	{
+		uint64		others = more == NULL ? 0 : more[i];
+
+		if (i == run->items.from)
+			run->rows.from = end;
+		if (others >= reader->nrows - end)
+			return false;
+		end += others + 1;
+	}
+	run->rows.to = end;
+	next = rows->itemids = palloc(codec_count(run->rows) * sizeof(int64));
+	for (i = run->items.from; i < run->items.to; i++, distinct++)
+	{
+		if (i > run->items.from && (int64) distinct[0] <= (int64) distinct[-1])
+			return false;
+		for (end = more == NULL ? 1 : more[i] + 1; end > 0; end--)
+			*next++ = *distinct;
+	}
+	if (more != NULL)
+		pfree(more);
 	return true;
 }
 
 /*
- * Finds which rows are an item's, none perhaps, and which of the distinct itemids
- * theirs is.
+ * Takes the itemids, to the end of the bytes, or the one that is wanted, and finds its
+ * rows, none perhaps.
  */
 static bool
-find_itemid(ByteReader bytes, int n, int64 itemid, Slice *rows,
-			Slice *items)
+get_itemids(RunReader *run, const int64 *itemid, RunRows *rows)
 {
 	ItemidReader reader;
-	uint64		itemids[BLOCK];
-	int			block = 1;
+	uint64	   *distinct;
+	int			block = 0;
+	int			end;
 	int			count;
-	int			i;
+	int			i = 0;
 
-	rows->n = n;
-	rows->from = rows->to = 0;
-	if (!open_itemids(&reader, bytes, n))
+	if (!open_itemids(&reader, run->itemids, run->rows.n))
 		return false;
-	if (reader.nblocks > 1)
-		find_first(block, reader.nblocks,
-				   (int64) reader.firsts[block] > itemid);
-	if (block == 0)
+	end = reader.nblocks;
+	if (itemid != NULL && end > 1)
+		find_first(end, reader.nblocks, (int64) reader.firsts[end] > *itemid);
+	run->rows.from = run->rows.to = 0;
+	if (end == 0)
 		return true;
-	count = get_blocks(&reader, block - 1, block, itemids);
+	if (itemid != NULL)
+		block = end - 1;
+	distinct = palloc((end - block) * BLOCK * sizeof(uint64));
+	count = get_blocks(&reader, block, end, distinct);
 	if (count == 0)
 		return false;
-	find_first(i, count, (int64) itemids[i] >= itemid);
-	if (i == count || (int64) itemids[i] != itemid)
-		return true;
-	items->n = reader.count;
-	items->from = (block - 1) * BLOCK + i;
-	items->to = items->from + 1;
-	return find_item_rows(&reader, items->from, rows);
+	if (itemid != NULL)
+	{
+		find_first(i, count, (int64) distinct[i] >= *itemid);
+		if (i == count || (int64) distinct[i] != *itemid)
+			return true;
+		count = 1;
+	}
+	run->items.n = reader.count;
+	run->items.from = block * BLOCK + i;
+	run->items.to = run->items.from + count;
+	if (!find_rows(&reader, run, distinct + i, rows))
+		return false;
+	pfree(distinct);
+	return itemid != NULL || run->rows.to == run->rows.n;
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -524,14 +490,14 @@ open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
 	ByteReader	bytes;
 	uint64		number;
 	uint64		nrows;
-	int			i;
 
 	if (!group_has_head(data, length) || data[2] < OLDEST_RUN_VERSION ||
 		data[2] > RUN_VERSION || data[3] != RUN_VALUES)
 		return false;
 	bytes.next = data + GROUP_FIXED_LENGTH;
 	bytes.end = data + length;
-	if (!ZbxhistGetVarint(&bytes, &number) || number < 1 || number > MAX_COLUMNS ||
+	if (!ZbxhistGetVarint(&bytes, &number) || number < 1 ||
+		number > PACKED_MAX_COLUMNS ||
 		(ncolumns != ANY_COLUMNS && number != ncolumns))
 		return false;
 	run->ncolumns = (int) number;
@@ -540,14 +506,8 @@ open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
 		return false;
 	run->rows = codec_all(nrows);
 	run->lengths = bytes;
-	for (i = 0; i < run->ncolumns - 1; i++)
-	{
-		uint64		unused;
-
-		if (!ZbxhistGetVarint(&bytes, &unused))
-			return false;
-	}
-	if (number > codec_left(&bytes) ||
+	if (!ZbxhistSkipVarints(&bytes, run->ncolumns - 1) ||
+		number > codec_left(&bytes) ||
 		codec_load32(data + GROUP_CRC_OFFSET) !=
 		ZbxhistGroupChecksum(data, bytes.next - data + number))
 		return false;
@@ -569,22 +529,6 @@ open_columns(RunReader *run)
 		codec_load32(data) != ZbxhistSegmentChecksum(data, length))
 		return false;
 	run->columns.next += SEGMENT_CRC_LENGTH;
-	return true;
-}
-
-/* Takes the bytes of the next column. */
-static bool
-next_column(RunReader *run, int column, ByteReader *bytes)
-{
-	uint64		length = codec_left(&run->columns);
-
-	if (column < run->ncolumns - 1 &&
-		(!ZbxhistGetVarint(&run->lengths, &length) ||
-		 length > codec_left(&run->columns)))
-		return false;
-	bytes->next = run->columns.next;
-	bytes->end = bytes->next + length;
-	run->columns.next = bytes->end;
 	return true;
 }
 
@@ -628,11 +572,8 @@ get_run_column(ByteReader *bytes, PackedColumn *column, Slice slice)
 {
 	uint8		flags;
 
-	if (!codec_get_byte(bytes, &flags) ||
-		(flags & ~(COLUMN_KIND | COLUMN_NULLS | COLUMN_REPEATS)) != 0)
-		return false;
-	column->kind = flags & COLUMN_KIND;
-	if (!packed_kind_is_known(column->kind))
+	if (!ZbxhistGetColumnFlags(bytes, column, &flags,
+							   COLUMN_KIND | COLUMN_NULLS | COLUMN_REPEATS))
 		return false;
 	if ((flags & COLUMN_REPEATS) != 0)
 		return flags == (PACKED_INT | COLUMN_REPEATS) &&
@@ -640,12 +581,9 @@ get_run_column(ByteReader *bytes, PackedColumn *column, Slice slice)
 	return ZbxhistGetColumn(bytes, column, flags, slice, 0);
 }
 
-/*
- * Are rows sorted by itemid, clock and ns, if that is there, and clocks what a
- * clock may be?
- */
+/* Are rows sorted by itemid and clock, and clocks what a clock may be? */
 static bool
-is_sorted(const int64 *itemids, const int64 *clocks, const int64 *ns, int n)
+is_sorted(const int64 *itemids, const int64 *clocks, int n)
 {
 	bool		result = clocks[0] == (int32) clocks[0];
 	int			i;
@@ -653,10 +591,7 @@ is_sorted(const int64 *itemids, const int64 *clocks, const int64 *ns, int n)
 	for (i = 1; i < n && result; i++)
 		result = clocks[i] == (int32) clocks[i] &&
 			(itemids[i] > itemids[i - 1] ||
-			 (itemids[i] == itemids[i - 1] &&
-			  (clocks[i] > clocks[i - 1] ||
-			   (clocks[i] == clocks[i - 1] &&
-				(ns == NULL || ns[i] >= ns[i - 1])))));
+			 (itemids[i] == itemids[i - 1] && clocks[i] >= clocks[i - 1]));
 	return result;
 }
 
@@ -701,99 +636,41 @@ get_run_clocks(const RunReader *run, ByteReader *bytes, const int64 *itemids,
 	return true;
 }
 
-/* Takes the rows that are wanted, but for their itemids. */
-static bool
-get_wanted_rows(RunReader *run, RunRows *rows)
-{
-	int			i;
-
-	rows->nrows = codec_count(run->rows);
-	rows->first = run->rows.from;
-	rows->ncolumns = run->ncolumns;
-	rows->columns = palloc0(run->ncolumns * sizeof(PackedColumn));
-	for (i = 0; i < run->ncolumns; i++)
-	{
-		ByteReader	bytes;
-
-		if (!next_column(run, i, &bytes) ||
-			!(i == 0 ?
-			  get_run_clocks(run, &bytes, rows->itemids, &rows->columns[0]) :
-			  get_run_column(&bytes, &rows->columns[i], run->rows)))
-			return false;
-	}
-	return is_sorted(rows->itemids, rows->columns[0].ints, NULL, rows->nrows);
-}
-
-/* Reads all of a run; see run.h. */
+/* Reads a run; see run.h. */
 bool
 ZbxhistDecodeRun(const uint8 *data, size_t length, int ncolumns,
-				 RunRows *rows)
-{
-	RunReader	run;
-
-	return open_run(&run, data, length, ncolumns) && open_columns(&run) &&
-		(rows->itemids = get_itemids(run.itemids, run.rows.n,
-									 &run.items)) != NULL &&
-		get_wanted_rows(&run, rows);
-}
-
-/* Reads an item's rows of a run; see run.h. */
-bool
-ZbxhistDecodeRunItem(const uint8 *data, size_t length, int ncolumns,
-					 int64 itemid, RunRows *rows, int *nall)
+				 const bool *wanted, const int64 *itemid, RunRows *rows)
 {
 	RunReader	run;
 	int			i;
 
+	memset(rows, 0, sizeof(*rows));
 	if (!open_run(&run, data, length, ncolumns) ||
-		!find_itemid(run.itemids, run.rows.n, itemid, &run.rows,
-					 &run.items))
+		!get_itemids(&run, itemid, rows))
 		return false;
-	*nall = run.rows.n;
-	if (codec_count(run.rows) == 0)
-	{
-		memset(rows, 0, sizeof(*rows));
+	rows->nall = run.rows.n;
+	rows->nrows = codec_count(run.rows);
+	if (rows->nrows == 0)
 		return true;
-	}
 	if (!open_columns(&run))
 		return false;
-	rows->itemids = palloc(codec_count(run.rows) * sizeof(int64));
-	for (i = 0; i < codec_count(run.rows); i++)
-		rows->itemids[i] = itemid;
-	return get_wanted_rows(&run, rows);
-}
-
-/* Reads what a run's keys are made of; see run.h. */
-bool
-ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
-					 int ns_column, int64 **itemids, int64 **clocks,
-					 int64 **ns, int *nrows)
-{
-	RunReader	run;
-	PackedColumn columns[2] = {{0}, {0}};
-	int			i;
-
-	if (!open_run(&run, data, length, ncolumns) ||
-		ns_column >= run.ncolumns || !open_columns(&run) ||
-		(*itemids = get_itemids(run.itemids, run.rows.n,
-								&run.items)) == NULL)
-		return false;
-	for (i = 0; i <= Max(ns_column, 0); i++)
+	rows->first = run.rows.from;
+	rows->ncolumns = run.ncolumns;
+	rows->columns = palloc0(run.ncolumns * sizeof(PackedColumn));
+	for (i = 0; i < run.ncolumns; i++)
 	{
+		PackedColumn *column = &rows->columns[i];
 		ByteReader	bytes;
 
-		if (!next_column(&run, i, &bytes) ||
-			(i == 0 && !get_run_clocks(&run, &bytes, *itemids, &columns[0])) ||
-			(i > 0 && i == ns_column &&
-			 !get_run_column(&bytes, &columns[1], run.rows)))
+		if (!ZbxhistNextColumn(&run.lengths, &run.columns, i == run.ncolumns - 1,
+							   &bytes))
+			return false;
+		if (i == 0 ? !get_run_clocks(&run, &bytes, rows->itemids, column) :
+			(wanted == NULL || wanted[i]) &&
+			!get_run_column(&bytes, column, run.rows))
 			return false;
 	}
-	if (ns_column > 0 && columns[1].kind != PACKED_INT)
-		return false;
-	*clocks = columns[0].ints;
-	*ns = ns_column > 0 ? columns[1].ints : NULL;
-	*nrows = run.rows.n;
-	return is_sorted(*itemids, *clocks, *ns, *nrows);
+	return is_sorted(rows->itemids, rows->columns[0].ints, rows->nrows);
 }
 
 /* The format of a run, if it is a newer one; see run.h. */

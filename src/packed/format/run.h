@@ -22,7 +22,8 @@
 typedef struct RunRows
 {
 	int			nrows;
-	int			first;			/* read: rows of the run that are before these */
+	int			nall;			/* read: rows of the run */
+	int			first;			/* read: those that are before these */
 	int64	   *itemids;		/* sorted; of the same one by clock and ns */
 	int			ncolumns;		/* those besides itemid */
 	PackedColumn *columns;		/* the first is clock: PACKED_INT, no nulls */
@@ -38,30 +39,20 @@ typedef struct RunRows
 extern int	ZbxhistEncodeRun(const RunRows *rows, int from, size_t max_size,
 							 uint8 **data, size_t *length);
 
-/* of a run of which only the keys are read */
+/* a run of any number of columns, up to PACKED_MAX_COLUMNS */
 #define ANY_COLUMNS (-1)
 
 /*
- * Reads a run, which must have so many columns: all of it, or only what keys
- * are made of (ns_column -1: there is none, and ns becomes null).  Arrays are in the
- * current memory context, and nothing points into data.  A column's kind is
- * the run's own: the caller must check that it is one that suits the table.
+ * Reads a run, which must have so many columns: the clocks and those that are wanted
+ * (null: all), others have no arrays; all rows or, unless itemid is null, an item's, as
+ * if they were cut out of all of them: there may be none, and then only what says so
+ * is checked.  Arrays are in the current memory context, and nothing points into
+ * data.  A column's kind is the run's own: the caller must check that it is one that
+ * suits the table.
  */
 extern bool ZbxhistDecodeRun(const uint8 *data, size_t length, int ncolumns,
+							 const bool *wanted, const int64 *itemid,
 							 RunRows *rows);
-extern bool ZbxhistDecodeRunKeys(const uint8 *data, size_t length,
-								 int ncolumns, int ns_column,
-								 int64 **itemids, int64 **clocks, int64 **ns,
-								 int *nrows);
-
-/*
- * Reads an item's rows of a run, as if they were cut out of all of them; there
- * may be none, and then only what says so is checked.  nall becomes how many
- * rows the run has.
- */
-extern bool ZbxhistDecodeRunItem(const uint8 *data, size_t length,
-								 int ncolumns, int64 itemid, RunRows *rows,
-								 int *nall);
 
 /*
  * The format of a run that could not be read, if that is newer than those that

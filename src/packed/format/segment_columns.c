@@ -112,35 +112,17 @@ ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows, int from, int n,
 
 /* ---------------------------------------------------------------- reading */
 
-/*
- * Takes a column's byte of flags, and the statistics if the column needs
- * them, which they must suit.
- */
-static bool
-get_flags(ByteReader *bytes, const GroupReader *reader, int segment,
-		  PackedColumn *column, uint8 *flags, SegmentStats *stats)
-{
-	if (!codec_get_byte(bytes, flags) || (*flags & ~COLUMN_ALL) != 0)
-		return false;
-	column->kind = *flags & COLUMN_KIND;
-	if (!packed_kind_is_known(column->kind))
-		return false;
-	return (*flags & COLUMN_FROM_MIN) == 0 ||
-		(ZbxhistReadStats(reader, segment, stats) &&
-		 has_smallest(stats, column->kind));
-}
-
 /* Takes a column of the segment's rows, to the end of the bytes. */
 static bool
 get_segment_column(ByteReader *bytes, PackedColumn *column,
 				   const GroupReader *reader,
 				   int segment, TimesReader *times)
 {
-	bool		is_from_min;
+	uint64		smallest = 0;
 	uint8		flags;
 	SegmentStats stats;
 
-	if (!get_flags(bytes, reader, segment, column, &flags, &stats))
+	if (!ZbxhistGetColumnFlags(bytes, column, &flags, COLUMN_ALL))
 		return false;
 	if ((flags & COLUMN_SHARED) != 0)
 	{
@@ -150,10 +132,16 @@ get_segment_column(ByteReader *bytes, PackedColumn *column,
 		column->ints = times->rows[1];
 		return true;
 	}
-	is_from_min = (flags & COLUMN_FROM_MIN) != 0;
+	if ((flags & COLUMN_FROM_MIN) != 0)
+	{
+		if (!ZbxhistReadStats(reader, segment, &stats) ||
+			!has_smallest(&stats, column->kind))
+			return false;
+		smallest = stats.min_unsigned;
+	}
 	return ZbxhistGetColumn(bytes, column, flags,
 							codec_all(reader->segments[segment].nrows),
-							is_from_min ? stats.min_unsigned : 0);
+							smallest);
 }
 
 /* Makes clocks of the seconds since the first one; they must be sorted. */
@@ -209,34 +197,23 @@ ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader, int segment,
 {
 	ByteReader	lengths = *bytes;
 	TimesReader times = {{0}};
-	uint64		length = 0;
 	int			i;
 
-	/* lengths come first, then the columns */
-	for (i = 0; i < rows->ncolumns - 1; i++)
-		if (!ZbxhistGetVarint(bytes, &length))
-			return false;
+	if (!ZbxhistSkipVarints(bytes, rows->ncolumns - 1))
+		return false;
 	for (i = 0; i < rows->ncolumns; i++)
 	{
-		ByteReader	column = *bytes;
+		PackedColumn *column = &rows->columns[i];
+		ByteReader	part;
 
-		if (i < rows->ncolumns - 1)
-		{
-			if (!ZbxhistGetVarint(&lengths, &length) ||
-				length > codec_left(bytes))
-				return false;
-			column.end = column.next + length;
-			bytes->next = column.end;
-		}
+		if (!ZbxhistNextColumn(&lengths, bytes, i == rows->ncolumns - 1, &part))
+			return false;
 		if (i == 0)
-			times.clocks = column;
+			times.clocks = part;
 		if (wanted != NULL && !wanted[i])
 			continue;
-		if (!(i == 0 ? get_segment_clocks(&column, &rows->columns[0], reader,
-										  segment,
-										  &times) :
-			  get_segment_column(&column, &rows->columns[i], reader, segment,
-								 &times)))
+		if (!(i == 0 ? get_segment_clocks(&part, column, reader, segment, &times) :
+			  get_segment_column(&part, column, reader, segment, &times)))
 			return false;
 	}
 	return true;

@@ -60,9 +60,6 @@
 
 #define SEGMENT_CRC_LENGTH 4
 
-/* columns in a table, and then some */
-#define MAX_COLUMNS 2000
-
 /* what stands for a group that is stored on another server */
 #define ARCHIVED_COPY_OFFSET 8	/* UUID of the copy of the day */
 #define ARCHIVED_NUMBER_OFFSET 24	/* number in it (8 bytes) */

@@ -74,7 +74,7 @@ open_group(GroupReader *reader, const uint8 *data, size_t nhere,
 
 	memset(reader, 0, sizeof(*reader));
 	if (length > PG_INT32_MAX || nhere > length || ncolumns < 1 ||
-		ncolumns > MAX_COLUMNS)
+		ncolumns > PACKED_MAX_COLUMNS)
 		return false;
 	reader->data = data;
 	reader->length = length;

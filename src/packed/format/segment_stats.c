@@ -465,19 +465,6 @@ get_unsigned(ByteReader *reader, SegmentStats *stats, bool is_wide)
 	return true;
 }
 
-/* Passes over so many varints. */
-static bool
-skip_varints(ByteReader *reader, int n)
-{
-	while (n > 0)
-	{
-		if (reader->next == reader->end)
-			return false;
-		n -= (*reader->next++ & 0x80) == 0;
-	}
-	return true;
-}
-
 /* Passes over the statistics of a segment. */
 bool
 ZbxhistSkipStats(ByteReader *reader)
@@ -489,12 +476,12 @@ ZbxhistSkipStats(ByteReader *reader)
 		return false;
 	if ((flags & STATS_FORM) == STATS_NONE || (flags & STATS_EMPTY) != 0)
 		return true;
-	if ((flags & STATS_NULLS) != 0 && !skip_varints(reader, 1))
+	if ((flags & STATS_NULLS) != 0 && !ZbxhistSkipVarints(reader, 1))
 		return false;
 	if ((flags & STATS_FORM) == STATS_UNSIGNED)
-		return skip_varints(reader, (flags & STATS_WIDE) != 0 ? 4 : 3);
+		return ZbxhistSkipVarints(reader, (flags & STATS_WIDE) != 0 ? 4 : 3);
 	if ((flags & STATS_FORM) == STATS_DECIMAL)
-		return skip_varints(reader, 4);
+		return ZbxhistSkipVarints(reader, 4);
 	if (codec_left(reader) < DOUBLE_BITS_LENGTH)
 		return false;
 	reader->next += DOUBLE_BITS_LENGTH;

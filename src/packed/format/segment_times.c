@@ -162,15 +162,11 @@ ZbxhistHasSharedTimes(const GroupReader *reader, int segment, uint64 *number)
 	const SegmentInfo *info = &reader->segments[segment];
 	const uint8 *data = reader->data + info->offset;
 	ByteReader	bytes = {data + SEGMENT_CRC_LENGTH, data + info->length};
-	uint64		length;
 	uint8		flag;
-	int			i;
 
 	if (reader->decoded != NULL)
 		return false;
-	for (i = 0; i < reader->ncolumns - 1; i++)
-		if (!ZbxhistGetVarint(&bytes, &length))
-			return false;
-	return codec_get_byte(&bytes, &flag) && flag == CLOCKS_SHARED &&
+	return ZbxhistSkipVarints(&bytes, reader->ncolumns - 1) &&
+		codec_get_byte(&bytes, &flag) && flag == CLOCKS_SHARED &&
 		ZbxhistGetVarint(&bytes, number);
 }

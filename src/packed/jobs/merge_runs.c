@@ -160,8 +160,8 @@ CheckRun(void *arg)
 	RunRows		rows;
 
 	if (ZbxhistReadPlace(check->slot, &place))
-		ZbxhistDecodeDayRun(check->merge->rel, check->merge->layout,
-							check->slot, &place, &rows);
+		(void) ZbxhistDecodeDayRun(check->merge->rel, check->merge->layout,
+								   check->slot, &place, NULL, &rows);
 }
 
 /*

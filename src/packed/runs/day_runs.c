@@ -511,8 +511,8 @@ ZbxhistGroupOfRun(DayRuns *runs, TupleTableSlot *slot, DayGroup *group)
 	MemoryContextReset(runs->group_context);
 	old = MemoryContextSwitchTo(runs->group_context);
 	rows = palloc(sizeof(RunRows));
-	ZbxhistDecodeDayRun(runs->source.day, runs->source.layout, slot, group,
-						rows);
+	(void) ZbxhistDecodeDayRun(runs->source.day, runs->source.layout, slot, group,
+							   NULL, rows);
 	ZbxhistCountRun(&runs->source, rows->nrows);
 	ZbxhistGroupRunRows(runs->source.day, runs->source.layout, rows, group);
 	MemoryContextSwitchTo(old);

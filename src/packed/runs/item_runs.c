@@ -455,7 +455,6 @@ static bool
 ReadRows(ItemRuns *items, Run *run)
 {
 	RunSource  *source = &items->source;
-	int64		itemid = items->range.itemid;
 	TupleTableSlot *slot;
 	MemoryContext old;
 	bool		found;
@@ -469,8 +468,8 @@ ReadRows(ItemRuns *items, Run *run)
 		return true;
 	}
 	old = MemoryContextSwitchTo(items->item_context);
-	found = ZbxhistDecodeDayRunItem(source->day, source->layout, slot,
-									&run->place, itemid, &run->rows);
+	found = ZbxhistDecodeDayRun(source->day, source->layout, slot, &run->place,
+								&items->range.itemid, &run->rows);
 	MemoryContextSwitchTo(old);
 	ZbxhistCountRun(source, found ? run->rows.nrows : 0);
 	return found;

@@ -35,11 +35,11 @@ GetBytes(Relation day, TupleTableSlot *slot)
 }
 
 /*
- * HasRightPlace says whether rows of a run, which has so many, are what its row
- * says of them: all of them, or those of an item.
+ * HasRightPlace says whether rows of a run are what its row says of them: all of
+ * them, or those of an item.
  */
 static bool
-HasRightPlace(const DayGroup *place, const RunRows *rows, int nall)
+HasRightPlace(const DayGroup *place, const RunRows *rows)
 {
 	const int64 *clocks = rows->columns[0].ints;
 	int64		first = clocks[0];
@@ -50,102 +50,60 @@ HasRightPlace(const DayGroup *place, const RunRows *rows, int nall)
 		first = Min(first, clocks[i]);
 		last = Max(last, clocks[i]);
 	}
-	if (place->nrows != nall)
+	if (place->nrows != rows->nall)
 		return false;
-	if (rows->nrows < nall)
+	if (rows->nrows < rows->nall)
 		return place->first_clock <= first && place->last_clock >= last;
 	return place->first_clock == first && place->last_clock == last &&
 		place->first_itemid == rows->itemids[0] &&
-		place->last_itemid == rows->itemids[nall - 1];
+		place->last_itemid == rows->itemids[rows->nall - 1];
 }
 
 /*
- * WhyNotRows returns what prevents that rows of a run, which has so many, are
- * used, or NULL; of values only the kind is looked at.
+ * WhyNotRun decodes the bytes of a run, all rows or, unless itemid is NULL, an item's,
+ * of which there may be none, and returns what prevents that, or NULL.  Of values only
+ * the kind is looked at.  Allocates in the current context.
  */
 static const char *
-WhyNotRows(const DayLayout *layout, const DayGroup *place,
-		   const RunRows *rows, int nall)
+WhyNotRun(const DayLayout *layout, const DayGroup *place, const uint8 *data,
+		  size_t length, const int64 *itemid, RunRows *rows)
 {
+	int			newer;
+
+	if (!ZbxhistDecodeRun(data, length, layout->npacked, NULL, itemid, rows))
+	{
+		newer = ZbxhistNewerRunFormat(data, length);
+		return newer == 0 ? "the run cannot be decoded" :
+			psprintf("format %d, which is newer than those that are known",
+					 newer);
+	}
 	for (int i = 1; i < rows->ncolumns; i++)
 	{
 		if (!packed_kind_is_right(layout->packed[i], &rows->columns[i]))
 			return psprintf("values of column \"%s\" have another type",
 							NameStr(layout->packed[i]->name));
 	}
-	return HasRightPlace(place, rows, nall) ? NULL :
+	return rows->nrows == 0 || HasRightPlace(place, rows) ? NULL :
 		"the row does not agree with the run";
 }
 
 /*
- * WhyRunNotDecoded returns what is wrong with the bytes of a run that could
- * not be decoded.
+ * ZbxhistDecodeDayRun decodes the run in slot, whose place has been read: all rows
+ * or, unless itemid is NULL, an item's; returns whether there are any.
  */
-static const char *
-WhyRunNotDecoded(const uint8 *data, size_t length)
-{
-	int			newer = ZbxhistNewerRunFormat(data, length);
-
-	return newer > 0 ?
-		psprintf("format %d, which is newer than those that are known", newer) :
-		"the run cannot be decoded";
-}
-
-/*
- * WhyNotRun decodes the bytes of a run, and returns what prevents that, or
- * NULL.  Allocates in the current context.
- */
-static const char *
-WhyNotRun(const DayLayout *layout, const DayGroup *place, const uint8 *data,
-		  size_t length, RunRows *rows)
-{
-	if (!ZbxhistDecodeRun(data, length, layout->npacked, rows))
-		return WhyRunNotDecoded(data, length);
-	return WhyNotRows(layout, place, rows, rows->nrows);
-}
-
-/*
- * ZbxhistDecodeDayRun decodes the run in slot, whose place has been read.
- */
-void
+bool
 ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
-					TupleTableSlot *slot, const DayGroup *place, RunRows *rows)
+					TupleTableSlot *slot, const DayGroup *place,
+					const int64 *itemid, RunRows *rows)
 {
 	struct varlena *bytes = GetBytes(day, slot);
 	const char *problem =
 		WhyNotRun(layout, place, (uint8 *) VARDATA_ANY(bytes),
-				  VARSIZE_ANY_EXHDR(bytes), rows);
+				  VARSIZE_ANY_EXHDR(bytes), itemid, rows);
 
 	if (problem != NULL)
 		ZbxhistRaiseCorruptRun(day, &slot->tts_tid, problem);
-}
-
-/*
- * ZbxhistDecodeDayRunItem decodes an item's rows of the run in slot, whose place
- * has been read; returns whether there are any.  Allocates in the current
- * context.
- */
-bool
-ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
-						TupleTableSlot *slot, const DayGroup *place,
-						int64 itemid, RunRows *rows)
-{
-	struct varlena *bytes = GetBytes(day, slot);
-	const uint8 *data = (uint8 *) VARDATA_ANY(bytes);
-	size_t		length = VARSIZE_ANY_EXHDR(bytes);
-	const char *problem;
-	int			nall;
-
-	if (!ZbxhistDecodeRunItem(data, length, layout->npacked, itemid, rows,
-							  &nall))
-		problem = WhyRunNotDecoded(data, length);
-	else if (rows->nrows == 0)
-		return false;
-	else
-		problem = WhyNotRows(layout, place, rows, nall);
-	if (problem != NULL)
-		ZbxhistRaiseCorruptRun(day, &slot->tts_tid, problem);
-	return true;
+	return rows->nrows > 0;
 }
 
 /* ---- a group ---- */
@@ -371,7 +329,7 @@ ZbxhistOpenRunGroup(Relation day, const DayLayout *layout, DayGroup *group,
 					const uint8 *data, size_t length)
 {
 	RunRows    *rows = palloc(sizeof(RunRows));
-	const char *problem = WhyNotRun(layout, group, data, length, rows);
+	const char *problem = WhyNotRun(layout, group, data, length, NULL, rows);
 
 	if (problem == NULL)
 		ZbxhistGroupRunRows(day, layout, rows, group);

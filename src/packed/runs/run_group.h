@@ -19,21 +19,12 @@ typedef struct RunRow
 } RunRow;
 
 /*
- * reads a run's rows, what the layout says; raises XX001 if it is corrupt.
- * Allocates in the current context
+ * reads a run's rows, or an item's, and returns whether there are any; raises XX001
+ * if what it has to read for that is corrupt.  Allocates in the current context
  */
-extern void ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
+extern bool ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
 								TupleTableSlot *slot, const DayGroup *place,
-								RunRows *rows);
-
-/*
- * reads an item's rows of a run, and returns whether it has any; raises XX001
- * if what it has to read for that is corrupt
- */
-extern bool ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
-									TupleTableSlot *slot,
-									const DayGroup *place, int64 itemid,
-									RunRows *rows);
+								const int64 *itemid, RunRows *rows);
 extern const char *ZbxhistOpenRunGroup(Relation day, const DayLayout *layout,
 									   DayGroup *group, const uint8 *data,
 									   size_t length);

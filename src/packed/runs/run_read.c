@@ -118,8 +118,8 @@ ZbxhistKeepRun(RunSource *source, Run *run, TupleTableSlot *slot)
 	run->context = AllocSetContextCreate(source->context, "zbxhist run",
 										 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(run->context);
-	ZbxhistDecodeDayRun(source->day, source->layout, slot, &run->place,
-						&run->rows);
+	(void) ZbxhistDecodeDayRun(source->day, source->layout, slot, &run->place,
+							   NULL, &run->rows);
 	MemoryContextSwitchTo(old);
 	run->nbytes = MemoryContextMemAllocated(run->context, true);
 	source->nbytes += run->nbytes;
