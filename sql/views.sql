@@ -30,29 +30,8 @@ SELECT c.parent,
  ORDER BY c.parent::pg_catalog.text;
 
 COMMENT ON VIEW zbxhist.parents IS 'The managed tables, their policy, and the retention that counts';
-COMMENT ON COLUMN zbxhist.parents.parent IS 'The managed table';
-COMMENT ON COLUMN zbxhist.parents.partition_interval IS 'Time range of one partition';
-COMMENT ON COLUMN zbxhist.parents.premake IS 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
-COMMENT ON COLUMN zbxhist.parents.retention IS 'Retention of the policy; NULL follows Zabbix';
 COMMENT ON COLUMN zbxhist.parents.effective_retention IS 'The retention that counts; NULL drops nothing';
 COMMENT ON COLUMN zbxhist.parents.retention_source IS 'Where that comes from: policy, zabbix: and the setting, or none';
-COMMENT ON COLUMN zbxhist.parents.pack_after IS 'Age at which a partition is packed';
-COMMENT ON COLUMN zbxhist.parents.move_existing IS 'Whether maintenance moves rows older than the oldest partition, too';
-COMMENT ON COLUMN zbxhist.parents.routing IS 'False while an undo is in progress';
-COMMENT ON COLUMN zbxhist.parents.created_at IS 'When the table was taken into care';
-COMMENT ON COLUMN zbxhist.parents.deleted_items IS 'What becomes of values of items that Zabbix has deleted when days are packed: keep or drop';
-COMMENT ON COLUMN zbxhist.parents.ingest IS 'What takes new values: heap, ordinary partitions, or runs';
-COMMENT ON COLUMN zbxhist.parents.retention_action IS 'What becomes of partitions past retention: drop, or detach, which makes tables of their own of them';
-COMMENT ON COLUMN zbxhist.parents.retention_schema IS 'The schema to which these are moved; NULL: they stay in that of their parent';
-COMMENT ON COLUMN zbxhist.parents.time_precision IS 'What the nanoseconds of packed values are rounded to; 1 ns: they stay as they are';
-COMMENT ON COLUMN zbxhist.parents.time_precision_after IS 'Age at which that is done';
-COMMENT ON COLUMN zbxhist.parents.max_age IS 'Values older than this when they come are left out';
-COMMENT ON COLUMN zbxhist.parents.max_ahead IS 'Values further ahead than this when they come are left out';
-COMMENT ON COLUMN zbxhist.parents.out_of_range IS 'What becomes of these: drop, or keep, for a day, in zbxhist.left_out';
-COMMENT ON COLUMN zbxhist.parents.packed_tablespace IS 'The tablespace of packed days; NULL: that of the table';
-COMMENT ON COLUMN zbxhist.parents.packed_tablespace_after IS 'Age at which they are moved there; 0: they are created there';
-COMMENT ON COLUMN zbxhist.parents.archive_server IS 'The server on which packed days are archived; NULL: none are';
-COMMENT ON COLUMN zbxhist.parents.archive_after IS 'Age at which maintenance archives them; NULL: it does not';
 
 CREATE VIEW zbxhist.partitions AS
 SELECT c.parent,
@@ -91,7 +70,6 @@ SELECT c.parent,
  ORDER BY c.parent::pg_catalog.text, p.from_clock, p.is_packed;
 
 COMMENT ON VIEW zbxhist.partitions IS 'The partitions and packed days of all managed tables';
-COMMENT ON COLUMN zbxhist.partitions.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.partitions.partition IS 'Its partition, or the table of the packed day';
 COMMENT ON COLUMN zbxhist.partitions.kind IS 'How it is stored: heap, an ordinary table; runs, statement by statement; or packed';
 COMMENT ON COLUMN zbxhist.partitions.from_clock IS 'First clock of its range';
@@ -122,15 +100,11 @@ SELECT p.parent,
 
 COMMENT ON VIEW zbxhist.partitions_by_day IS
 'The partitions and packed days of all managed tables, a row for all that begin on one day (UTC)';
-COMMENT ON COLUMN zbxhist.partitions_by_day.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.partitions_by_day.from_time IS 'Begin of the first';
 COMMENT ON COLUMN zbxhist.partitions_by_day.to_time IS 'End of the last';
 COMMENT ON COLUMN zbxhist.partitions_by_day.future IS 'Number of partitions of the future';
 COMMENT ON COLUMN zbxhist.partitions_by_day.heap IS 'Number of the other ordinary tables';
 COMMENT ON COLUMN zbxhist.partitions_by_day.packed IS 'Number of packed tables';
-COMMENT ON COLUMN zbxhist.partitions_by_day.rows IS 'Number of values, an estimate';
-COMMENT ON COLUMN zbxhist.partitions_by_day.bytes IS 'Disk space with indexes, here';
-COMMENT ON COLUMN zbxhist.partitions_by_day.bytes_per_value IS 'Disk space of one value, here and on an archive server';
 
 CREATE VIEW zbxhist.maintenance_by_day
 WITH (security_invoker = true) AS
@@ -150,7 +124,6 @@ SELECT pg_catalog.date_trunc('day', l.started_at, 'UTC') AS day,
 
 COMMENT ON VIEW zbxhist.maintenance_by_day IS 'The log of maintenance, a row for each day (UTC), table and action';
 COMMENT ON COLUMN zbxhist.maintenance_by_day.day IS 'Begin of the day';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.maintenance_by_day.action IS 'What was done, as in maintenance_log';
 COMMENT ON COLUMN zbxhist.maintenance_by_day.times IS 'How often it was done';
 COMMENT ON COLUMN zbxhist.maintenance_by_day.in_vain IS 'How often it failed, or had no lock in time';
@@ -198,17 +171,12 @@ SELECT c.parent,
  ORDER BY c.parent::pg_catalog.text;
 
 COMMENT ON VIEW zbxhist.status IS 'How each managed table is doing';
-COMMENT ON COLUMN zbxhist.status.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.status.partitions IS 'Number of its partitions';
 COMMENT ON COLUMN zbxhist.status.packed_days IS 'Number of its packed days';
 COMMENT ON COLUMN zbxhist.status.partitions_ahead IS 'How many of them are for time to come';
 COMMENT ON COLUMN zbxhist.status.covered_until IS 'End of the last one';
 COMMENT ON COLUMN zbxhist.status.rows_waiting IS 'Rows in the parent itself';
 COMMENT ON COLUMN zbxhist.status.rows_waiting_exact IS 'Whether these are counted; otherwise estimated';
-COMMENT ON COLUMN zbxhist.status.last_run IS 'When maintenance last came to the end for it';
-COMMENT ON COLUMN zbxhist.status.last_success IS 'When it last did so without an error';
-COMMENT ON COLUMN zbxhist.status.last_error IS 'The last error';
-COMMENT ON COLUMN zbxhist.status.last_error_at IS 'When that was';
 COMMENT ON COLUMN zbxhist.status.next_drop IS 'When the oldest partition or packed day will be past retention';
 COMMENT ON COLUMN zbxhist.status.values_routed IS 'Values stored in its partitions since the server started, or the statistics were reset';
 COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent itself; NULL if not counted';
@@ -281,10 +249,31 @@ SELECT s.parent,
 HAVING pg_catalog.count(s.compared_at) < pg_catalog.count(*);
 
 COMMENT ON VIEW zbxhist.progress IS 'What is being done now that takes long, by maintenance or by hand';
-COMMENT ON COLUMN zbxhist.progress.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.progress.action IS 'move, expire, pack, merge, compact, repack, undo, unpack, salvage, verify or import';
 COMMENT ON COLUMN zbxhist.progress.partition IS 'The partition or packed day concerned, or the table that is imported';
 COMMENT ON COLUMN zbxhist.progress.pid IS 'The server process';
-COMMENT ON COLUMN zbxhist.progress.started_at IS 'When the action began';
 COMMENT ON COLUMN zbxhist.progress.rows IS 'Rows done so far';
 COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, unpacked or salvaged, by the bytes read; of verify, by those of all days; of an import, by the parts that are done and compared';
+
+-- A column that says what one of the same name does in a table of the policy or of the
+-- state, or in the view of all partitions, is described there.
+DO $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        SELECT k.oid::regclass AS relation, a.attname, (
+                   SELECT col_description(o.relation, b.attnum)
+                     FROM unnest('{zbxhist.parent_config,zbxhist.parent_state,zbxhist.maintenance_log,zbxhist.partitions}'::regclass[])
+                          WITH ORDINALITY o (relation, place)
+                     JOIN pg_attribute b ON b.attrelid = o.relation AND b.attname = a.attname
+                    ORDER BY o.place LIMIT 1) AS description
+          FROM pg_class k
+          JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum > 0
+         WHERE k.relnamespace = 'zbxhist'::regnamespace AND k.relkind IN ('r', 'v')
+           AND col_description(k.oid, a.attnum) IS NULL
+    LOOP
+        EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', item.relation, item.attname, item.description);
+    END LOOP;
+END
+$$;

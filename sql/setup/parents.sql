@@ -69,6 +69,7 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy zbxhist.parent_config;
+    given  zbxhist.parent_config;
 BEGIN
     -- a session that is changing it is waited for, else its change would be undone
     PERFORM FROM zbxhist.parent_config c WHERE c.parent = alter_parent.parent FOR UPDATE;
@@ -79,34 +80,23 @@ BEGIN
     PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
         hint => 'never_pack leaves partitions as they are from now on.')
       WHERE never_pack AND pack_after IS NOT NULL;
-    policy.partition_interval := coalesce(partition_interval, policy.partition_interval);
-    policy.premake := coalesce(premake, policy.premake);
-    policy.pack_after := CASE WHEN never_pack THEN NULL
-                              ELSE coalesce(pack_after, policy.pack_after) END;
-    policy.move_existing := coalesce(move_existing, policy.move_existing);
-    policy.retention := CASE WHEN follow_zabbix THEN NULL
-                             ELSE coalesce(retention, policy.retention) END;
     PERFORM zbxhist_internal.verify_deleted_items(parent, deleted_items);
-    policy.deleted_items := coalesce(deleted_items, policy.deleted_items);
-    policy.ingest := coalesce(ingest, policy.ingest);
-    policy.retention_action := coalesce(retention_action, policy.retention_action);
-    -- what is dropped needs none
-    policy.retention_schema := CASE WHEN retention_action = 'drop' THEN retention_schema
-                                    ELSE coalesce(retention_schema, policy.retention_schema) END;
     PERFORM zbxhist_internal.verify_time_precision(policy, time_precision, time_precision_after, accept_rounding);
-    policy.time_precision := coalesce(time_precision, policy.time_precision);
-    policy.time_precision_after := coalesce(time_precision_after, policy.time_precision_after);
     PERFORM zbxhist_internal.verify_clock_limits(max_age, max_ahead, out_of_range, any_clock);
-    policy.max_age := CASE WHEN NOT any_clock THEN coalesce(max_age, policy.max_age) END;
-    policy.max_ahead := CASE WHEN NOT any_clock THEN coalesce(max_ahead, policy.max_ahead) END;
-    policy.out_of_range := coalesce(out_of_range, policy.out_of_range);
     PERFORM zbxhist_internal.verify_tablespace(policy, packed_tablespace, packed_tablespace_after);
-    policy.packed_tablespace_after := CASE WHEN packed_tablespace = '' THEN interval '0'
-                                           ELSE coalesce(packed_tablespace_after, policy.packed_tablespace_after) END;
-    policy.packed_tablespace := nullif(coalesce(packed_tablespace, policy.packed_tablespace), '');
     PERFORM zbxhist_internal.verify_archive(policy, archive_server, archive_after);
-    policy.archive_after := CASE WHEN archive_server IS DISTINCT FROM '' THEN coalesce(archive_after, policy.archive_after) END;
-    policy.archive_server := nullif(coalesce(archive_server, policy.archive_server), '');
+    given := (parent, partition_interval, retention, premake, pack_after, move_existing, NULL, NULL, deleted_items,
+              ingest, retention_action, retention_schema, time_precision, time_precision_after, max_age, max_ahead,
+              out_of_range, nullif(packed_tablespace, ''), CASE packed_tablespace WHEN '' THEN interval '0' ELSE packed_tablespace_after END,
+              nullif(archive_server, ''), archive_after);
+    -- what is not given stays, but for what somebody gives up; what is dropped needs no schema
+    policy := jsonb_populate_record(NULL::zbxhist.parent_config, to_jsonb(policy) - ARRAY(
+        SELECT w.option
+          FROM (VALUES ('retention', follow_zabbix), ('pack_after', never_pack),
+                       ('retention_schema', retention_action = 'drop'), ('max_age', any_clock), ('max_ahead', any_clock),
+                       ('packed_tablespace', packed_tablespace = ''), ('archive_server', archive_server = ''),
+                       ('archive_after', archive_server = '')) AS w (option, is_given_up)
+         WHERE w.is_given_up) || jsonb_strip_nulls(to_jsonb(given)));
     IF archive_server <> '' THEN
         PERFORM zbxhist_internal.create_archive_table(parent, archive_server);
         PERFORM zbxhist_internal.mend_copies(parent);

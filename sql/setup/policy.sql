@@ -24,22 +24,8 @@ DECLARE
     policy zbxhist.parent_config;
 BEGIN
     policy.parent := parent;
-    policy.move_existing := options.move_existing;
-    policy.max_age := options.max_age;
-    policy.max_ahead := options.max_ahead;
-    IF is_trends THEN
-        policy.partition_interval := '1 month';
-        policy.premake := least(options.premake, 1);
-        policy.retention := options.trends_retention;
-        policy.pack_after := CASE WHEN options.pack_after < interval '1 day' THEN interval '1 day'
-                                  ELSE options.pack_after END;
-    ELSE
-        policy.partition_interval := options.history_interval;
-        policy.premake := options.premake;
-        policy.retention := options.history_retention;
-        policy.pack_after := options.pack_after;
-        policy.ingest := zbxhist_internal.possible_ingest(parent, options.ingest);
-    END IF;
+    policy.partition_interval := CASE WHEN is_trends THEN interval '1 month' END;
+    policy := zbxhist_internal.changed_policy(policy, is_trends, options, options.pack_after IS NULL);
     PERFORM zbxhist_internal.verify_policy(policy);
     RETURN policy;
 END
@@ -92,19 +78,11 @@ BEGIN
         kept := ROW(schema_name, NULL, NULL, 3, '1 hour', false, '{}', '1 hour', 'heap', NULL, NULL);
     END IF;
     former := kept.history_interval;
-    kept.history_interval := coalesce(given.history_interval, kept.history_interval);
-    kept.history_retention := coalesce(given.history_retention, kept.history_retention);
-    kept.trends_retention := coalesce(given.trends_retention, kept.trends_retention);
-    kept.premake := coalesce(given.premake, kept.premake);
+    kept := jsonb_populate_record(kept, jsonb_strip_nulls(to_jsonb(given)));
     kept.pack_after := CASE WHEN never_pack THEN NULL
-                            WHEN given.pack_after IS NOT NULL THEN given.pack_after
-                            WHEN kept.pack_after = zbxhist_internal.default_pack_after(former)
+                            WHEN given.pack_after IS NULL AND kept.pack_after = zbxhist_internal.default_pack_after(former)
                             THEN zbxhist_internal.default_pack_after(kept.history_interval)
                             ELSE kept.pack_after END;
-    kept.ingest := coalesce(given.ingest, kept.ingest);
-    kept.max_age := coalesce(given.max_age, kept.max_age);
-    kept.max_ahead := coalesce(given.max_ahead, kept.max_ahead);
-    kept.move_existing := coalesce(given.move_existing, kept.move_existing);
     kept.excluded := '{}';
     RETURN kept;
 END

@@ -28,7 +28,6 @@ CREATE INDEX archive_copy_day ON zbxhist.archive_copy (day);
 COMMENT ON TABLE zbxhist.archive_copy IS
 'Copies of packed days on other servers: of archived days, of those being archived, and what is yet to be removed there';
 COMMENT ON COLUMN zbxhist.archive_copy.copy IS 'What the rows there have in their column copy';
-COMMENT ON COLUMN zbxhist.archive_copy.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.archive_copy.day IS 'The table in schema zbxhist_packed of the day; NULL: nothing needs the copy any more';
 COMMENT ON COLUMN zbxhist.archive_copy.server IS 'The server that has it';
 COMMENT ON COLUMN zbxhist.archive_copy.groups IS 'The foreign table by which it is read';

@@ -20,7 +20,6 @@ CREATE TABLE zbxhist.import_slice (
 
 COMMENT ON TABLE zbxhist.import_slice IS
 'How far imports of other tables have come (see the procedure import): a day or month of each';
-COMMENT ON COLUMN zbxhist.import_slice.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.import_slice.source IS 'The table whose rows are imported';
 COMMENT ON COLUMN zbxhist.import_slice.from_clock IS 'First clock of the slice';
 COMMENT ON COLUMN zbxhist.import_slice.to_clock IS 'Its end: the first clock that is not in it';

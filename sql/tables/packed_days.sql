@@ -30,7 +30,6 @@ CREATE TABLE zbxhist.packed_day (
 CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
 
 COMMENT ON TABLE zbxhist.packed_day IS 'The packed days of all managed tables';
-COMMENT ON COLUMN zbxhist.packed_day.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.packed_day.day IS 'The table in schema zbxhist_packed that holds the day';
 COMMENT ON COLUMN zbxhist.packed_day.from_clock IS 'First clock of the day';
 COMMENT ON COLUMN zbxhist.packed_day.to_clock IS 'End of the day: the first clock that is not in it';
@@ -90,7 +89,6 @@ ALTER TABLE zbxhist.lost_values REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE zbxhist.lost_values IS
 'What could not be read of damaged packed days when the rest was salvaged, and what was dropped with their tables; kept until somebody deletes it';
-COMMENT ON COLUMN zbxhist.lost_values.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.lost_values.day IS 'The table that held the packed day';
 COMMENT ON COLUMN zbxhist.lost_values.salvaged_at IS 'When that was';
 COMMENT ON COLUMN zbxhist.lost_values.first_itemid IS 'Item of the first value that is lost; NULL: nothing is known of them';
@@ -118,7 +116,6 @@ CREATE TABLE zbxhist.verified_day (
 
 COMMENT ON TABLE zbxhist.verified_day IS 'When packed days were last looked through, and what was damaged';
 COMMENT ON COLUMN zbxhist.verified_day.day IS 'The table of the packed day';
-COMMENT ON COLUMN zbxhist.verified_day.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.verified_day.verified_at IS 'When it was last looked through, or damage was met';
 COMMENT ON COLUMN zbxhist.verified_day.found_at IS 'When damage was first found; NULL: there is none';
 COMMENT ON COLUMN zbxhist.verified_day.problem IS 'The first of what was damaged';

@@ -94,13 +94,7 @@ COMMENT ON TABLE zbxhist.managed_schema IS
 COMMENT ON COLUMN zbxhist.managed_schema.schema_name IS 'The schema';
 COMMENT ON COLUMN zbxhist.managed_schema.history_retention IS 'Retention of new history tables; NULL follows Zabbix';
 COMMENT ON COLUMN zbxhist.managed_schema.trends_retention IS 'Retention of new trends tables; NULL follows Zabbix';
-COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept ahead, or of days if they are shorter';
-COMMENT ON COLUMN zbxhist.managed_schema.pack_after IS 'Age at which a partition is packed';
-COMMENT ON COLUMN zbxhist.managed_schema.move_existing IS 'Whether existing rows are moved';
 COMMENT ON COLUMN zbxhist.managed_schema.excluded IS 'Tables that zbxhist.undo() turned back into plain ones';
 COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables';
-COMMENT ON COLUMN zbxhist.managed_schema.ingest IS 'How new history tables store new values: heap or runs';
-COMMENT ON COLUMN zbxhist.managed_schema.max_age IS 'Values of new tables that are older when they come are left out';
-COMMENT ON COLUMN zbxhist.managed_schema.max_ahead IS 'Values of new tables that are further ahead are left out';
 
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.managed_schema', '');

@@ -36,7 +36,6 @@ CREATE TABLE zbxhist.parent_state (
 
 COMMENT ON TABLE zbxhist.parent_state IS
 'What maintenance remembers of each managed table between two steps (see the views status and progress)';
-COMMENT ON COLUMN zbxhist.parent_state.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.parent_state.last_run IS 'When maintenance last came to the end for this table';
 COMMENT ON COLUMN zbxhist.parent_state.last_success IS 'When it last did so without an error';
 COMMENT ON COLUMN zbxhist.parent_state.last_error IS 'The last error';
@@ -81,14 +80,12 @@ CREATE TABLE zbxhist.partition_state (
 COMMENT ON TABLE zbxhist.partition_state IS
 'What maintenance knows of partitions: whether rows of theirs are in the parent, so that inserts have to look there for a key, and why one cannot be packed';
 COMMENT ON COLUMN zbxhist.partition_state.partition IS 'The partition';
-COMMENT ON COLUMN zbxhist.partition_state.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.partition_state.settling IS
 'Transactions that ran when the partition was first seen and may not know of it';
 COMMENT ON COLUMN zbxhist.partition_state.verified IS
 'Version of the routing trigger under which the parent was found to have no rows of the partition; NULL: not yet';
 COMMENT ON COLUMN zbxhist.partition_state.not_packable IS 'Why its rows cannot be packed, found when it was tried';
 COMMENT ON COLUMN zbxhist.partition_state.from_clock IS 'First clock of its range, for check() if its constraint is lost';
-COMMENT ON COLUMN zbxhist.partition_state.to_clock IS 'End of its range: the first clock that is not in it';
 
 -- Written by the C code for sessions that insert, see src/rows/stray.c; it has
 -- no index for that reason.
@@ -101,7 +98,6 @@ ALTER TABLE zbxhist.stray_mark REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE zbxhist.stray_mark IS
 'Managed tables in which a row has been stored that belongs to a partition, since maintenance last looked';
-COMMENT ON COLUMN zbxhist.stray_mark.parent IS 'The managed table';
 
 -- Written by the C code for sessions that insert, see src/ingest/left_out.c; it has no
 -- index for that reason, and few rows: maintenance adds them up.
@@ -120,7 +116,6 @@ ALTER TABLE zbxhist.left_out REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE zbxhist.left_out IS
 'Values of the last day that were left out, for they were older than the policy max_age or further ahead than max_ahead';
-COMMENT ON COLUMN zbxhist.left_out.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.left_out.itemid IS 'The item; NULL: others of a statement that had more than 31 of them';
 COMMENT ON COLUMN zbxhist.left_out.rows IS 'How many';
 COMMENT ON COLUMN zbxhist.left_out.first_clock IS 'The lowest clock among them';
@@ -143,7 +138,6 @@ CREATE TABLE zbxhist.step_problem (
 );
 
 COMMENT ON TABLE zbxhist.step_problem IS 'Steps of maintenance that could not be done when they were last tried';
-COMMENT ON COLUMN zbxhist.step_problem.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.step_problem.step IS 'The step: premake, move, drop, pack, ...';
 COMMENT ON COLUMN zbxhist.step_problem.relation IS 'The partition or packed day that it is about, or empty';
 COMMENT ON COLUMN zbxhist.step_problem.since IS 'When it was first tried in vain';
@@ -184,7 +178,6 @@ CREATE INDEX ON zbxhist.maintenance_log (started_at);
 COMMENT ON TABLE zbxhist.maintenance_log IS 'Every action of maintenance, kept for 30 days';
 COMMENT ON COLUMN zbxhist.maintenance_log.id IS 'Number of the entry';
 COMMENT ON COLUMN zbxhist.maintenance_log.started_at IS 'When the action began';
-COMMENT ON COLUMN zbxhist.maintenance_log.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, replace, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, detach, absorb, inspect, undo, ...';
 COMMENT ON COLUMN zbxhist.maintenance_log.relation IS 'The partition, if it was about one';
 COMMENT ON COLUMN zbxhist.maintenance_log.rows IS 'Rows moved, deleted or dropped (an estimate for dropped ones)';
