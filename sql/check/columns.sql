@@ -1,18 +1,5 @@
 -- sql/check/columns.sql
 
-CREATE FUNCTION zbxhist_internal.earlier_name(parent regclass, trigger_name name) RETURNS name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT v.name
-      FROM generate_series(0, 99) i,
-           LATERAL (SELECT ('zzy_' || CASE i WHEN 0 THEN '' ELSE i || '_' END || trigger_name)::name) v (name)
-     WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = parent AND t.tgname = v.name)
-     ORDER BY i
-     LIMIT 1
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.earlier_name IS
-'A name for a trigger that sorts before those of the routing (internal)';
-
 CREATE FUNCTION zbxhist_internal.check_columns(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -59,8 +46,11 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
            format('zbxhist deletes nothing of it: %s.  Give it a retention; with that of the command nothing is deleted now',
                   min(e.problem)),
            format('SELECT %s;',
-                  string_agg(format('zbxhist.alter_parent(%L, retention => ''%s days'')',
-                                    c.parent, zbxhist_internal.harmless_days(c.parent)), ', ' ORDER BY u.place))
+                  -- as long as Zabbix keeps values if nobody says otherwise, or longer, if there are older ones
+                  string_agg(format('zbxhist.alter_parent(%L, retention => ''%s days'')', c.parent, greatest(
+                      CASE WHEN k.relname LIKE 'history%' THEN 31 ELSE 365 END,
+                      ceil((extract(epoch FROM clock_timestamp()) - (zbxhist_internal.deletion(c.parent, interval '0')).oldest)
+                           / 86400) + 1)), ', ' ORDER BY u.place))
       FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place)
       JOIN zbxhist.parent_config c ON c.parent = u.parent AND c.routing
       JOIN pg_class k ON k.oid = c.parent

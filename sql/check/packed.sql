@@ -1,27 +1,14 @@
 -- sql/check/packed.sql
 
--- As long as Zabbix keeps values if nobody says otherwise: 31 days of history,
--- 365 of trends; or longer, if there are older ones.
-CREATE FUNCTION zbxhist_internal.harmless_days(parent regclass) RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN greatest(
-        CASE WHEN (SELECT k.relname FROM pg_class k WHERE k.oid = parent) LIKE 'history%' THEN 31 ELSE 365 END,
-        ceil((extract(epoch FROM clock_timestamp()) - (zbxhist_internal.deletion(parent, interval '0')).oldest) / 86400) + 1);
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.harmless_days IS
-'A retention in days by which nothing of a table would be deleted now (internal)';
-
 CREATE FUNCTION zbxhist_internal.check_packed(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
     packed CONSTANT regclass := zbxhist_internal.packed_table(parent);
-    source pg_class;
-    policy zbxhist.parent_config;
+    source  pg_class;
+    policy  zbxhist.parent_config;
+    problem text;
 BEGIN
     SELECT * INTO STRICT source FROM pg_class k WHERE k.oid = parent;
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_packed.parent;
@@ -120,21 +107,23 @@ BEGIN
           FROM zbxhist.packed_day d
          WHERE d.parent = check_packed.parent AND d.time_precision IS NOT NULL
         HAVING count(d.day) > 0 OR policy.time_precision <> '1 ns';
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_tablespace(policy);
-    IF policy.pack_after IS NOT NULL AND policy.routing THEN
-        RETURN QUERY SELECT * FROM zbxhist_internal.check_unpacked(policy);
+    RETURN QUERY
+        SELECT 'warning', 'packed_tablespace', policy.parent::text,
+               CASE WHEN t.oid IS NULL
+                    THEN format('the tablespace for its packed days, "%s", does not exist: they are stored where the table is, or stay where they are',
+                                policy.packed_tablespace)
+                    ELSE format('its owner, %s, may not create tables in the tablespace for its packed days, "%s": they are stored where the table is, or stay where they are',
+                                k.relowner::regrole, policy.packed_tablespace) END,
+               CASE WHEN t.oid IS NULL
+                    THEN format('SELECT zbxhist.alter_parent(%L, packed_tablespace => '''');', policy.parent)
+                    ELSE format('GRANT CREATE ON TABLESPACE %I TO %s;', policy.packed_tablespace, k.relowner::regrole) END
+          FROM pg_class k
+          LEFT JOIN pg_tablespace t ON t.spcname = policy.packed_tablespace
+         WHERE k.oid = policy.parent AND NOT zbxhist_internal.may_create_in(k.relowner, policy.packed_tablespace);
+    IF policy.pack_after IS NULL OR NOT policy.routing THEN
+        RETURN;
     END IF;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_packed IS 'The part of check that is about packed days (internal)';
-
-CREATE FUNCTION zbxhist_internal.check_unpacked(policy zbxhist.parent_config)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    problem CONSTANT text := zbxhist_internal.why_not_packable(policy.parent);
-BEGIN
+    problem := zbxhist_internal.why_not_packable(parent);
     IF problem IS NOT NULL THEN
         RETURN QUERY SELECT 'info', 'not_packable', policy.parent::text,
             format('its partitions cannot be packed: %s.  They stay ordinary partitions, which does no harm', problem),
@@ -164,8 +153,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_unpacked IS
-'The part of check that is about partitions that ought to be packed and are not (internal)';
+COMMENT ON FUNCTION zbxhist_internal.check_packed IS 'The part of check that is about packed days, and partitions that ought to be (internal)';
 
 -- What create_runs has made, and what INSERT wants of it: see
 -- src/ingest/run_table.c and src/packed/runs/run_index.c.
@@ -176,7 +164,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
           FROM pg_index x
          CROSS JOIN LATERAL (SELECT zbxhist_internal.run_index_columns(x.indexrelid)) c (columns)
          WHERE x.indrelid = runs
-            -- see check_indexes
+            -- see check_partitions
            AND (x.indisvalid OR c.columns IS NOT NULL AND NOT EXISTS (
                    SELECT FROM pg_index o
                     WHERE o.indrelid = runs AND o.indisvalid

@@ -20,7 +20,17 @@ BEGIN
                     ELSE format('ALTER FOREIGN TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent) END
           FROM pg_inherits i
           JOIN pg_class k ON k.oid = i.inhrelid
-         CROSS JOIN LATERAL (SELECT zbxhist_internal.lost_bounds(parent, i.inhrelid)) b (command)
+         -- unless another partition has its time by now
+         CROSS JOIN LATERAL (
+               SELECT (SELECT format('ALTER TABLE %s %sADD CONSTRAINT zbxhist_clock CHECK (%s);', s.partition,
+                                     CASE WHEN EXISTS (SELECT FROM pg_constraint c
+                                                        WHERE c.conrelid = s.partition AND c.conname = 'zbxhist_clock')
+                                          THEN 'DROP CONSTRAINT zbxhist_clock, ' ELSE '' END,
+                                     zbxhist_internal.bounds_condition(s.from_clock, s.to_clock))
+                         FROM zbxhist.partition_state s
+                        WHERE s.partition = i.inhrelid AND s.parent = i.inhparent AND s.to_clock IS NOT NULL
+                          AND NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(check_partitions.parent) r
+                                           WHERE r.from_clock < s.to_clock AND r.to_clock > s.from_clock))) b (command)
          WHERE i.inhparent = parent
            AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = i.inhrelid)
            AND i.inhrelid IS DISTINCT FROM zbxhist_internal.packed_table(parent);
@@ -52,12 +62,67 @@ BEGIN
               FROM zbxhist_internal.unindexed_partitions(parent) u
             HAVING count(*) > 0;
     END IF;
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_indexes(parent);
+    -- the indexes that maintenance builds are none of these, see step_index
+    RETURN QUERY
+        SELECT CASE WHEN s.is_searchable THEN 'warning' ELSE 'error' END, 'indexes',
+               zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
+               format('it lacks the key "%s" of its parent: two of its rows can have the same key', k.relname)
+               || CASE WHEN s.is_searchable THEN '' ELSE
+                       '.  INSERTs store keys that it has once more, for it has no index to look for them' END,
+               (array_agg(CASE WHEN c.oid IS NULL
+                               THEN regexp_replace(pg_get_indexdef(x.indexrelid), '^(CREATE (UNIQUE )?INDEX ).*? USING ',
+                                                   '\1ON ' || p.partition || ' USING ') || ';'
+                               ELSE format('ALTER TABLE %s ADD %s;', p.partition, pg_get_constraintdef(c.oid)) END
+                          ORDER BY p.from_clock))[1]
+          FROM zbxhist.list_partitions(parent) p
+         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(check_partitions.parent, p.partition) x
+          JOIN pg_class k ON k.oid = x.indexrelid
+         -- INSERTs look for a key that a partition lacks by any btree that begins with
+         -- one of its columns, see src/ingest/key_search.c
+         CROSS JOIN LATERAL (
+               SELECT EXISTS (
+                   SELECT FROM pg_index i
+                     JOIN pg_class b ON b.oid = i.indexrelid
+                     JOIN pg_am m ON m.oid = b.relam AND m.amname = 'btree'
+                     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+                     JOIN pg_attribute w ON w.attrelid = x.indrelid AND w.attnum = ANY (x.indkey) AND w.attname = a.attname
+                    WHERE i.indrelid = p.partition AND i.indisvalid AND i.indpred IS NULL)) s (is_searchable)
+          LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
+                                   AND c.contype IN ('p', 'u', 'x')
+         WHERE (x.indisunique OR x.indisexclusion) AND zbxhist_internal.own_pages(p.partition) > 0
+         GROUP BY k.relname, s.is_searchable;
+    RETURN QUERY
+        SELECT 'warning', 'invalid_index', u.relation::text,
+               format('of its indexes these were not built to their end: %s.  No query uses them, and INSERT, UPDATE and DELETE may have to keep them up, or fail',
+                      string_agg(u.index::text, ', ' ORDER BY u.index::text))
+               || CASE WHEN u.is_dropped THEN '.  Maintenance drops them' ELSE '' END,
+               CASE WHEN u.is_dropped THEN 'CALL zbxhist.run_maintenance();'
+                    ELSE format('DROP INDEX CONCURRENTLY %s;', min(u.index::text)) END
+          FROM zbxhist_internal.unfinished_indexes(check_partitions.parent) u
+         WHERE u.is_dropped OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = u.relation)
+         GROUP BY u.relation, u.is_dropped, CASE WHEN NOT u.is_dropped THEN u.index END;
+    RETURN QUERY
+        SELECT 'info', 'own_index', zbxhist_internal.object_list(array_agg(DISTINCT p.partition::text)),
+               'it has an index that its parent has not: each INSERT keeps it up, and fails if it is unique and a row violates it.  Drop it if this is not meant',
+               format('DROP INDEX %s;', string_agg(x.indexrelid::regclass::text, ', ' ORDER BY p.from_clock, x.indexrelid::regclass::text))
+          FROM zbxhist.list_partitions(parent) p
+         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_partitions.parent) x
+         WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid)
+        HAVING count(*) > 0;
+    RETURN QUERY
+        SELECT 'info', 'own_index', zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
+               'it has a key that its parent has not: an INSERT fails if a row violates it.  Drop it if this is not meant',
+               (array_agg(format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname) ORDER BY p.from_clock))[1]
+          FROM zbxhist.list_partitions(parent) p
+         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_partitions.parent) x
+          JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
+         WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = check_partitions.parent AND i.indisunique)
+         GROUP BY c.conname;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.check_partitions IS
-'The part of check that compares the partitions with their parent and each other (internal)';
+'The part of check that compares the partitions with their parent and each other, and their indexes (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_rows(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
@@ -123,60 +188,3 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.check_rows IS
 'The part of check that is about rows in the parent itself (internal)';
-
--- The indexes that maintenance builds are none of these, see step_index.
-CREATE FUNCTION zbxhist_internal.check_indexes(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN QUERY
-        SELECT CASE WHEN s.is_searchable THEN 'warning' ELSE 'error' END, 'indexes',
-               zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
-               format('it lacks the key "%s" of its parent: two of its rows can have the same key', k.relname)
-               || CASE WHEN s.is_searchable THEN '' ELSE
-                       '.  INSERTs store keys that it has once more, for it has no index to look for them' END,
-               (array_agg(CASE WHEN c.oid IS NULL
-                               THEN regexp_replace(pg_get_indexdef(x.indexrelid), '^(CREATE (UNIQUE )?INDEX ).*? USING ',
-                                                   '\1ON ' || p.partition || ' USING ') || ';'
-                               ELSE format('ALTER TABLE %s ADD %s;', p.partition, pg_get_constraintdef(c.oid)) END
-                          ORDER BY p.from_clock))[1]
-          FROM zbxhist.list_partitions(parent) p
-         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(check_indexes.parent, p.partition) x
-          JOIN pg_class k ON k.oid = x.indexrelid
-         CROSS JOIN LATERAL (SELECT zbxhist_internal.is_searchable(p.partition, x.indexrelid)) s (is_searchable)
-          LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
-                                   AND c.contype IN ('p', 'u', 'x')
-         WHERE (x.indisunique OR x.indisexclusion) AND zbxhist_internal.own_pages(p.partition) > 0
-         GROUP BY k.relname, s.is_searchable;
-    RETURN QUERY
-        SELECT 'warning', 'invalid_index', u.relation::text,
-               format('of its indexes these were not built to their end: %s.  No query uses them, and INSERT, UPDATE and DELETE may have to keep them up, or fail',
-                      string_agg(u.index::text, ', ' ORDER BY u.index::text))
-               || CASE WHEN u.is_dropped THEN '.  Maintenance drops them' ELSE '' END,
-               CASE WHEN u.is_dropped THEN 'CALL zbxhist.run_maintenance();'
-                    ELSE format('DROP INDEX CONCURRENTLY %s;', min(u.index::text)) END
-          FROM zbxhist_internal.unfinished_indexes(check_indexes.parent) u
-         WHERE u.is_dropped OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = u.relation)
-         GROUP BY u.relation, u.is_dropped, CASE WHEN NOT u.is_dropped THEN u.index END;
-    RETURN QUERY
-        SELECT 'info', 'own_index', zbxhist_internal.object_list(array_agg(DISTINCT p.partition::text)),
-               'it has an index that its parent has not: each INSERT keeps it up, and fails if it is unique and a row violates it.  Drop it if this is not meant',
-               format('DROP INDEX %s;', string_agg(x.indexrelid::regclass::text, ', ' ORDER BY p.from_clock, x.indexrelid::regclass::text))
-          FROM zbxhist.list_partitions(parent) p
-         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_indexes.parent) x
-         WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid)
-        HAVING count(*) > 0;
-    RETURN QUERY
-        SELECT 'info', 'own_index', zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
-               'it has a key that its parent has not: an INSERT fails if a row violates it.  Drop it if this is not meant',
-               (array_agg(format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname) ORDER BY p.from_clock))[1]
-          FROM zbxhist.list_partitions(parent) p
-         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_indexes.parent) x
-          JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
-         WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = check_indexes.parent AND i.indisunique)
-         GROUP BY c.conname;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_indexes IS
-'The part of check that is about keys which partitions lack, and indexes which they have alone (internal)';

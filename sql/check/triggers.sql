@@ -28,7 +28,11 @@ BEGIN
         SELECT 'warning', 'trigger_order', parent::text,
                format('trigger "%s" never fires for rows that go to partitions, because its name sorts after "zzz_zbxhist_route"', t.tgname),
                format('ALTER TRIGGER %I ON %s RENAME TO %I;', t.tgname, parent,
-                      zbxhist_internal.earlier_name(parent, t.tgname))
+                      (SELECT v.name
+                         FROM generate_series(0, 99) i,
+                              LATERAL (SELECT ('zzy_' || CASE i WHEN 0 THEN '' ELSE i || '_' END || t.tgname)::name) v (name)
+                        WHERE NOT EXISTS (SELECT FROM pg_trigger o WHERE o.tgrelid = t.tgrelid AND o.tgname = v.name)
+                        ORDER BY i LIMIT 1))
           FROM pg_trigger t
          WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgfoid <> ours
            AND t.tgtype & 7 = 7 AND t.tgname > 'zzz_zbxhist_route';

@@ -97,7 +97,16 @@ BEGIN
                SET packed_bytes = bytes, packed_rows = d.nrows, repacked_at = clock_timestamp()
              WHERE d.day = step_rewrite.day AND step = 'repack';
             IF step = 'compact' THEN
-                culprit := zbxhist_internal.note_culprit(days, state, problem);
+                -- an error names the table that it is about; its SQLSTATE tells check() of
+                -- damage, of which there is a line of its own
+                UPDATE zbxhist.packed_day d SET not_compacted = format('%s (%s)', problem, state)
+                 WHERE d.day = (
+                       SELECT k.oid
+                         FROM unnest(days) WITH ORDINALITY u (day, place)
+                         JOIN pg_class k ON k.oid = u.day
+                        ORDER BY strpos(problem, k.relname) = 0, length(k.relname) DESC, u.place
+                        LIMIT 1)
+                RETURNING d.day INTO culprit;
             END IF;
             PERFORM zbxhist_internal.log_action(parent, step, culprit, sqlstate => state, message => problem);
             PERFORM zbxhist_internal.note_outcome(parent, step, culprit, 'failed', state, problem);

@@ -63,8 +63,19 @@ BEGIN
     END IF;
     SELECT * INTO STRICT covered FROM zbxhist_internal.list_ranges(parent) r WHERE r.relation = place;
     PERFORM zbxhist_internal.wait_for_readers(place);
-    FOR piece IN SELECT * FROM zbxhist_internal.split_ranges(parent, covered.from_clock, covered.to_clock) WHERE action = 'split'
-                  UNION ALL SELECT covered.from_clock, covered.to_clock WHERE action = 'replace'
+    FOR piece IN
+        SELECT p.piece_from, p.piece_to
+          FROM zbxhist.parent_config c,
+               LATERAL (SELECT least(zbxhist_internal.fine_until(c.partition_interval), covered.to_clock) AS middle) m,
+               LATERAL (SELECT * FROM zbxhist_internal.cut_range(covered.from_clock, m.middle,
+                                                        extract(epoch FROM c.partition_interval)::bigint)
+                         UNION ALL
+                        -- the rest is not due yet
+                        SELECT m.middle, covered.to_clock WHERE m.middle < covered.to_clock) p
+         WHERE c.parent = step_replace.parent AND action = 'split'
+         UNION ALL
+        SELECT covered.from_clock, covered.to_clock WHERE action = 'replace'
+         ORDER BY piece_from
     LOOP
         made := made || zbxhist_internal.create_place(parent, piece.piece_from, piece.piece_to);
     END LOOP;

@@ -26,39 +26,6 @@ $$;
 COMMENT ON PROCEDURE zbxhist_internal.next_transaction IS
 'Commits, and begins a transaction with a safe search_path (internal)';
 
-CREATE FUNCTION zbxhist_internal.most_calls(parent regclass, step text) RETURNS integer
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE
-        -- these raise an error when a batch of rows has not got on
-        WHEN step IN ('move', 'merge', 'expire', 'undo_move', 'auditlog', 'archive', 'archive_clean') THEN 2147483647
-        -- each interval may have more than one gap, and 48 of them may be shorter than a day
-        WHEN step = 'premake' THEN
-            coalesce(2 * (SELECT c.premake FROM zbxhist.parent_config c
-                           WHERE c.parent = most_calls.parent), 0) + 68
-        -- one partition or packed day each
-        WHEN step = 'owner' THEN
-            (SELECT count(*)::integer FROM zbxhist_internal.list_ranges(parent)) + 20
-        ELSE 20 END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.most_calls IS
-'How often a step of maintenance may ask to be called again (internal)';
-
-CREATE FUNCTION zbxhist_internal.give_up(parent regclass, step text, relation text, calls integer) RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    problem CONSTANT text := format('it asked to be called again %s times', calls);
-BEGIN
-    RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(relation, parent::text), problem;
-    PERFORM zbxhist_internal.log_action(parent, step, relation, sqlstate => '54000', message => problem,
-        started_at => clock_timestamp());
-    RETURN 'failed';
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.give_up IS
-'Ends a step of maintenance that does not come to an end by itself, and logs it (internal)';
-
 -- Runs one step of maintenance, logs its failure, and says whether to go on.
 -- One step of maintenance on one parent, in the transaction of the caller,
 -- which commits after it.  Whatever goes wrong is undone, logged and answered
@@ -146,6 +113,7 @@ DECLARE
     remaining pg_catalog.regclass[];
     results   pg_catalog.text[];
     rounds    pg_catalog.int4 := 0;
+    most      pg_catalog.int4;
     waits     pg_catalog.int4 := 0;
     locked    pg_catalog.int4 := 0;
 BEGIN
@@ -178,8 +146,20 @@ BEGIN
             rounds := rounds + 1;
             waits := 0;
             locked := 0;
-            IF rounds > zbxhist_internal.most_calls(parent, step) THEN
-                answer := zbxhist_internal.give_up(parent, step, relations[1]::text, rounds);
+            most := CASE
+                -- these raise an error when a batch of rows has not got on
+                WHEN step IN ('move', 'merge', 'expire', 'undo_move', 'auditlog', 'archive', 'archive_clean') THEN NULL
+                -- each interval may have more than one gap, and 48 of them may be shorter than a day
+                WHEN step = 'premake' THEN 2 * coalesce((SELECT c.premake FROM zbxhist.parent_config c
+                                                          WHERE c.parent = repeat_step.parent), 0) + 68
+                -- one partition or packed day each
+                WHEN step = 'owner' THEN (SELECT count(*) FROM zbxhist_internal.list_ranges(parent)) + 20
+                ELSE 20 END;
+            IF rounds > most THEN
+                RAISE WARNING 'zbxhist: % of % failed: it asked to be called again % times', step, coalesce(relations[1], parent), rounds;
+                PERFORM zbxhist_internal.log_action(parent, step, relations[1]::text, sqlstate => '54000',
+                    message => format('it asked to be called again %s times', rounds), started_at => clock_timestamp());
+                answer := 'failed';
                 EXIT;
             END IF;
         ELSE
@@ -208,8 +188,18 @@ DECLARE
     result regclass[];
 BEGIN
     result := CASE step
-        WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
-                                WHERE zbxhist_internal.may_wait(parent))
+        -- what step_verify has found out, and nobody has marked since, need not be looked for
+        -- again: in a parent of terabytes that would be a walk over all its items, each
+        -- quarter of an hour
+        WHEN 'move' THEN ARRAY(
+            SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
+             WHERE EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = targets_of.parent)
+                OR EXISTS (SELECT FROM zbxhist.list_partitions(targets_of.parent) p
+                             LEFT JOIN zbxhist.partition_state s ON s.partition = p.partition
+                            WHERE s.verified IS NULL
+                               OR NOT EXISTS (SELECT FROM pg_trigger t
+                                               WHERE t.tgrelid = targets_of.parent AND t.tgname = 'zzz_zbxhist_route'
+                                                 AND t.tgenabled <> 'D' AND t.xmin = s.verified)))
         WHEN 'split' THEN ARRAY(SELECT zbxhist_internal.partitions_to_split(parent))
         WHEN 'replace' THEN ARRAY(SELECT zbxhist_internal.places_to_replace(parent))
         WHEN 'align' THEN ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent))

@@ -84,29 +84,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.adoption_losses IS
 'What of a natively partitioned table the next maintenance would take off or leave once it is taken over, in words, and whether that is deleted (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_adoption(native regclass) RETURNS SETOF text
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT format('would take over %s partitions of table %s, %s, as they are; %s of them get the constraint zbxhist_clock first',
-                  count(*), native, pg_size_pretty(sum(pg_total_relation_size(p.partition))),
-                  count(*) FILTER (WHERE NOT p.is_bounded))
-      FROM zbxhist_internal.native_partitions(native) p WHERE NOT p.is_default
-     UNION ALL
-    SELECT CASE WHEN zbxhist_internal.has_own_rows(p.partition, NULL)
-                THEN format('would make the default partition %s, with about %s rows, the table itself; maintenance moves them to partitions',
-                            p.partition, zbxhist_internal.probable_rows(p.partition))
-                ELSE format('would drop the default partition %s, which is empty', p.partition) END
-      FROM zbxhist_internal.native_partitions(native) p WHERE p.is_default
-     UNION ALL
-    SELECT format('would take the table out of %s%s', e.config,
-                  CASE WHEN zbxhist_internal.is_partman_template(e.config, e.template, e.key)
-                       THEN format(' and drop %s', e.template) ELSE '' END)
-      FROM zbxhist_internal.partman_entry(native) e WHERE e.config IS NOT NULL
-     UNION ALL
-    SELECT format('policy: %s', zbxhist_internal.describe_policy(zbxhist_internal.adoption_policy(native)))
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.describe_adoption IS 'What adopt_partitions would do, a line each (internal)';
-
 -- Until the exchange the table is what it was, but for a constraint of each
 -- partition that says what its bounds say: the call may be broken off there,
 -- and repeated.
@@ -128,7 +105,25 @@ BEGIN
     SELECT array_agg(l.line), array_agg(l.line) FILTER (WHERE l.is_lost) INTO found, lost
       FROM zbxhist_internal.adoption_losses(parent) l;
     IF dry_run THEN
-        FOR line IN SELECT zbxhist_internal.describe_adoption(parent) LOOP
+        FOR line IN
+            SELECT format('would take over %s partitions of table %s, %s, as they are; %s of them get the constraint zbxhist_clock first',
+                          count(*), parent, pg_size_pretty(sum(pg_total_relation_size(p.partition))),
+                          count(*) FILTER (WHERE NOT p.is_bounded))
+              FROM zbxhist_internal.native_partitions(parent) p WHERE NOT p.is_default
+             UNION ALL
+            SELECT CASE WHEN zbxhist_internal.has_own_rows(p.partition, NULL)
+                        THEN format('would make the default partition %s, with about %s rows, the table itself; maintenance moves them to partitions',
+                                    p.partition, zbxhist_internal.probable_rows(p.partition))
+                        ELSE format('would drop the default partition %s, which is empty', p.partition) END
+              FROM zbxhist_internal.native_partitions(parent) p WHERE p.is_default
+             UNION ALL
+            SELECT format('would take the table out of %s%s', e.config,
+                          CASE WHEN zbxhist_internal.is_partman_template(e.config, e.template, e.key)
+                               THEN format(' and drop %s', e.template) ELSE '' END)
+              FROM zbxhist_internal.partman_entry(parent) e WHERE e.config IS NOT NULL
+             UNION ALL
+            SELECT format('policy: %s', zbxhist_internal.describe_policy(zbxhist_internal.adoption_policy(parent)))
+        LOOP
             RAISE NOTICE '%', line;
         END LOOP;
     ELSIF lost IS NOT NULL AND NOT accept_deletion THEN

@@ -8,19 +8,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.former_name IS
 'The name that a hypertable has when a managed table has taken its place, as with Zabbix''s own upgrades (internal)';
 
-CREATE FUNCTION zbxhist_internal.timescaledb_command(zabbix name) RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE WHEN s.source LIKE 'config.%'
-                THEN format('UPDATE %I.config SET db_extension = %L, compression_status = 0;', zabbix, '')
-                ELSE format('UPDATE %I.settings SET value_str = CASE name WHEN %L THEN %L ELSE value_str END,'
-                            ' value_int = CASE name WHEN %L THEN 0 ELSE value_int END WHERE name IN (%2$L, %4$L);',
-                            zabbix, 'db_extension', '', 'compression_status') END
-      FROM zbxhist_internal.zabbix_setting(zabbix, 'db_extension') s
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.timescaledb_command IS
-'The command that tells Zabbix that its tables are no hypertables (internal)';
-
 CREATE FUNCTION zbxhist_internal.verify_hypertable(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -105,21 +92,9 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.exchange_hypertable IS
 'Puts a plain managed table in the place of a hypertable, which it renames, and returns it (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_hypertable(hypertable regclass) RETURNS SETOF text
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT format('would rename hypertable %s, of %s chunks, to %I and put an empty table in its place, managed by zbxhist',
-                  hypertable, (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = hypertable),
-                  zbxhist_internal.former_name(hypertable))
-     UNION ALL
-    SELECT format('policy: %s', zbxhist_internal.describe_policy(zbxhist_internal.adoption_policy(hypertable)))
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.describe_hypertable IS 'What adopt_hypertable would do, a line each (internal)';
-
 CREATE PROCEDURE zbxhist.adopt_hypertable(hypertable regclass, dry_run boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
-    line   pg_catalog.text;
     answer pg_catalog.text;
     result pg_catalog.regclass;
 BEGIN
@@ -129,9 +104,10 @@ BEGIN
     PERFORM zbxhist_internal.verify_hypertable(hypertable);
     PERFORM zbxhist_internal.verify_columns(hypertable);
     IF dry_run THEN
-        FOR line IN SELECT zbxhist_internal.describe_hypertable(hypertable) LOOP
-            RAISE NOTICE '%', line;
-        END LOOP;
+        RAISE NOTICE 'would rename hypertable %, of % chunks, to % and put an empty table in its place, managed by zbxhist', hypertable,
+                     (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = hypertable),
+                     quote_ident(zbxhist_internal.former_name(hypertable));
+        RAISE NOTICE 'policy: %', zbxhist_internal.describe_policy(zbxhist_internal.adoption_policy(hypertable));
     ELSE
         result := zbxhist_internal.exchange_hypertable(hypertable);
         CALL zbxhist_internal.next_transaction();
@@ -186,7 +162,11 @@ BEGIN
         IF setting.value = 'timescaledb' AND place.waiting IS NULL THEN
             RETURN QUERY SELECT 2, 'warning', 'hypertable_setting', setting.source,
                 'Zabbix''s housekeeper takes its tables for hypertables, and would have TimescaleDB drop and compress chunks that they have not any more',
-                zbxhist_internal.timescaledb_command(place.nspname);
+                CASE WHEN setting.source LIKE 'config.%'
+                     THEN format('UPDATE %I.config SET db_extension = %L, compression_status = 0;', place.nspname, '')
+                     ELSE format('UPDATE %I.settings SET value_str = CASE name WHEN %L THEN %L ELSE value_str END,'
+                                 ' value_int = CASE name WHEN %L THEN 0 ELSE value_int END WHERE name IN (%2$L, %4$L);',
+                                 place.nspname, 'db_extension', '', 'compression_status') END;
         END IF;
         RETURN QUERY
             SELECT 3, 'warning', 'hypertable_old', o.oid::regclass::text,

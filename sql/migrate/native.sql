@@ -203,30 +203,50 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.native_obstacle IS
 'What of a natively partitioned table could not be taken over with its partitions, and the command that removes it; NULL if there is nothing (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_partman() RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION zbxhist_internal.verify_replaceable(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    config CONSTANT regclass := zbxhist_internal.extension_table('pg_partman', 'part_config');
-    schema CONSTANT regnamespace := (SELECT k.relnamespace FROM pg_class k WHERE k.oid = config);
+    relation pg_class;
+    obstacle record;
 BEGIN
-    PERFORM zbxhist_internal.refuse('42501', format('permission denied for schema %s of pg_partman', schema),
-        hint => format('GRANT USAGE ON SCHEMA %s TO %I;', schema, current_user))
-      WHERE NOT has_schema_privilege(schema, 'USAGE');
-    PERFORM zbxhist_internal.refuse('42501', format('permission denied for table %s of pg_partman', config),
-        hint => format('GRANT SELECT, DELETE ON %s TO %I;', config, current_user))
-      WHERE NOT (has_table_privilege(config, 'SELECT') AND has_table_privilege(config, 'DELETE'));
+    SELECT * INTO STRICT relation FROM pg_class k WHERE k.oid = parent;
+    SELECT * INTO obstacle FROM zbxhist_internal.native_obstacle(parent);
+    PERFORM zbxhist_internal.refuse('55000', format('cannot take over the partitions of table %s: %s', parent, obstacle.problem),
+        hint => obstacle.remedy)
+      WHERE obstacle.problem IS NOT NULL;
+    PERFORM zbxhist_internal.refuse('42501', format('role %s may not create tables in schema %s',
+        pg_get_userbyid(relation.relowner), relation.relnamespace::regnamespace),
+        hint => format('GRANT CREATE ON SCHEMA %s TO %I;', relation.relnamespace::regnamespace, pg_get_userbyid(relation.relowner)))
+      WHERE NOT has_schema_privilege(relation.relowner, relation.relnamespace, 'CREATE');
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_partman IS
-'Raises an error if pg_partman is there and the caller could not take a table out of its care (internal)';
+COMMENT ON FUNCTION zbxhist_internal.verify_replaceable IS
+'Raises an error unless a plain table can take the place of a partitioned one (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_native_partitions(parent regclass) RETURNS void
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION zbxhist_internal.verify_native(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+    config   CONSTANT regclass := zbxhist_internal.extension_table('pg_partman', 'part_config');
+    schema   CONSTANT regnamespace := (SELECT k.relnamespace FROM pg_class k WHERE k.oid = config);
+    relation pg_class;
     found_at record;
     counted  bigint;
 BEGIN
+    PERFORM zbxhist_internal.refuse('22004', 'table must not be null')
+      WHERE parent IS NULL;
+    SELECT * INTO relation FROM pg_class k WHERE k.oid = parent;
+    PERFORM zbxhist_internal.refuse('42809', format('table %s is not a natively partitioned one', parent),
+        hint => CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_native.parent)
+                     THEN 'zbxhist manages it already: SELECT * FROM zbxhist.status;'
+                     ELSE format('SELECT zbxhist.create_parent(%L);', parent) END)
+      WHERE relation.relkind IS DISTINCT FROM 'p';
+    PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a partition itself', parent),
+        hint => 'Name the table at the top.')
+      WHERE relation.relispartition;
+    PERFORM zbxhist_internal.require_owner(parent);
+    PERFORM zbxhist_internal.verify_columns(parent);
+    PERFORM zbxhist_internal.verify_replaceable(parent);
     -- raises an error where they are not ranges of clock
     SELECT * INTO found_at FROM zbxhist_internal.native_partitions(parent) p
       JOIN pg_constraint c ON c.conrelid = p.partition AND c.conname = 'zbxhist_clock'
@@ -257,54 +277,12 @@ BEGIN
                        ceil(current_setting('max_locks_per_transaction')::numeric * counted
                             / zbxhist_internal.most_partitions())))
       WHERE counted > 2 * zbxhist_internal.most_partitions();
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.verify_native_partitions IS
-'Raises an error unless all partitions of a natively partitioned table can be managed ones (internal)';
-
-CREATE FUNCTION zbxhist_internal.verify_replaceable(parent regclass) RETURNS void
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    relation pg_class;
-    obstacle record;
-BEGIN
-    SELECT * INTO STRICT relation FROM pg_class k WHERE k.oid = parent;
-    SELECT * INTO obstacle FROM zbxhist_internal.native_obstacle(parent);
-    PERFORM zbxhist_internal.refuse('55000', format('cannot take over the partitions of table %s: %s', parent, obstacle.problem),
-        hint => obstacle.remedy)
-      WHERE obstacle.problem IS NOT NULL;
-    PERFORM zbxhist_internal.refuse('42501', format('role %s may not create tables in schema %s',
-        pg_get_userbyid(relation.relowner), relation.relnamespace::regnamespace),
-        hint => format('GRANT CREATE ON SCHEMA %s TO %I;', relation.relnamespace::regnamespace, pg_get_userbyid(relation.relowner)))
-      WHERE NOT has_schema_privilege(relation.relowner, relation.relnamespace, 'CREATE');
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.verify_replaceable IS
-'Raises an error unless a plain table can take the place of a partitioned one (internal)';
-
-CREATE FUNCTION zbxhist_internal.verify_native(parent regclass) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    relation pg_class;
-BEGIN
-    PERFORM zbxhist_internal.refuse('22004', 'table must not be null')
-      WHERE parent IS NULL;
-    SELECT * INTO relation FROM pg_class k WHERE k.oid = parent;
-    PERFORM zbxhist_internal.refuse('42809', format('table %s is not a natively partitioned one', parent),
-        hint => CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_native.parent)
-                     THEN 'zbxhist manages it already: SELECT * FROM zbxhist.status;'
-                     ELSE format('SELECT zbxhist.create_parent(%L);', parent) END)
-      WHERE relation.relkind IS DISTINCT FROM 'p';
-    PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a partition itself', parent),
-        hint => 'Name the table at the top.')
-      WHERE relation.relispartition;
-    PERFORM zbxhist_internal.require_owner(parent);
-    PERFORM zbxhist_internal.verify_columns(parent);
-    PERFORM zbxhist_internal.verify_replaceable(parent);
-    PERFORM zbxhist_internal.verify_native_partitions(parent);
-    PERFORM zbxhist_internal.verify_partman();
+    PERFORM zbxhist_internal.refuse('42501', format('permission denied for schema %s of pg_partman', schema),
+        hint => format('GRANT USAGE ON SCHEMA %s TO %I;', schema, current_user))
+      WHERE NOT has_schema_privilege(schema, 'USAGE');
+    PERFORM zbxhist_internal.refuse('42501', format('permission denied for table %s of pg_partman', config),
+        hint => format('GRANT SELECT, DELETE ON %s TO %I;', config, current_user))
+      WHERE NOT (has_table_privilege(config, 'SELECT') AND has_table_privilege(config, 'DELETE'));
 END
 $$;
 

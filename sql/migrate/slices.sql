@@ -135,8 +135,12 @@ BEGIN
     day := zbxhist_internal.create_day_of_range(target,
                zbxhist_internal.partition_name(target, interval_of, gap_from, gap_to), gap_from, gap_to,
                (SELECT k.relpersistence FROM pg_class k WHERE k.oid = target));
-    written := zbxhist_internal.import_rows(query, day, gap_from, gap_to, keys IS NOT NULL,
-                   zbxhist_internal.required_columns(target));
+    written := zbxhist_internal.import_rows(query, day, gap_from, gap_to, keys IS NOT NULL, (
+        SELECT array_agg(coalesce(c.packed_name, a.attname) ORDER BY a.attnum)
+          FROM pg_attribute a
+          LEFT JOIN zbxhist_internal.packed_columns(packed) c ON c.column_name = a.attname
+         WHERE a.attrelid = target AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+           AND (a.attnotnull OR a.attname IN ('itemid', 'clock'))));
     rows_read := written.rows_read + twice;
     checksum := zbxhist_internal.add_checksums(written.checksum, known);
     rows_stored := written.rows_stored;
@@ -241,18 +245,15 @@ BEGIN
     FOR gap IN SELECT * FROM zbxhist_internal.import_gaps(slice)
                 UNION ALL SELECT slice.to_clock, slice.to_clock ORDER BY gap_from
     LOOP
-        IF behind < gap.gap_from THEN
-            part := zbxhist_internal.import_rest(slice, behind, gap.gap_from);
+        FOR part IN
+            SELECT r.* FROM zbxhist_internal.import_rest(slice, behind, gap.gap_from) r WHERE behind < gap.gap_from
+             UNION ALL
+            SELECT g.* FROM zbxhist_internal.import_gap(slice, packed, gap.gap_from, gap.gap_to) g WHERE gap.gap_from < gap.gap_to
+        LOOP
             slice.rows_read := slice.rows_read + part.rows_read;
             slice.rows_stored := slice.rows_stored + part.rows_stored;
             slice.checksum := zbxhist_internal.add_checksums(slice.checksum, part.checksum);
-        END IF;
-        IF gap.gap_from < gap.gap_to THEN
-            part := zbxhist_internal.import_gap(slice, packed, gap.gap_from, gap.gap_to);
-            slice.rows_read := slice.rows_read + part.rows_read;
-            slice.rows_stored := slice.rows_stored + part.rows_stored;
-            slice.checksum := zbxhist_internal.add_checksums(slice.checksum, part.checksum);
-        END IF;
+        END LOOP;
         behind := gap.gap_to;
     END LOOP;
     UPDATE zbxhist.import_slice s

@@ -1,17 +1,5 @@
 -- sql/migrate/source.sql
 
-CREATE FUNCTION zbxhist_internal.required_columns(parent regclass) RETURNS name[]
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT array_agg(coalesce(c.packed_name, a.attname) ORDER BY a.attnum)
-      FROM pg_attribute a
-      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = a.attname
-     WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-       AND (a.attnotnull OR a.attname IN ('itemid', 'clock'))
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.required_columns IS
-'The columns of a managed table that may not be null, by the names that packed days have them under (internal)';
-
 CREATE FUNCTION zbxhist_internal.same_key(parent regclass, keys name[]) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('SELECT FROM ONLY %s p WHERE %s', parent,
@@ -103,29 +91,6 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.source_query IS 'The query that reads rows of a slice of an import (internal)';
 
--- TimescaleDB knows the ranges of its chunks; all others are read once.
-CREATE FUNCTION zbxhist_internal.source_days(source regclass, parent regclass) RETURNS TABLE (low bigint, high bigint)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    query CONSTANT text := CASE
-        WHEN source IN (SELECT zbxhist_internal.hypertables())
-             AND to_regclass('timescaledb_information.chunks') IS NOT NULL
-        THEN (SELECT format('SELECT c.range_start_integer AS low, c.range_end_integer - 1 AS high'
-                            ' FROM timescaledb_information.chunks c WHERE c.hypertable_schema = %L AND c.hypertable_name = %L',
-                            n.nspname, k.relname)
-                FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = source)
-        ELSE format('SELECT min(clock) AS low, max(clock) AS high FROM %s GROUP BY floor(clock / 86400.0)', source) END;
-BEGIN
-    RETURN QUERY
-        SELECT (d ->> 0)::bigint, (d ->> 1)::bigint
-          FROM json_array_elements(zbxhist_internal.execute_as_owner(parent, format(
-                   'SELECT json_agg(json_build_array(low, high)) FROM (%s) d', query))::json) d;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.source_days IS
-'The least and the greatest clock of each day that a table has rows of, or of what holds them (internal)';
-
 -- A table without an index that begins with the clock would be read once for each
 -- day.  Values come in the order of time, mostly: of each 64 MB, or less of a small table, it is
 -- noted which clocks they have.
@@ -135,15 +100,26 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     pages CONSTANT bigint := pg_relation_size(source) / current_setting('block_size')::bigint;
     step  CONSTANT bigint := least(8192, greatest(64, pages / 256));
+    query text;
     answer bigint[];
 BEGIN
     IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = source)
        OR (SELECT k.relkind FROM pg_class k WHERE k.oid = source) <> 'r'
        OR EXISTS (SELECT FROM pg_index x JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
                    WHERE x.indrelid = source AND x.indisvalid AND a.attname = 'clock') THEN
-        FOR low, high IN SELECT r.low, r.high FROM zbxhist_internal.source_days(source, parent) r LOOP
-            RETURN NEXT;
-        END LOOP;
+        -- TimescaleDB knows the ranges of its chunks; all others are read once
+        query := CASE
+            WHEN source IN (SELECT zbxhist_internal.hypertables())
+                 AND to_regclass('timescaledb_information.chunks') IS NOT NULL
+            THEN (SELECT format('SELECT c.range_start_integer AS low, c.range_end_integer - 1 AS high'
+                                ' FROM timescaledb_information.chunks c WHERE c.hypertable_schema = %L AND c.hypertable_name = %L',
+                                n.nspname, k.relname)
+                    FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = source)
+            ELSE format('SELECT min(clock) AS low, max(clock) AS high FROM %s GROUP BY floor(clock / 86400.0)', source) END;
+        RETURN QUERY
+            SELECT NULL::bigint, NULL::bigint, (d ->> 0)::bigint, (d ->> 1)::bigint
+              FROM json_array_elements(zbxhist_internal.execute_as_owner(parent, format(
+                       'SELECT json_agg(json_build_array(low, high)) FROM (%s) d', query))::json) d;
         RETURN;
     END IF;
     FOR block IN 0 .. greatest(pages - 1, 0) BY step LOOP

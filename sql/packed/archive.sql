@@ -273,24 +273,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.replace_by_copy(regclass, zbxhist.packed_day, zbxhist.archive_copy) IS
 'Puts a table in the place of a packed day''s whose groups are those of its copy on another server, or does what has to be done before (internal)';
 
-CREATE FUNCTION zbxhist_internal.begin_copy(entry zbxhist.packed_day, server name) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    PERFORM zbxhist_internal.refuse('40001', format('packed day %s was changed while it was copied to server "%s", or what came back was not the same',
-                                                    entry.day, server),
-        detail => 'It stays here.', hint => 'Repeat the call in an hour.')
-      WHERE (SELECT count(*) FROM zbxhist.archive_copy c
-              WHERE c.day = entry.day AND c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour') > 1;
-    INSERT INTO zbxhist.archive_copy (copy, parent, day, server, groups, origin, version)
-    VALUES (gen_random_uuid(), entry.parent, entry.day, server,
-            zbxhist_internal.create_archive_table(entry.parent, server), zbxhist_internal.archive_origin(),
-            (zbxhist_internal.day_version(entry.day)).version);
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.begin_copy(zbxhist.packed_day, name) IS
-'Notes that a packed day is being copied to another server (internal)';
-
 -- Each call does a part, in a transaction of its own.  The other server's commits come first: whatever
 -- happens, the day is here, or here and there.
 CREATE FUNCTION zbxhist_internal.archive_day(parent regclass, day regclass) RETURNS text
@@ -324,7 +306,15 @@ BEGIN
             WHEN 'comparing' THEN made := zbxhist_internal.compare_groups(made, 2000);
             WHEN 'compared' THEN made := zbxhist_internal.replace_by_copy(parent, entry, made);
             ELSE
-                PERFORM zbxhist_internal.begin_copy(entry, policy.archive_server);
+                PERFORM zbxhist_internal.refuse('40001', format('packed day %s was changed while it was copied to server "%s", or what came back was not the same',
+                                                                entry.day, policy.archive_server),
+                    detail => 'It stays here.', hint => 'Repeat the call in an hour.')
+                  WHERE (SELECT count(*) FROM zbxhist.archive_copy c
+                          WHERE c.day = entry.day AND c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour') > 1;
+                INSERT INTO zbxhist.archive_copy (copy, parent, day, server, groups, origin, version)
+                VALUES (gen_random_uuid(), entry.parent, entry.day, policy.archive_server,
+                        zbxhist_internal.create_archive_table(entry.parent, policy.archive_server),
+                        zbxhist_internal.archive_origin(), (zbxhist_internal.day_version(entry.day)).version);
                 RETURN 'more';
         END CASE;
     EXCEPTION WHEN object_in_use THEN
@@ -397,27 +387,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.unneeded_copies(regclass) IS
 'The copies of packed days of a table that nothing needs any more (internal)';
 
--- Standbys may be behind, a backup may be restored to a time before, and a clone not have
--- met its original yet, so that what others may need stays for a day.
-CREATE FUNCTION zbxhist_internal.copies_to_remove(parent regclass) RETURNS SETOF zbxhist.archive_copy
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT c.*
-      FROM zbxhist_internal.unneeded_copies(copies_to_remove.parent) c
-     WHERE c.origin = zbxhist_internal.archive_origin()
-       -- the mark of a server without timeout is not changed
-       AND (zbxhist_internal.has_timeout(c.server)
-            AND (c.state <> 'archived' AND c.begun_at > pg_postmaster_start_time() OR c.left_at < clock_timestamp() - interval '1 day')
-            OR NOT EXISTS (SELECT FROM zbxhist.parent_config p WHERE p.parent = copies_to_remove.parent))
-       AND NOT (c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour'
-                AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = c.day))
-       AND EXISTS (SELECT FROM pg_class k WHERE k.oid = c.groups)
-       AND NOT EXISTS (SELECT FROM zbxhist.archive_mark m WHERE m.groups = c.groups AND m.origin = c.origin AND m.lost_at IS NOT NULL)
-     ORDER BY c.begun_at
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.copies_to_remove(regclass) IS
-'Those of them that are to be removed now from the server that has them (internal)';
-
 -- Days whose foreign table is not there any more, or is not their owner's, get another;
 -- a server may have got another name.
 CREATE FUNCTION zbxhist_internal.mend_copies(parent regclass) RETURNS void
@@ -486,7 +455,20 @@ BEGIN
     UPDATE zbxhist.archive_copy c
        SET left_at = now(), day = CASE WHEN c.state = 'archived' THEN NULL ELSE c.day END
      WHERE c.left_at IS NULL AND c.copy IN (SELECT u.copy FROM zbxhist_internal.unneeded_copies(step_archive_clean.parent) u);
-    SELECT * INTO made FROM zbxhist_internal.copies_to_remove(parent) LIMIT 1;
+    -- standbys may be behind, a backup may be restored to a time before, and a clone not have
+    -- met its original yet, so that what others may need stays for a day
+    SELECT c.* INTO made
+      FROM zbxhist_internal.unneeded_copies(step_archive_clean.parent) c
+     WHERE c.origin = zbxhist_internal.archive_origin()
+       -- the mark of a server without timeout is not changed
+       AND (zbxhist_internal.has_timeout(c.server)
+            AND (c.state <> 'archived' AND c.begun_at > pg_postmaster_start_time() OR c.left_at < clock_timestamp() - interval '1 day')
+            OR NOT EXISTS (SELECT FROM zbxhist.parent_config p WHERE p.parent = step_archive_clean.parent))
+       AND NOT (c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour'
+                AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = c.day))
+       AND EXISTS (SELECT FROM pg_class k WHERE k.oid = c.groups)
+       AND NOT EXISTS (SELECT FROM zbxhist.archive_mark m WHERE m.groups = c.groups AND m.origin = c.origin AND m.lost_at IS NOT NULL)
+     ORDER BY c.begun_at LIMIT 1;
     IF NOT FOUND THEN
         PERFORM zbxhist_internal.execute_as_owner(t, format('DROP FOREIGN TABLE %s', t))
            FROM zbxhist_internal.unneeded_archive_tables() t;
@@ -497,7 +479,11 @@ BEGIN
     IF own.token IS NULL OR own.next IS NOT NULL THEN
         PERFORM zbxhist_internal.renew_mark(made.groups);
         RETURN 'more';
-    ELSIF NOT zbxhist_internal.holds_mark(made.groups) THEN
+    END IF;
+    -- until the transaction ends nobody else changes it
+    IF zbxhist_internal.execute_as_owner(made.groups, format(
+           'UPDATE %s SET number = 0 WHERE copy = %L::uuid AND number = 0 AND payload = %L::bytea',
+           made.groups, own.mark, own.token)) <> '1' THEN
         UPDATE zbxhist.archive_mark m SET lost_at = clock_timestamp() WHERE m.mark = own.mark;
         RETURN 'more';
     END IF;
@@ -514,26 +500,6 @@ COMMENT ON FUNCTION zbxhist_internal.step_archive_clean(regclass) IS
 'Maintenance: removes a copy of a packed day that nothing needs any more from the server that has it: more, call again (internal)';
 
 -- ---- whether servers are there, and are the right ones ----
-
--- What one of them has of some days of the table, be it not of this one.
-CREATE FUNCTION zbxhist_internal.require_right_archive(day regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    PERFORM zbxhist_internal.refuse('55000', format('server "%s" has nothing of the days that were archived there', c.server),
-                detail => 'It may be another server, or its database another one.',
-                hint => 'Correct its options with ALTER SERVER, or restore its backup.  If there is none, drop the days with zbxhist.drop_day().')
-       FROM zbxhist.packed_day d
-       JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
-       JOIN pg_class k ON k.oid = c.groups
-      WHERE d.day = require_right_archive.day
-        AND NOT zbxhist_internal.execute_as_owner(c.groups, format(
-                    'SELECT EXISTS (SELECT FROM %s WHERE copy = ANY (%L::uuid[]))', c.groups,
-                    ARRAY(SELECT o.copy FROM zbxhist.archive_copy o WHERE o.groups = c.groups AND o.state = 'archived')))::boolean;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.require_right_archive IS
-'Raises an error if the server that a packed day is archived on has no group of any day (internal)';
 
 -- Each by one of the tables that use it.  One without connect_timeout is not asked:
 -- that could take minutes.

@@ -71,22 +71,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.renew_mark(regclass) IS
 'Changes the mark on an archive server if it is this database''s, and notes that here: more, call again (internal)';
 
--- Until the transaction ends nobody else changes it.
-CREATE FUNCTION zbxhist_internal.holds_mark(groups regclass) RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    own CONSTANT zbxhist.archive_mark := zbxhist_internal.archive_mark(groups);
-BEGIN
-    RETURN own.token IS NOT NULL
-       AND zbxhist_internal.execute_as_owner(groups, format(
-               'UPDATE %s SET number = 0 WHERE copy = %L::uuid AND number = 0 AND payload = %L::bytea',
-               groups, own.mark, own.token)) = '1';
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.holds_mark(regclass) IS
-'Whether the mark on an archive server is this database''s (internal)';
-
 CREATE FUNCTION zbxhist_internal.place_below_mark(copy uuid) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT -1 - (uuid_hash_extended(copy, 0) & 4611686018427387903)

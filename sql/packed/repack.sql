@@ -102,23 +102,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.wasteful_days IS
 'The packed days that take a third more than they need, whose times are to be rounded, or that are to be in another tablespace, which is named, with their bytes and those wasted, worst first (internal)';
 
--- An error names the table that it is about.  Its SQLSTATE tells check() of
--- damage, of which there is a line of its own.
-CREATE FUNCTION zbxhist_internal.note_culprit(days regclass[], sqlstate text, problem text) RETURNS regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    UPDATE zbxhist.packed_day d SET not_compacted = format('%s (%s)', problem, sqlstate)
-     WHERE d.day = (
-           SELECT k.oid
-             FROM unnest(days) WITH ORDINALITY u (day, place)
-             JOIN pg_class k ON k.oid = u.day
-            ORDER BY strpos(problem, k.relname) = 0, length(k.relname) DESC, u.place
-            LIMIT 1)
-    RETURNING d.day
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.note_culprit IS
-'Notes why packed days cannot be made one, at the one that is to blame, and returns that (internal)';
-
 -- Changes are locked out first, for a look whether there have been any; readers
 -- only then, for the moment of the swap.  A session that changes packed rows may
 -- hold the foreign table's lock and wait for the day's: so all locks are given back
@@ -173,37 +156,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.lock_unchanged_days IS
 'Takes ACCESS EXCLUSIVE on packed days and the foreign table that stands for them if they have not been changed since their versions were read, and returns the time it waited (internal)';
 
-CREATE FUNCTION zbxhist_internal.replace_tables(days regclass[], new_day regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    entry     CONSTANT zbxhist.packed_day := (SELECT d FROM zbxhist.packed_day d WHERE d.day = new_day);
-    old_name  name;
-    old_index name;
-    new_index regclass;
-BEGIN
-    SELECT k.relname, x.relname INTO old_name, old_index
-      FROM pg_class k
-      LEFT JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
-      LEFT JOIN pg_class x ON x.oid = i.indexrelid
-     WHERE k.oid = days[1];
-    SELECT i.indexrelid INTO new_index FROM pg_index i WHERE i.indrelid = new_day AND i.indisprimary;
-    PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', d)) FROM unnest(days) d;
-    IF cardinality(days) > 1 OR old_index IS NULL THEN
-        old_name := CASE WHEN cardinality(days) > 1
-                         THEN zbxhist_internal.compacted_name(old_name, entry.from_clock, entry.to_clock)
-                         ELSE old_name END;
-        old_index := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, old_name || '_pkey');
-    END IF;
-    PERFORM zbxhist_internal.execute_as_owner(
-        new_day, format('ALTER TABLE %s RENAME TO %I', new_day, old_name));
-    PERFORM zbxhist_internal.execute_as_owner(
-        new_day, format('ALTER INDEX %s RENAME TO %I', new_index, old_index));
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.replace_tables IS
-'Drops the tables of packed days and gives the name of the first one, or that of what they make together, to another one (internal)';
-
 CREATE FUNCTION zbxhist_internal.begin_rewrite(parent regclass, action text, days regclass[]) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -220,20 +172,46 @@ CREATE FUNCTION zbxhist_internal.end_rewrite(parent regclass, days regclass[], v
 RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    packed CONSTANT regclass := zbxhist_internal.packed_table(parent);
-    waited interval;
+    packed    CONSTANT regclass := zbxhist_internal.packed_table(parent);
+    entry     CONSTANT zbxhist.packed_day := (SELECT d FROM zbxhist.packed_day d WHERE d.day = new_day);
+    old_name  name;
+    old_index name;
+    new_index regclass;
+    waited    interval;
 BEGIN
     PERFORM zbxhist_internal.attach_day(new_day, packed);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     waited := zbxhist_internal.lock_unchanged_days(days, versions, packed);
-    PERFORM zbxhist_internal.replace_tables(days, new_day);
+    SELECT k.relname, x.relname INTO old_name, old_index
+      FROM pg_class k
+      LEFT JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
+      LEFT JOIN pg_class x ON x.oid = i.indexrelid
+     WHERE k.oid = days[1];
+    SELECT i.indexrelid INTO new_index FROM pg_index i WHERE i.indrelid = new_day AND i.indisprimary;
+    PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', d)) FROM unnest(days) d;
+    IF cardinality(days) > 1 OR old_index IS NULL THEN
+        -- as if it had been packed so: history_p20261120_0000 becomes history_p20261120 if a
+        -- day is all in it now, history_p20261120_0000_0959 if ten hours are; a number that
+        -- it may have behind that, since names met, is chosen anew
+        old_name := CASE WHEN cardinality(days) = 1 THEN old_name
+                         ELSE zbxhist_internal.free_name('zbxhist_packed'::regnamespace,
+                                  regexp_replace(old_name, '(_p\d{8})_\d{4}(_\d{4})?(_\d{1,3})?$', concat('\1',
+                                      CASE WHEN entry.to_clock - entry.from_clock < 86400
+                                           THEN to_char(to_timestamp(entry.from_clock) AT TIME ZONE 'UTC', '_HH24MI')
+                                                || to_char(to_timestamp(entry.to_clock - 60) AT TIME ZONE 'UTC', '_HH24MI') END))) END;
+        old_index := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, old_name || '_pkey');
+    END IF;
+    PERFORM zbxhist_internal.execute_as_owner(
+        new_day, format('ALTER TABLE %s RENAME TO %I', new_day, old_name));
+    PERFORM zbxhist_internal.execute_as_owner(
+        new_day, format('ALTER INDEX %s RENAME TO %I', new_index, old_index));
     PERFORM zbxhist_internal.invalidate(parent);
     RETURN waited;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.end_rewrite IS
-'Puts a new table, which packed_day has already, in the place of packed days that are not to have been changed since their versions were read, and returns the time it waited for locks (internal)';
+'Puts a new table, which packed_day has already, in the place of packed days that are not to have been changed since their versions were read, gives it the name of the first, or that of what they make together, and returns the time it waited for locks (internal)';
 
 -- One packed day is repacked, or several whose ranges follow each other are
 -- compacted: made one.  They are read and changed meanwhile: if one has been

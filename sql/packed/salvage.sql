@@ -44,7 +44,17 @@ DECLARE
     lost     bigint := 0;
     kept     bigint;
 BEGIN
-    PERFORM zbxhist_internal.require_right_archive(day);
+    -- what the server has of some days of the table, be it not of this one
+    PERFORM zbxhist_internal.refuse('55000', format('server "%s" has nothing of the days that were archived there', c.server),
+                detail => 'It may be another server, or its database another one.',
+                hint => 'Correct its options with ALTER SERVER, or restore its backup.  If there is none, drop the days with zbxhist.drop_day().')
+       FROM zbxhist.packed_day d
+       JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
+       JOIN pg_class k ON k.oid = c.groups
+      WHERE d.day = salvage_day.day
+        AND NOT zbxhist_internal.execute_as_owner(c.groups, format(
+                    'SELECT EXISTS (SELECT FROM %s WHERE copy = ANY (%L::uuid[]))', c.groups,
+                    ARRAY(SELECT o.copy FROM zbxhist.archive_copy o WHERE o.groups = c.groups AND o.state = 'archived')))::boolean;
     FOR found IN SELECT * FROM zbxhist_internal.salvage_rows(day, partition) LOOP
         IF found.problem IS NULL THEN
             kept := found.rows;

@@ -64,23 +64,3 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.verify_tablespace IS
 'Raises an error unless a policy may get this tablespace for packed days, NULL: that which it has (internal)';
-
-CREATE FUNCTION zbxhist_internal.check_tablespace(policy zbxhist.parent_config)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-    SELECT 'warning', 'packed_tablespace', policy.parent::text,
-           CASE WHEN t.oid IS NULL
-                THEN format('the tablespace for its packed days, "%s", does not exist: they are stored where the table is, or stay where they are',
-                            policy.packed_tablespace)
-                ELSE format('its owner, %s, may not create tables in the tablespace for its packed days, "%s": they are stored where the table is, or stay where they are',
-                            k.relowner::regrole, policy.packed_tablespace) END,
-           CASE WHEN t.oid IS NULL
-                THEN format('SELECT zbxhist.alter_parent(%L, packed_tablespace => '''');', policy.parent)
-                ELSE format('GRANT CREATE ON TABLESPACE %I TO %s;', policy.packed_tablespace, k.relowner::regrole) END
-      FROM pg_class k
-      LEFT JOIN pg_tablespace t ON t.spcname = policy.packed_tablespace
-     WHERE k.oid = policy.parent AND NOT zbxhist_internal.may_create_in(k.relowner, policy.packed_tablespace)
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_tablespace IS
-'The part of check that is about the tablespace of packed days (internal)';
