@@ -2,11 +2,17 @@
 
 CREATE FUNCTION zbxhist_internal.check_zabbix()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     place    record;
     unread   record;
     told     text;
+    call     text;
+    option   text;
+    mode     record;
+    override record;
+    period   record;
+    shown    interval;
 BEGIN
     FOR place IN
         SELECT n.nspname, z.is_trends, array_agg(c.parent ORDER BY z.ordinal) AS tables
@@ -20,8 +26,46 @@ BEGIN
     LOOP
         unread := zbxhist_internal.settings_grant(place.nspname);
         IF unread.command IS NULL THEN
-            RETURN QUERY SELECT * FROM zbxhist_internal.check_housekeeping(
-                place.nspname, CASE WHEN place.is_trends THEN 'hk_trends' ELSE 'hk_history' END, place.tables);
+            -- setup with configure_zabbix asks before it has anything deleted
+            call := format('SELECT * FROM zbxhist.setup(%L, configure_zabbix => true);', place.nspname);
+            option := CASE WHEN place.is_trends THEN 'hk_trends' ELSE 'hk_history' END;
+            mode := zbxhist_internal.zabbix_setting(place.nspname, option || '_mode');
+            override := zbxhist_internal.zabbix_setting(place.nspname, option || '_global');
+            period := zbxhist_internal.zabbix_setting(place.nspname, option);
+            shown := justify_hours(zbxhist_internal.parse_period(period.value));
+            RETURN QUERY
+                SELECT 'warning', 'no_retention',
+                       zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY array_position(place.tables, c.parent))),
+                       format('zbxhist deletes nothing of it, because %s is %s: in Zabbix each item has a storage period of its own.'
+                              '  The command makes that of %s, %s, count for all; that deletes %s',
+                              override.source, override.value, period.source, shown,
+                              CASE WHEN sum(d.rows) > 0 OR sum(d.partitions) > 0
+                                   THEN format('about %s rows%s, %s, so it asks before', sum(d.rows),
+                                               CASE WHEN sum(d.partitions) > 0 THEN format(', %s whole partitions', sum(d.partitions)) END,
+                                               pg_size_pretty(sum(d.bytes)))
+                                   ELSE 'nothing now' END), call
+                  FROM zbxhist.parent_config c
+                 CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention, true) e
+                 CROSS JOIN LATERAL zbxhist_internal.deletion(c.parent, shown) d
+                 WHERE c.parent = ANY (place.tables) AND c.retention IS NULL AND e.retention IS NOT NULL AND override.value <> '1'
+                HAVING count(*) > 0;
+            IF mode.value = '1' THEN
+                RETURN QUERY SELECT 'warning', 'housekeeper_on', zbxhist_internal.object_list(place.tables::text[]),
+                    format('%s is 1: the Zabbix housekeeper deletes row by row what zbxhist drops by partition', mode.source),
+                    CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = ANY (place.tables) AND c.retention IS NULL)
+                         THEN call
+                         ELSE zbxhist_internal.setting_command(place.nspname, option || '_mode', '0') END;
+            END IF;
+            -- Zabbix knows no longer periods than 25 years
+            RETURN QUERY
+                SELECT 'warning', 'zabbix_hides_rows', zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY c.parent::text)),
+                       format('rows are kept for %s, but Zabbix shows only those of %s (%s)', max(c.retention), period.value, period.source),
+                       zbxhist_internal.setting_command(
+                           place.nspname, option, least(ceil(extract(epoch FROM max(c.retention)) / 86400), 9125) || 'd')
+                  FROM zbxhist.parent_config c
+                 WHERE c.parent = ANY (place.tables) AND c.retention IS NOT NULL AND override.value = '1'
+                   AND extract(epoch FROM shown) < least(extract(epoch FROM c.retention), 9125 * 86400)
+                HAVING count(*) > 0;
         ELSIF told IS DISTINCT FROM unread.settings THEN
             RETURN QUERY SELECT 'info', 'settings_unreadable', unread.settings,
                 format('role %I may not read it: check() cannot say whether old values are deleted, and whether Zabbix''s own housekeeper is off',
@@ -34,56 +78,6 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.check_zabbix IS
 'The part of check that is about the settings of Zabbix (internal)';
-
--- setup with configure_zabbix asks before it has anything deleted.
-CREATE FUNCTION zbxhist_internal.check_housekeeping(zabbix name, option text, tables regclass[])
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
-DECLARE
-    call     CONSTANT text := format('SELECT * FROM zbxhist.setup(%L, configure_zabbix => true);', zabbix);
-    mode     CONSTANT record := zbxhist_internal.zabbix_setting(zabbix, option || '_mode');
-    override CONSTANT record := zbxhist_internal.zabbix_setting(zabbix, option || '_global');
-    period   CONSTANT record := zbxhist_internal.zabbix_setting(zabbix, option);
-    shown    CONSTANT interval := justify_hours(zbxhist_internal.parse_period(period.value));
-BEGIN
-    RETURN QUERY
-        SELECT 'warning', 'no_retention',
-               zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY array_position(tables, c.parent))),
-               format('zbxhist deletes nothing of it, because %s is %s: in Zabbix each item has a storage period of its own.'
-                      '  The command makes that of %s, %s, count for all; that deletes %s',
-                      override.source, override.value, period.source, shown,
-                      CASE WHEN sum(d.rows) > 0 OR sum(d.partitions) > 0
-                           THEN format('about %s rows%s, %s, so it asks before', sum(d.rows),
-                                       CASE WHEN sum(d.partitions) > 0 THEN format(', %s whole partitions', sum(d.partitions)) END,
-                                       pg_size_pretty(sum(d.bytes)))
-                           ELSE 'nothing now' END), call
-          FROM zbxhist.parent_config c
-         CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention, true) e
-         CROSS JOIN LATERAL zbxhist_internal.deletion(c.parent, shown) d
-         WHERE c.parent = ANY (tables) AND c.retention IS NULL AND e.retention IS NOT NULL AND override.value <> '1'
-        HAVING count(*) > 0;
-    IF mode.value = '1' THEN
-        RETURN QUERY SELECT 'warning', 'housekeeper_on', zbxhist_internal.object_list(tables::text[]),
-            format('%s is 1: the Zabbix housekeeper deletes row by row what zbxhist drops by partition', mode.source),
-            CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = ANY (tables) AND c.retention IS NULL)
-                 THEN call
-                 ELSE zbxhist_internal.setting_command(zabbix, option || '_mode', '0') END;
-    END IF;
-    -- Zabbix knows no longer periods than 25 years
-    RETURN QUERY
-        SELECT 'warning', 'zabbix_hides_rows', zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY c.parent::text)),
-               format('rows are kept for %s, but Zabbix shows only those of %s (%s)', max(c.retention), period.value, period.source),
-               zbxhist_internal.setting_command(
-                   zabbix, option, least(ceil(extract(epoch FROM max(c.retention)) / 86400), 9125) || 'd')
-          FROM zbxhist.parent_config c
-         WHERE c.parent = ANY (tables) AND c.retention IS NOT NULL AND override.value = '1'
-           AND extract(epoch FROM shown) < least(extract(epoch FROM c.retention), 9125 * 86400)
-        HAVING count(*) > 0;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_housekeeping IS
-'The part of check that is about the settings of Zabbix for history, or those for trends (internal)';
 
 -- What is in doubt, for a role that may read the items as maintenance does; and what
 -- maintenance has measured.

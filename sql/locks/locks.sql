@@ -152,3 +152,42 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.lock_with_patience IS
 'Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns the time it waited (internal)';
+
+-- The weak locks first, see lock_exclusively.  All waits for the others together are no
+-- longer than zbxhist.maintenance_lock_timeout, everything let go between the tries; who
+-- calls names them in the order in which others take them (no deadlock).
+CREATE FUNCTION zbxhist_internal.lock_together(weak regclass[], strong regclass[], mode text, detail text) RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
+DECLARE
+    tries   CONSTANT integer := 12;
+    budget  CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    started timestamptz;
+    waited  interval := '0';
+    locked  regclass;
+BEGIN
+    FOR try IN 1 .. tries LOOP
+        started := NULL;
+        BEGIN
+            FOREACH locked IN ARRAY weak LOOP
+                PERFORM zbxhist_internal.lock_patiently(locked);
+            END LOOP;
+            started := clock_timestamp();
+            FOREACH locked IN ARRAY strong LOOP
+                PERFORM set_config('lock_timeout', greatest(1, budget
+                    - round(extract(epoch FROM clock_timestamp() - started) * 1000))::text, true);
+                EXECUTE format('LOCK TABLE ONLY %s IN %s MODE', locked, mode);
+            END LOOP;
+            RETURN waited + (clock_timestamp() - started);
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            waited := waited + coalesce(clock_timestamp() - started, interval '0');
+            PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', locked, budget, tries),
+                detail => detail, hint => zbxhist_internal.long_transactions())
+              WHERE try = tries;
+        END;
+        PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_together IS
+'Locks tables in a mode that stops others, all or none, for a bounded time, after the weak locks of some, and returns the time it waited (internal)';

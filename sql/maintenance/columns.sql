@@ -27,43 +27,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.renamed_column IS
 'The column of a managed table that had another name before, if that is known (internal)';
 
--- One column at a time: the next one is told when this one is as it was.  What
--- ALTER TABLE cannot bring back, undo can do without.
-CREATE FUNCTION zbxhist_internal.mend_columns(parent regclass) RETURNS text
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    wanted record;
-    actual pg_attribute;
-    former name;
-BEGIN
-    FOR wanted IN
-        SELECT * FROM (VALUES ('itemid'::name, 'bigint'::regtype),
-                              ('clock', 'integer')) AS v (name, type)
-    LOOP
-        SELECT * INTO actual FROM pg_attribute a
-         WHERE a.attrelid = parent AND a.attname = wanted.name AND a.attnum > 0 AND NOT a.attisdropped;
-        IF NOT FOUND THEN
-            former := zbxhist_internal.renamed_column(parent, wanted.name);
-            EXIT WHEN former IS NULL;
-            RETURN format('ALTER TABLE %s RENAME COLUMN %I TO %I;', parent, former, wanted.name);
-        END IF;
-        IF actual.atttypid <> wanted.type THEN
-            EXIT WHEN NOT EXISTS (SELECT FROM pg_cast c
-                                   WHERE c.castsource = actual.atttypid AND c.casttarget = wanted.type
-                                     AND c.castcontext IN ('a', 'i'));
-            RETURN format('ALTER TABLE %s ALTER COLUMN %I TYPE %s;', parent, wanted.name, wanted.type);
-        END IF;
-        IF NOT actual.attnotnull THEN
-            RETURN format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL;', parent, wanted.name);
-        END IF;
-    END LOOP;
-    RETURN format('CALL zbxhist.undo(%L);', parent);
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.mend_columns IS
-'The command that gives a managed table the next of the columns that it must have, or else makes it a plain one (internal)';
-
 -- A managed table may be altered until it is none that zbxhist could manage.
 -- Its rows go on being read and written, by SQL and the triggers; whatever
 -- else would look at its clocks leaves it alone.
@@ -76,7 +39,8 @@ BEGIN
               FROM pg_constraint c
              WHERE c.confrelid = why_unfit.parent AND c.contype = 'f'
              UNION ALL
-            SELECT NULL, c.problem, CASE c.state WHEN '42710' THEN c.remedy ELSE zbxhist_internal.mend_columns(parent) END
+            SELECT NULL, c.problem, CASE c.state WHEN '42710' THEN c.remedy
+                                          ELSE coalesce(c.repair, format('CALL zbxhist.undo(%L);', parent)) END
               FROM zbxhist_internal.column_problem(parent) c
              WHERE c.problem IS NOT NULL) u (name, problem, remedy)
      ORDER BY u.name LIMIT 1;

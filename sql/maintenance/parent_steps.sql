@@ -36,11 +36,27 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     unfit  record;
+    gone   zbxhist.packed_day;
 BEGIN
     INSERT INTO zbxhist.parent_state (parent) VALUES (parent)
     ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE SET failed = false, extended_to = NULL;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
-    PERFORM zbxhist_internal.note_dropped_days(parent);
+    FOR gone IN
+        DELETE FROM zbxhist.packed_day d
+         WHERE d.parent = step_begin.parent
+           AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
+        RETURNING d.*
+    LOOP
+        -- there are none in what has been unpacked, nor in an hour of runs to come
+        CONTINUE WHEN gone.unpacked OR gone.runs AND gone.from_clock > zbxhist_internal.current_clock();
+        INSERT INTO zbxhist.lost_values (parent, day, is_end, rows, problem)
+        VALUES (parent, gone.day::oid::text, false, CASE WHEN NOT gone.runs THEN gone.nrows END,
+                format('its table, with the values from %s to %s, has been dropped',
+                       zbxhist_internal.format_time(to_timestamp(gone.from_clock)),
+                       zbxhist_internal.format_time(to_timestamp(gone.to_clock))));
+        PERFORM zbxhist_internal.log_action(parent, 'lost', gone.day::oid::text, rows => gone.nrows,
+            message => 'the table of a packed day has been dropped', started_at => clock_timestamp());
+    END LOOP;
     -- one row of each item and hour is left, for a day
     DELETE FROM zbxhist.left_out l
      WHERE l.parent = step_begin.parent AND l.noted_at < now() - interval '1 day';
@@ -62,7 +78,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_begin IS 'Maintenance: begins a run for one parent (internal)';
+COMMENT ON FUNCTION zbxhist_internal.step_begin IS 'Maintenance: begins a run for one parent, and notes in lost_values which values went with packed days whose tables have been dropped (internal)';
 
 CREATE FUNCTION zbxhist_internal.step_take_up(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$

@@ -280,6 +280,8 @@ CREATE PROCEDURE zbxhist_internal.pack_closed(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
     partition pg_catalog.regclass;
+    packed    pg_catalog.regclass;
+    present   pg_catalog.text[];
     answer    pg_catalog.text;
     tried     pg_catalog.int4 := 0;
     locked    pg_catalog.int4 := 0;
@@ -287,13 +289,22 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
-        CONTINUE WHEN zbxhist_internal.skip_in_use(parent, partition, locked < 3);
+        packed := zbxhist_internal.packed_table(parent);
+        present := zbxhist_internal.lock_holders(partition, packed);
+        IF packed IS NOT NULL AND present <> '{}'
+           AND (locked >= 3 OR EXISTS (SELECT FROM zbxhist.step_problem p
+                                        WHERE p.parent = pack_closed.parent AND p.step = 'pack' AND p.holders && present)) THEN
+            PERFORM zbxhist_internal.note_outcome(parent, 'pack', partition::text, 'locked', '55P03',
+                format('table %s is in use by another transaction',
+                       CASE zbxhist_internal.lock_holders(partition) WHEN '{}' THEN packed ELSE partition END));
+            CONTINUE;
+        END IF;
         CALL zbxhist_internal.repeat_step(parent, 'pack', ARRAY[partition], false, answer);
         tried := tried + 1;
         IF answer = 'locked' THEN
             locked := locked + 1;
             UPDATE zbxhist.step_problem p
-               SET holders = zbxhist_internal.lock_holders(partition, zbxhist_internal.packed_table(pack_closed.parent))
+               SET holders = zbxhist_internal.lock_holders(partition, packed)
              WHERE p.parent = pack_closed.parent AND p.step = 'pack' AND p.relation = partition::text;
         END IF;
         unsettled := CASE WHEN answer = 'wait' THEN unsettled + 1 ELSE 0 END;

@@ -16,47 +16,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.bound_partition IS
 'Gives a partition of a natively partitioned table the constraint zbxhist_clock, under a short lock, if it has not got it (internal)';
 
--- The weak locks first, see lock_exclusively; the parent before its partitions,
--- as everybody locks them.  All waits together no longer than
--- zbxhist.maintenance_lock_timeout, everything let go between the tries.
-CREATE FUNCTION zbxhist_internal.lock_native(parent regclass) RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
-DECLARE
-    tries   CONSTANT integer := 12;
-    budget  CONSTANT integer := zbxhist_internal.short_lock_timeout();
-    started timestamptz;
-    locked  regclass;
-BEGIN
-    FOR try IN 1 .. tries LOOP
-        BEGIN
-            FOR locked IN SELECT p.partition FROM zbxhist_internal.native_partitions(parent) p LOOP
-                PERFORM zbxhist_internal.lock_patiently(locked);
-            END LOOP;
-            locked := parent;
-            PERFORM zbxhist_internal.lock_patiently(parent);
-            started := clock_timestamp();
-            PERFORM set_config('lock_timeout', budget::text, true);
-            EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', parent);
-            FOR locked IN SELECT p.partition FROM zbxhist_internal.native_partitions(parent) p LOOP
-                PERFORM set_config('lock_timeout', greatest(1, budget
-                    - round(extract(epoch FROM clock_timestamp() - started) * 1000))::text, true);
-                EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', locked);
-            END LOOP;
-            RETURN clock_timestamp() - started;
-        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
-            PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', locked, budget, tries),
-                detail => 'A long transaction is using it.  Repeat the call when that has ended.',
-                hint => zbxhist_internal.long_transactions())
-              WHERE try = tries;
-        END;
-        PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
-    END LOOP;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.lock_native IS
-'Takes ACCESS EXCLUSIVE on a natively partitioned table and its partitions, for bounded times, and returns the time it waited (internal)';
-
 -- Created by the owner: what its columns and indexes evaluate is the owner's code.
 CREATE FUNCTION zbxhist_internal.new_plain_table(native regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
@@ -82,44 +41,6 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.new_plain_table IS
 'Creates a plain table with the columns, defaults, constraints and indexes of a natively partitioned one (internal)';
-
--- A default partition that holds rows is a plain table with all that a parent
--- needs: it becomes the parent, and its rows are that one's own.  It may have
--- other defaults, or its columns in another order.
-CREATE FUNCTION zbxhist_internal.release_default(native regclass, partition regclass) RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    item record;
-BEGIN
-    PERFORM zbxhist_internal.execute_as_owner(
-        native, format('ALTER TABLE %s DETACH PARTITION %s', native, partition));
-    IF NOT zbxhist_internal.has_own_rows(partition, NULL) THEN
-        PERFORM zbxhist_internal.execute_as_owner(native, format('DROP TABLE %s', partition));
-        RETURN NULL;
-    END IF;
-    FOR item IN
-        SELECT n.attname, n.atttypid = p.atttypid AS is_same, pg_get_expr(d.adbin, d.adrelid) AS value
-          FROM (SELECT a.*, row_number() OVER (ORDER BY a.attnum) AS place FROM pg_attribute a
-                 WHERE a.attrelid = native AND a.attnum > 0 AND NOT a.attisdropped) n
-          LEFT JOIN (SELECT a.*, row_number() OVER (ORDER BY a.attnum) AS place FROM pg_attribute a
-                      WHERE a.attrelid = partition AND a.attnum > 0 AND NOT a.attisdropped) p
-               ON (p.attname, p.place) = (n.attname, n.place)
-          LEFT JOIN pg_attrdef d ON d.adrelid = native AND d.adnum = n.attnum AND n.attgenerated = ''
-    LOOP
-        PERFORM zbxhist_internal.refuse('55000', format('default partition %s has its columns in another order than table %s',
-            partition, native),
-            detail => 'It would become the table itself, because it has rows.  Move them to partitions first.')
-          WHERE item.is_same IS NOT TRUE;
-        PERFORM zbxhist_internal.execute_as_owner(partition, format(
-            'ALTER TABLE %s ALTER COLUMN %I %s DEFAULT %s', partition, item.attname,
-            CASE WHEN item.value IS NULL THEN 'DROP' ELSE 'SET' END, coalesce(item.value, '')));
-    END LOOP;
-    RETURN partition;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.release_default IS
-'Detaches a default partition; drops it if it is empty, else makes it ready to be a parent and returns it (internal)';
 
 -- Names of indexes, too: those of Zabbix are known to its upgrades.
 CREATE FUNCTION zbxhist_internal.take_place(native regclass, new_table regclass, former_name name DEFAULT NULL)
@@ -200,7 +121,10 @@ BEGIN
     PERFORM zbxhist_internal.verify_native(native);
     policy := zbxhist_internal.adoption_policy(native);
     PERFORM zbxhist_internal.leave_partman(native);
-    waited := zbxhist_internal.lock_native(native);
+    -- the parent before its partitions, as everybody locks them
+    taken := ARRAY(SELECT p.partition FROM zbxhist_internal.native_partitions(native) p);
+    waited := zbxhist_internal.lock_together(taken || native, native || taken, 'ACCESS EXCLUSIVE',
+        'A long transaction is using it.  Repeat the call when that has ended.');
     locked := clock_timestamp();
     PERFORM zbxhist_internal.verify_native(native);
     -- those that were made meanwhile
@@ -209,8 +133,33 @@ BEGIN
     taken := ARRAY(SELECT p.partition FROM zbxhist_internal.native_partitions(native) p
                     WHERE NOT p.is_default ORDER BY p.from_clock);
     -- the default one first: each that is detached before changes its bounds
-    SELECT zbxhist_internal.release_default(native, p.partition) INTO result
-      FROM zbxhist_internal.native_partitions(native) p WHERE p.is_default;
+    SELECT p.partition INTO result FROM zbxhist_internal.native_partitions(native) p WHERE p.is_default;
+    IF FOUND THEN
+        PERFORM zbxhist_internal.execute_as_owner(native, format('ALTER TABLE %s DETACH PARTITION %s', native, result));
+        IF NOT zbxhist_internal.has_own_rows(result, NULL) THEN
+            PERFORM zbxhist_internal.execute_as_owner(native, format('DROP TABLE %s', result));
+            result := NULL;
+        END IF;
+    END IF;
+    -- one that holds rows is a plain table with all that a parent needs: it becomes the parent,
+    -- and its rows are that one's own.  It may have other defaults, or its columns in another order
+    FOR item IN
+        SELECT n.attname, n.atttypid = p.atttypid AS is_same, pg_get_expr(d.adbin, d.adrelid) AS value
+          FROM (SELECT a.*, row_number() OVER (ORDER BY a.attnum) AS place FROM pg_attribute a
+                 WHERE a.attrelid = native AND result IS NOT NULL AND a.attnum > 0 AND NOT a.attisdropped) n
+          LEFT JOIN (SELECT a.*, row_number() OVER (ORDER BY a.attnum) AS place FROM pg_attribute a
+                      WHERE a.attrelid = result AND a.attnum > 0 AND NOT a.attisdropped) p
+               ON (p.attname, p.place) = (n.attname, n.place)
+          LEFT JOIN pg_attrdef d ON d.adrelid = native AND d.adnum = n.attnum AND n.attgenerated = ''
+    LOOP
+        PERFORM zbxhist_internal.refuse('55000', format('default partition %s has its columns in another order than table %s',
+            result, native),
+            detail => 'It would become the table itself, because it has rows.  Move them to partitions first.')
+          WHERE item.is_same IS NOT TRUE;
+        PERFORM zbxhist_internal.execute_as_owner(result, format(
+            'ALTER TABLE %s ALTER COLUMN %I %s DEFAULT %s', result, item.attname,
+            CASE WHEN item.value IS NULL THEN 'DROP' ELSE 'SET' END, coalesce(item.value, '')));
+    END LOOP;
     result := coalesce(result, zbxhist_internal.new_plain_table(native));
     PERFORM zbxhist_internal.clone_columns(native, result);
     PERFORM zbxhist_internal.clone_grants(native, result);

@@ -40,59 +40,6 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.plan_setup IS 'What setup does with each table that it finds (internal)';
 
-CREATE FUNCTION zbxhist_internal.set_up(
-    given zbxhist.managed_schema, never_pack boolean, configure_zabbix boolean, dry_run boolean, schemas name[],
-    fresh zbxhist.parent_config[], altered regclass[]) RETURNS TABLE (parent regclass, action text, detail text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    zabbix name;
-    target regclass;
-    policy zbxhist.parent_config;
-BEGIN
-    FOREACH zabbix IN ARRAY schemas LOOP
-        IF configure_zabbix THEN
-            action := 'configure_zabbix';
-            detail := zbxhist_internal.configure_zabbix(zabbix, dry_run);
-            RETURN NEXT;
-        END IF;
-    END LOOP;
-    IF NOT dry_run THEN
-        PERFORM zbxhist_internal.adopt(f) FROM unnest(fresh) f;
-        FOREACH target IN ARRAY altered LOOP
-            -- a session that is changing it is waited for, else its change would be undone
-            SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = target FOR UPDATE;
-            PERFORM zbxhist_internal.write_policy(
-                zbxhist_internal.changed_policy(policy, z.is_trends, given, never_pack))
-               FROM pg_class k
-               JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
-              WHERE k.oid = target;
-        END LOOP;
-        -- only now: what was remembered before counts for the tables above
-        INSERT INTO zbxhist.managed_schema
-        SELECT o.* FROM unnest(schemas) s, zbxhist_internal.merged_options(s, given, never_pack) o
-        ON CONFLICT ON CONSTRAINT managed_schema_pkey DO UPDATE
-           SET history_retention = excluded.history_retention, trends_retention = excluded.trends_retention,
-               premake = excluded.premake, pack_after = excluded.pack_after, move_existing = excluded.move_existing,
-               excluded = excluded.excluded, history_interval = excluded.history_interval, ingest = excluded.ingest,
-               max_age = excluded.max_age, max_ahead = excluded.max_ahead;
-    END IF;
-    action := 'preload';
-    detail := zbxhist_internal.preload_library(dry_run);
-    IF detail IS NOT NULL THEN
-        RETURN NEXT;
-    END IF;
-    FOR detail IN SELECT 'left to a superuser: ' || r.command FROM zbxhist_internal.overriding_roles() r LOOP
-        RETURN NEXT;
-    END LOOP;
-    -- last: its lock stops writers until the end of the transaction
-    IF NOT dry_run THEN
-        PERFORM zbxhist_internal.attach_triggers(ARRAY(SELECT f.parent FROM unnest(fresh) f));
-    END IF;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.set_up IS 'The part of setup that changes something (internal)';
-
 CREATE FUNCTION zbxhist_internal.setup_command(
     given zbxhist.managed_schema, never_pack boolean, configure_zabbix boolean) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
@@ -137,6 +84,9 @@ DECLARE
     fresh    zbxhist.parent_config[] := '{}';
     altered  regclass[] := '{}';
     losses   text[] := '{}';
+    zabbix   name;
+    target   regclass;
+    policy   zbxhist.parent_config;
 BEGIN
     PERFORM zbxhist_internal.refuse('22004', 'configure_zabbix, dry_run, accept_deletion and never_pack must not be null')
       WHERE configure_zabbix IS NULL OR dry_run IS NULL OR accept_deletion IS NULL OR never_pack IS NULL;
@@ -173,8 +123,46 @@ BEGIN
         RETURN QUERY SELECT * FROM zbxhist_internal.ask_consent(losses, dry_run,
             zbxhist_internal.setup_command(given, never_pack, configure_zabbix));
     END IF;
-    RETURN QUERY SELECT * FROM zbxhist_internal.set_up(
-        given, never_pack, configure_zabbix, dry_run, schemas, fresh, altered);
+    parent := NULL;
+    FOREACH zabbix IN ARRAY schemas LOOP
+        IF configure_zabbix THEN
+            action := 'configure_zabbix';
+            detail := zbxhist_internal.configure_zabbix(zabbix, dry_run);
+            RETURN NEXT;
+        END IF;
+    END LOOP;
+    IF NOT dry_run THEN
+        PERFORM zbxhist_internal.adopt(f) FROM unnest(fresh) f;
+        FOREACH target IN ARRAY altered LOOP
+            -- a session that is changing it is waited for, else its change would be undone
+            SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = target FOR UPDATE;
+            PERFORM zbxhist_internal.write_policy(
+                zbxhist_internal.changed_policy(policy, z.is_trends, given, never_pack))
+               FROM pg_class k
+               JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+              WHERE k.oid = target;
+        END LOOP;
+        -- only now: what was remembered before counts for the tables above
+        INSERT INTO zbxhist.managed_schema
+        SELECT o.* FROM unnest(schemas) s, zbxhist_internal.merged_options(s, given, never_pack) o
+        ON CONFLICT ON CONSTRAINT managed_schema_pkey DO UPDATE
+           SET history_retention = excluded.history_retention, trends_retention = excluded.trends_retention,
+               premake = excluded.premake, pack_after = excluded.pack_after, move_existing = excluded.move_existing,
+               excluded = excluded.excluded, history_interval = excluded.history_interval, ingest = excluded.ingest,
+               max_age = excluded.max_age, max_ahead = excluded.max_ahead;
+    END IF;
+    action := 'preload';
+    detail := zbxhist_internal.preload_library(dry_run);
+    IF detail IS NOT NULL THEN
+        RETURN NEXT;
+    END IF;
+    FOR detail IN SELECT 'left to a superuser: ' || r.command FROM zbxhist_internal.overriding_roles() r LOOP
+        RETURN NEXT;
+    END LOOP;
+    -- last: its lock stops writers until the end of the transaction
+    IF NOT dry_run THEN
+        PERFORM zbxhist_internal.attach_triggers(ARRAY(SELECT f.parent FROM unnest(fresh) f));
+    END IF;
 END
 $$;
 

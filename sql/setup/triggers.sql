@@ -29,37 +29,15 @@ COMMENT ON FUNCTION zbxhist_internal.create_triggers IS
 'Creates the routing triggers that a managed table lacks (internal)';
 
 -- CREATE TRIGGER needs SHARE ROW EXCLUSIVE, for which running INSERTs must end
--- and behind which new ones queue.  So: all locks in the order in which Zabbix
--- takes its own (no deadlock), all waits together no longer than
--- zbxhist.maintenance_lock_timeout, everything let go between the tries.
+-- and behind which new ones queue.  The callers name them in the order in which Zabbix
+-- locks them.
 CREATE FUNCTION zbxhist_internal.attach_triggers(parents regclass[]) RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    tries    CONSTANT integer := 12;
-    budget   CONSTANT integer := zbxhist_internal.short_lock_timeout();
-    started  timestamptz;
-    waited   interval := '0';
-    parent   regclass;
+    waited CONSTANT interval := zbxhist_internal.lock_together('{}', parents, 'SHARE ROW EXCLUSIVE',
+        'A long transaction is writing to it.  Nothing has been changed: repeat the call when that has ended.');
+    parent regclass;
 BEGIN
-    FOR try IN 1 .. tries LOOP
-        started := clock_timestamp();
-        BEGIN
-            FOREACH parent IN ARRAY parents LOOP
-                PERFORM set_config('lock_timeout', greatest(1, budget
-                    - round(extract(epoch FROM clock_timestamp() - started) * 1000))::text, true);
-                EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', parent);
-            END LOOP;
-            waited := waited + (clock_timestamp() - started);
-            EXIT;
-        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
-            waited := waited + (clock_timestamp() - started);
-            PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', parent, budget, tries),
-                detail => 'A long transaction is writing to it.  Nothing has been changed: repeat the call when that has ended.',
-                hint => zbxhist_internal.long_transactions())
-              WHERE try = tries;
-        END;
-        PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
-    END LOOP;
     FOREACH parent IN ARRAY parents LOOP
         PERFORM zbxhist_internal.create_triggers(parent);
         PERFORM zbxhist_internal.invalidate(parent);

@@ -89,15 +89,22 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.verify_not_in_other_care IS
 'Raises an error if TimescaleDB or pg_partman looks after the table (internal)';
 
-CREATE FUNCTION zbxhist_internal.column_problem(parent regclass, OUT problem text, OUT state text, OUT remedy text)
+CREATE FUNCTION zbxhist_internal.column_problem(
+    parent regclass, OUT problem text, OUT state text, OUT remedy text, OUT repair text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    SELECT f.a[1], f.a[2], coalesce(f.a[3], 'zbxhist manages tables shaped like Zabbix history: itemid bigint, clock integer and values.')
-      INTO problem, state, remedy
+    SELECT f.a[1], f.a[2], coalesce(f.a[3], 'zbxhist manages tables shaped like Zabbix history: itemid bigint, clock integer and values.'),
+           coalesce(f.a[4], f.a[3])
+      INTO problem, state, remedy, repair
       FROM (SELECT w.place, CASE
-                   WHEN a.attname IS NULL THEN ARRAY[format('table %s has no column "%s"', parent, w.name), '42703']
+                   WHEN a.attname IS NULL THEN ARRAY[format('table %s has no column "%s"', parent, w.name), '42703', NULL,
+                       'ALTER TABLE ' || parent || ' RENAME COLUMN '
+                       || quote_ident(zbxhist_internal.renamed_column(parent, w.name)) || ' TO ' || w.name || ';']
                    WHEN a.atttypid <> w.type THEN ARRAY[
-                       format('column "%s" of table %s is of type %s, not %s', w.name, parent, a.atttypid::regtype, w.type), '42804']
+                       format('column "%s" of table %s is of type %s, not %s', w.name, parent, a.atttypid::regtype, w.type), '42804', NULL,
+                       (SELECT format('ALTER TABLE %s ALTER COLUMN %I TYPE %s;', parent, w.name, w.type)
+                          FROM pg_cast t
+                         WHERE t.castsource = a.atttypid AND t.casttarget = w.type AND t.castcontext IN ('a', 'i'))]
                    WHEN NOT a.attnotnull THEN ARRAY[format('column "%s" of table %s can be null', w.name, parent), '42804',
                        format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL;', parent, w.name)]
                    WHEN a.attgenerated <> '' THEN ARRAY[format('column "%s" of table %s is generated', w.name, parent), '0A000'] END
@@ -114,7 +121,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.column_problem IS
-'Why a table has not the columns itemid and clock as Zabbix has them, with the code of that error and what mends it; NULL if it has them (internal)';
+'Why a table has not the columns itemid and clock as Zabbix has them, with the code of that error, what mends it, and what gives a managed table back the column as it was, if that is known; NULL if it has them (internal)';
 
 CREATE FUNCTION zbxhist_internal.verify_columns(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$

@@ -48,7 +48,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
     SELECT CASE WHEN s.source LIKE 'config.%'
                 THEN format('UPDATE %I.config SET %I = %L;', zabbix, setting, setting_command.value)
                 ELSE format('UPDATE %I.settings SET %I = %L WHERE name = %L;', zabbix,
-                            CASE WHEN setting LIKE '%\_mode' THEN 'value_int' ELSE 'value_str' END, setting_command.value, setting) END
+                            CASE WHEN setting ~ '_(mode|global)$' THEN 'value_int' ELSE 'value_str' END, setting_command.value, setting) END
       FROM zbxhist_internal.zabbix_setting(zabbix, setting) s
 $$;
 
@@ -129,16 +129,9 @@ BEGIN
         CONTINUE WHEN answer.value = setting.value::text;
         changes := changes || format('%s = %s', answer.source, setting.value);
         CONTINUE WHEN dry_run;
-        IF answer.source LIKE 'config.%' THEN
-            PERFORM zbxhist_internal.execute_as_owner(
-                format('%I.config', schema_name)::regclass,
-                format('UPDATE %I.config SET %I = %s', schema_name, setting.name, setting.value));
-        ELSE
-            PERFORM zbxhist_internal.execute_as_owner(
-                format('%I.settings', schema_name)::regclass,
-                format('UPDATE %I.settings SET value_int = %s WHERE name = %L',
-                       schema_name, setting.value, setting.name));
-        END IF;
+        PERFORM zbxhist_internal.execute_as_owner(
+            format('%I.%s', schema_name, split_part(answer.source, '.', 1))::regclass,
+            zbxhist_internal.setting_command(schema_name, setting.name, setting.value::text));
     END LOOP;
     RETURN coalesce(nullif(array_to_string(changes, ', '), ''), 'nothing to change');
 END
