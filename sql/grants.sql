@@ -47,7 +47,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     minimum_time, missing_auditlog_ranges, missing_foreign_keys, missing_indexes, missing_options, missing_ranges,
     missing_route_triggers, most_partitions, nearest, new_columns, new_policy, new_retention, new_tables,
     next_existing_range, not_packable, object_list, open_check, overlapping, overriding_roles, own_children,
-    own_column, own_items, own_pages, packable_partitions, packed_columns, packed_table, parent_list, parse_period,
+    own_column, own_pages, packable_partitions, packed_columns, packed_table, parent_list, parse_period,
     partition_bounds, partition_name, partitions_to_pack, partitions_to_split, patient_lock_timeout,
     places_to_replace, plan_setup, possible_ingest, preload_command, preview, preview_parent, preview_steps,
     privileges, probable_rows, range, range_support, ranges_of_day, ranges_to_compact, refuse, renamed_column,

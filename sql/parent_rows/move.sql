@@ -20,6 +20,7 @@ DECLARE
     action CONSTANT text := CASE step WHEN 'move' THEN 'move' ELSE 'undo' END;
     bounds record;
     state  zbxhist.parent_state;
+    items  bigint[];
     batch  record;
 BEGIN
     SELECT p.from_clock, p.to_clock INTO bounds
@@ -32,9 +33,11 @@ BEGIN
         PERFORM zbxhist_internal.set_action(parent, action, partition::text);
         SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_move.parent;
     END IF;
-    IF state.first_itemid IS NULL AND bounds.from_clock IS NOT NULL THEN
-        SELECT i.first_itemid, i.final_itemid INTO state.first_itemid, state.final_itemid
-          FROM zbxhist_internal.own_items(source) i;
+    IF state.first_itemid IS NULL AND bounds.from_clock IS NOT NULL
+       AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = source AND a.attname = 'itemid' AND a.atttypid = 'bigint'::regtype) THEN
+        items := zbxhist_internal.execute_as_owner(source, format('SELECT ARRAY[min(itemid), max(itemid)] FROM ONLY %s', source));
+        state.first_itemid := items[1];
+        state.final_itemid := items[2];
     END IF;
     batch := zbxhist_internal.move_rows(source, target, bounds.from_clock, bounds.to_clock, state.position_itemid,
                                          CASE WHEN bounds.from_clock IS NULL THEN 50000 ELSE 5000 END);

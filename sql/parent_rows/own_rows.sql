@@ -6,12 +6,6 @@ LANGUAGE c VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_count_own_rows'
 COMMENT ON FUNCTION zbxhist_internal.count_own_rows IS
 'Number of rows of the table itself, all or those in a clock range, counted without a query, which might run its owner''s code (internal)';
 
-CREATE FUNCTION zbxhist_internal.own_items(relation regclass, OUT first_itemid bigint, OUT final_itemid bigint)
-LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_own_items';
-
-COMMENT ON FUNCTION zbxhist_internal.own_items IS
-'The first and the last item of which the table itself has rows, if it has an index that says so (internal)';
-
 CREATE FUNCTION zbxhist_internal.own_pages(parent regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(pg_relation_size(parent, 'main'), 0) / current_setting('block_size')::bigint

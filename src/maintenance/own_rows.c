@@ -26,14 +26,11 @@
 #include "catalog/columns.h"
 #include "catalog/owned_table.h"
 #include "compat.h"
-#include "result_row.h"
-#include "rows/index_next.h"
 #include "rows/item_index.h"
 #include "rows/moving.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_count_own_rows);
 PG_FUNCTION_INFO_V1(zbxhist_has_own_rows);
-PG_FUNCTION_INFO_V1(zbxhist_own_items);
 PG_FUNCTION_INFO_V1(zbxhist_waiting_clock);
 
 /* what is asked of the rows of a range of clocks */
@@ -184,59 +181,4 @@ zbxhist_count_own_rows(PG_FUNCTION_ARGS)
 				 PG_ARGISNULL(1) ? ZBXHIST_CLOCK_MIN : PG_GETARG_INT64(1),
 				 PG_ARGISNULL(2) ? ZBXHIST_CLOCK_END : PG_GETARG_INT64(2));
 	PG_RETURN_INT64(search.count);
-}
-
-/* ---- of which items ---- */
-
-/*
- * GetOutermostItem sets itemid to the first or last one in an index; returns
- * false if there are no rows.
- */
-static bool
-GetOutermostItem(Relation rel, Relation index, ScanDirection direction,
-				 int64 *itemid)
-{
-	IndexScanDesc scan = index_beginscan_compat(rel, index,
-												GetActiveSnapshot(), 0);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	AttrNumber	attnum = index->rd_index->indkey.values[0];
-	bool		isnull = true;
-
-	index_rescan(scan, NULL, 0, NULL, 0);
-	/* nulls are the last */
-	while (isnull && index_next(scan, direction, slot))
-	{
-		CHECK_FOR_INTERRUPTS();
-		*itemid = DatumGetInt64(slot_getattr(slot, attnum, &isnull));
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	index_endscan(scan);
-	return !isnull;
-}
-
-/*
- * zbxhist_own_items(relation) returns the first and the last item of which the
- * table itself has rows; nulls if there are none, or no index that says it.
- */
-Datum
-zbxhist_own_items(PG_FUNCTION_ARGS)
-{
-	Relation	rel = OpenReadable(PG_GETARG_OID(0), false);
-	Relation	index = ZbxhistFindItemIndex(rel);
-	int64		items[2] = {0};
-	Datum		values[2];
-	bool		nulls[2] = {true, true};
-
-	if (index != NULL)
-	{
-		nulls[0] = !GetOutermostItem(rel, index, ForwardScanDirection,
-									 &items[0]);
-		nulls[1] = !GetOutermostItem(rel, index, BackwardScanDirection,
-									 &items[1]);
-		index_close(index, NoLock);
-	}
-	table_close(rel, NoLock);
-	values[0] = Int64GetDatum(items[0]);
-	values[1] = Int64GetDatum(items[1]);
-	return result_row(fcinfo, values, nulls);
 }

@@ -21,23 +21,6 @@
 #include "rows/row_type.h"
 
 /*
- * FindSameColumn returns the number of the column of that name, or
- * InvalidAttrNumber.  It is tried first at its place in the other table.
- */
-static AttrNumber
-FindSameColumn(TupleDesc desc, const char *name, int place)
-{
-	if (place < desc->natts)
-	{
-		Form_pg_attribute column = TupleDescAttr(desc, place);
-
-		if (!column->attisdropped && strcmp(NameStr(column->attname), name) == 0)
-			return column->attnum;
-	}
-	return ZbxhistFindColumn(desc, name, InvalidOid);
-}
-
-/*
  * ZbxhistRowsFit says whether rows of source tell the value of each column of
  * target.
  */
@@ -49,7 +32,7 @@ ZbxhistRowsFit(TupleDesc source, TupleDesc target)
 		Form_pg_attribute column = TupleDescAttr(target, i);
 
 		if (!column->attisdropped &&
-			FindSameColumn(source, NameStr(column->attname), i) == InvalidAttrNumber)
+			ZbxhistFindColumn(source, NameStr(column->attname), InvalidOid) == InvalidAttrNumber)
 			return false;
 	}
 	return true;
@@ -88,7 +71,7 @@ ZbxhistMapColumns(TupleDesc source, TupleDesc target)
 		Form_pg_attribute column = TupleDescAttr(target, i);
 
 		if (!column->attisdropped)
-			map->attnums[i] = FindSameColumn(source, NameStr(column->attname), i);
+			map->attnums[i] = ZbxhistFindColumn(source, NameStr(column->attname), InvalidOid);
 		if (!SamePlace(source, column, map->attnums[i]))
 			is_same = false;
 	}

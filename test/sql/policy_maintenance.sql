@@ -118,7 +118,7 @@ SELECT zbxhist_internal.has_own_rows('big', c), zbxhist_internal.waiting_clock('
 SELECT zbxhist_internal.has_own_rows('big', NULL);
 SELECT zbxhist_internal.waiting_clock('big', 2001, 5000, true);
 CREATE TABLE no_index AS SELECT * FROM big;
-SELECT (zbxhist_internal.own_items('no_index')).*, zbxhist_internal.count_own_rows('no_index', 0, 1000), zbxhist_internal.has_own_rows('no_index', 2001), zbxhist_internal.has_own_rows('no_index', 2000), zbxhist_internal.waiting_clock('no_index', 0, 1000, true);
+SELECT zbxhist_internal.count_own_rows('no_index', 0, 1000), zbxhist_internal.has_own_rows('no_index', 2001), zbxhist_internal.has_own_rows('no_index', 2000), zbxhist_internal.waiting_clock('no_index', 0, 1000, true);
 
 -- without a primary key
 CREATE TABLE legacy (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0);

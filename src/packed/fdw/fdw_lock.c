@@ -47,8 +47,8 @@ typedef struct LockedTable
 	RowKey	   *key;
 	TupleTableSlot *seen;		/* the row as the plan has it */
 	TupleTableSlot *newest;		/* as it is now */
-	Oid			type;			/* of plan's rows */
-	AttrMap    *map;			/* from their columns; NULL: the same */
+	TupleTableSlot *whole;		/* the same, of the plan's type; or NULL */
+	AttrMap    *map;			/* from its columns; NULL: the same */
 } LockedTable;
 
 /* a LockRows with such */
@@ -68,38 +68,39 @@ static dlist_head open_lockings = DLIST_STATIC_INIT(open_lockings);
 /* ---- the row in the plan ---- */
 
 /*
- * SetSeen makes the whole row of the plan one of the table.
+ * GetJunk reads what a row of the plan has of a table's row; returns false if it is of
+ * another table, or has none.
+ */
+static bool
+GetJunk(const ExecAuxRowMark *aux, TupleTableSlot *slot, AttrNumber attnum,
+		Datum *value)
+{
+	const ExecRowMark *mark = aux->rowmark;
+	bool		isnull;
+
+	if (mark->rti != mark->prti)
+	{
+		*value = ExecGetJunkAttribute(slot, aux->toidAttNo, &isnull);
+		if (isnull || DatumGetObjectId(*value) != mark->relid)
+			return false;
+	}
+	*value = ExecGetJunkAttribute(slot, attnum, &isnull);
+	return !isnull;
+}
+
+/*
+ * BeginWhole prepares for whole rows as the plan has them.
  */
 static void
-SetSeen(LockedTable *locked, Datum whole)
+BeginWhole(LockedTable *locked, HeapTupleHeader header)
 {
-	HeapTupleHeader header = DatumGetHeapTupleHeader(whole);
-	Oid			type = HeapTupleHeaderGetTypeId(header);
-	TupleDesc	desc = lookup_rowtype_tupdesc(type,
-											  HeapTupleHeaderGetTypMod(header));
-	TupleTableSlot *seen = locked->seen;
-	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header),.t_data = header};
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(locked));
+	TupleDesc	desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(header),
+												   HeapTupleHeaderGetTypMod(header));
 
-	if (type != locked->type)
-	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(locked));
-
-		locked->map = ZbxhistMapColumns(desc, seen->tts_tupleDescriptor);
-		locked->type = type;
-		MemoryContextSwitchTo(old);
-	}
-	ExecClearTuple(seen);
-	for (int i = 0; i < seen->tts_tupleDescriptor->natts; i++)
-	{
-		AttrNumber	attnum = locked->map == NULL ? i + 1 : locked->map->attnums[i];
-
-		seen->tts_isnull[i] = true;
-		if (AttributeNumberIsValid(attnum))
-			seen->tts_values[i] = heap_getattr(&tuple, attnum, desc,
-											   &seen->tts_isnull[i]);
-	}
-	ExecStoreVirtualTuple(seen);
-	ReleaseTupleDesc(desc);
+	locked->whole = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	locked->map = ZbxhistMapColumns(desc, locked->seen->tts_tupleDescriptor);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -109,20 +110,18 @@ SetSeen(LockedTable *locked, Datum whole)
 static bool
 GetSeen(LockedTable *locked, TupleTableSlot *slot)
 {
-	const ExecRowMark *mark = locked->mark->rowmark;
-	bool		isnull;
 	Datum		value;
 
-	if (mark->rti != mark->prti)
-	{
-		value = ExecGetJunkAttribute(slot, locked->mark->toidAttNo, &isnull);
-		if (isnull || DatumGetObjectId(value) != mark->relid)
-			return false;
-	}
-	value = ExecGetJunkAttribute(slot, locked->mark->wholeAttNo, &isnull);
-	if (!isnull)
-		SetSeen(locked, value);
-	return !isnull;
+	if (!GetJunk(locked->mark, slot, locked->mark->wholeAttNo, &value))
+		return false;
+	if (locked->whole == NULL)
+		BeginWhole(locked, DatumGetHeapTupleHeader(value));
+	ExecStoreHeapTupleDatum(value, locked->whole);
+	if (locked->map == NULL)
+		ExecCopySlot(locked->seen, locked->whole);
+	else
+		execute_attr_map_slot(locked->map, locked->whole, locked->seen);
+	return true;
 }
 
 /* ---- locking ---- */
@@ -217,17 +216,9 @@ FetchOthers(const RowLocking *locking, TupleTableSlot *slot)
 		TupleTableSlot *other = EvalPlanQualSlot(&locking->node->lr_epqstate,
 												 mark->relation, mark->rti);
 		Datum		value;
-		bool		isnull;
 
 		ExecClearTuple(other);
-		if (mark->rti != mark->prti)
-		{
-			value = ExecGetJunkAttribute(slot, aux->toidAttNo, &isnull);
-			if (isnull || DatumGetObjectId(value) != mark->relid)
-				continue;
-		}
-		value = ExecGetJunkAttribute(slot, aux->ctidAttNo, &isnull);
-		if (isnull)
+		if (!GetJunk(aux, slot, aux->ctidAttNo, &value))
 			continue;
 		/* another wrapper's tables lock what they fetch */
 		if (mark->relation->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
