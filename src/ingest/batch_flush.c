@@ -167,20 +167,13 @@ static void
 CheckKeys(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		  int nrows, bool is_kept)
 {
-	bool		has_others = batch->set->nothers > 0;
 	KeyRows		stored;
 
-	if (!is_kept && !has_others &&
+	if (!is_kept && batch->set->nothers == 0 &&
 		!MayBeInParent(batch, parent, rows->partition))
 		return;
 	stored = RowsOf(batch, rows, nrows);
-	if (!is_kept)
-		ZbxhistCheckParent(parent, &stored);
-	else if (rows->partition == batch->parent || rows->is_run ||
-			 !ZbxhistCheckPartition(parent, rows->partition, &stored))
-		ZbxhistCheckKeptRows(parent, &stored, &batch->has_strays);
-	if (has_others)
-		ZbxhistCheckOthers(parent, &stored);
+	ZbxhistCheckKeys(parent, &stored, is_kept ? &batch->has_strays : NULL);
 	pfree(stored.tuples);
 }
 
@@ -197,8 +190,7 @@ ZbxhistCheckBatchKeptRows(InsertBatch *batch)
 	if (batch->nkept == 0)
 		return;
 	parent = table_open(batch->parent, NoLock);
-	ZbxhistCheckKeptRows(parent, &rows, &batch->has_strays);
-	ZbxhistCheckOthers(parent, &rows);
+	ZbxhistCheckKeys(parent, &rows, &batch->has_strays);
 	table_close(parent, NoLock);
 	ZbxhistClearKeptRows(batch);
 }

@@ -66,7 +66,7 @@ LookAndWait(KeyHolder *place, FoundKey *found)
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		state = place->look(place, NULL, found);
+		state = place->look(place, place->snapshot, found);
 		MemoryContextReset(context);
 		if (state != KEY_UNSURE)
 			break;
@@ -144,7 +144,8 @@ FindReadable(KeyHolder *place, FoundKey *found)
 
 /*
  * ZbxhistFindKeys says whether the key of one of the rows is in a place; waits
- * for transactions that are about to store or delete it.
+ * for transactions that are about to store or delete it, unless it looks by a
+ * snapshot of the caller's.
  */
 bool
 ZbxhistFindKeys(KeyHolder *place, FoundKey *found)

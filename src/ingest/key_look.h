@@ -54,6 +54,7 @@ struct KeyHolder
 	Relation	rel;			/* borrowed, locked by the caller */
 	int			nrows;			/* which may be looked for one by one */
 	int			end;			/* nrows, or less */
+	Snapshot	snapshot;		/* to look by, or NULL */
 	bool		may_be_damaged; /* what cannot be read does not have a key */
 	KeyState	(*look) (KeyHolder *place, Snapshot snapshot, FoundKey *found);
 	void		(*close) (KeyHolder *place);

@@ -40,7 +40,6 @@
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/table_keys.h"
-#include "rows/item_range.h"
 #include "rows/stray.h"
 #include "rows/work_lock.h"
 
@@ -96,8 +95,21 @@ typedef struct Place
 	Oid			relid;
 	bool		is_day;
 	PackedDay	day;			/* if it is one */
+	int64		from_clock;
 	int64		to_clock;
 } Place;
+
+/* keys that are looked for */
+typedef struct Lookup
+{
+	Relation	parent;
+	const KeyRows *rows;
+	Snapshot	snapshot;		/* NULL: what is there now, see key_look.h */
+	bool	   *has_strays;		/* if the rows are in the parent: others have
+								 * been told of strays; or NULL */
+	FoundKey	found;
+	HeapTuple	tuple;			/* whose key is found */
+}			Lookup;
 
 /*
  * OpenPlace locks and opens a place; returns NULL if there is no such table any
@@ -123,95 +135,51 @@ OpenPlace(Relation parent, const Place *place, const KeyRows *rows,
 }
 
 /*
- * ClosePlace closes it; the lock stays.
- */
-static void
-ClosePlace(KeyHolder *place)
-{
-	Relation	rel = place->rel;
-
-	place->close(place);
-	table_close(rel, NoLock);
-}
-
-/*
- * FindIn says whether the key of one of the rows is in a place; is_gone is set
- * if there is no such table any more.
+ * FindIn says whether the key of one of the rows is in a place, or in the
+ * partition that it is being unpacked to; is_gone is set if there is no such table
+ * any more.  The locks stay.
  */
 static bool
-FindIn(Relation parent, const Place *place, const KeyRows *rows,
-	   FoundKey *found, bool *is_gone)
+FindIn(Lookup * lookup, const Place *place, const KeyRows *rows, bool *is_gone)
 {
-	KeyHolder  *opened = OpenPlace(parent, place, rows, is_gone);
+	KeyHolder  *opened = OpenPlace(lookup->parent, place, rows, is_gone);
 	Place		partition = {.relid = place->day.partition};
 	bool		ignored;
-	bool		result = false;
 
 	if (opened != NULL)
 	{
-		result = ZbxhistFindKeys(opened, found);
-		ClosePlace(opened);
+		Relation	rel = opened->rel;
+		bool		result;
+
+		opened->snapshot = lookup->snapshot;
+		result = ZbxhistFindKeys(opened, &lookup->found);
+		opened->close(opened);
+		table_close(rel, NoLock);
+		if (result)
+		{
+			lookup->tuple = rows->tuples[lookup->found.row];
+			return true;
+		}
 	}
-	if (result || !place->is_day || !OidIsValid(partition.relid) ||
-		partition.relid == RelationGetRelid(parent))
-		return result;
-	return FindIn(parent, &partition, rows, found, &ignored);
+	return OidIsValid(partition.relid) &&
+		partition.relid != RelationGetRelid(lookup->parent) &&
+		FindIn(lookup, &partition, rows, &ignored);
 }
 
 /*
- * RaiseTaken raises the unique violation for a row whose key was found.
- */
-static void
-RaiseTaken(TupleDesc desc, HeapTuple row, const FoundKey *found)
-{
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
-
-	ExecStoreHeapTuple(row, slot, false);
-	ZbxhistRaiseKeyTaken(found, slot);
-}
-
-/*
- * ZbxhistCheckParent raises 23505 if a row's key is in the parent itself.
- */
-void
-ZbxhistCheckParent(Relation parent, const KeyRows *rows)
-{
-	KeyHolder  *place = ZbxhistOpenTableKeys(parent, parent, rows);
-	FoundKey	found;
-
-	if (ZbxhistFindKeys(place, &found))
-		RaiseTaken(rows->desc, rows->tuples[found.row], &found);
-	place->close(place);
-}
-
-/*
- * ZbxhistCheckPartition raises 23505 if a row's key is in a partition.  Returns
- * false if there is no such table any more.
- */
-bool
-ZbxhistCheckPartition(Relation parent, Oid partition, const KeyRows *rows)
-{
-	Place		place = {.relid = partition};
-	FoundKey	found;
-	bool		is_gone;
-
-	if (FindIn(parent, &place, rows, &found, &is_gone))
-		RaiseTaken(rows->desc, rows->tuples[found.row], &found);
-	return !is_gone;
-}
-
-/* ---- other children ---- */
-
-/*
- * IsOfPackedDay says whether a child is a partition that a packed day is being
- * unpacked to: its rows are found with the day.
+ * FindInTables says whether the key of one of the rows is in one of some tables.
  */
 static bool
-IsOfPackedDay(const PartitionSet *set, Oid child)
+FindInTables(Lookup * lookup, const List *tables)
 {
-	for (int i = 0; i < set->npacked_days; i++)
+	ListCell   *lc;
+
+	foreach(lc, tables)
 	{
-		if (set->packed_days[i].partition == child)
+		Place		place = {.relid = lfirst_oid(lc)};
+		bool		ignored;
+
+		if (FindIn(lookup, &place, lookup->rows, &ignored))
 			return true;
 	}
 	return false;
@@ -219,7 +187,8 @@ IsOfPackedDay(const PartitionSet *set, Oid child)
 
 /*
  * ListOthers returns the children that are no partitions and may have rows of
- * their own.
+ * their own.  One that a packed day is being unpacked to is not among them: its rows
+ * are found with the day.
  */
 static List *
 ListOthers(const PartitionSet *set)
@@ -227,53 +196,13 @@ ListOthers(const PartitionSet *set)
 	List	   *result = NIL;
 
 	for (int i = 0; i < set->nothers; i++)
-	{
-		if (!IsOfPackedDay(set, set->others[i]))
-			result = lappend_oid(result, set->others[i]);
-	}
+		result = lappend_oid(result, set->others[i]);
+	for (int i = 0; i < set->npacked_days; i++)
+		result = list_delete_oid(result, set->packed_days[i].partition);
 	return result;
 }
 
-/*
- * FindInOthers says whether the key of one of the rows is in another child.
- */
-static bool
-FindInOthers(Relation parent, const KeyRows *rows, FoundKey *found)
-{
-	ListCell   *lc;
-
-	foreach(lc, ListOthers(ZbxhistGetPartitionSet(parent)))
-	{
-		Place		place = {.relid = lfirst_oid(lc)};
-		bool		ignored;
-
-		if (FindIn(parent, &place, rows, found, &ignored))
-			return true;
-	}
-	return false;
-}
-
-/*
- * ZbxhistCheckOthers raises 23505 if a row's key is in another child.
- */
-void
-ZbxhistCheckOthers(Relation parent, const KeyRows *rows)
-{
-	FoundKey	found;
-
-	if (FindInOthers(parent, rows, &found))
-		RaiseTaken(rows->desc, rows->tuples[found.row], &found);
-}
-
 /* ---- by the rows' clocks ---- */
-
-/* a row with a place that may have its key */
-typedef struct PlacedRow
-{
-	int32		clock;
-	int			number;			/* keeps those of a clock in order */
-	HeapTuple	tuple;
-} PlacedRow;
 
 /*
  * FindClockPlace finds the partition or packed day that a clock has by now; returns
@@ -290,6 +219,7 @@ FindClockPlace(const PartitionSet *set, int32 clock, Place *place)
 	if (partition != NULL)
 	{
 		place->relid = partition->relid;
+		place->from_clock = partition->from_clock;
 		place->to_clock = partition->to_clock;
 	}
 	else if (day != NULL)
@@ -297,129 +227,128 @@ FindClockPlace(const PartitionSet *set, int32 clock, Place *place)
 		place->relid = day->relid;
 		place->is_day = true;
 		place->day = *day;
+		place->from_clock = day->from_clock;
 		place->to_clock = day->to_clock;
 	}
 	return OidIsValid(place->relid);
 }
 
 /*
- * compare_placed_rows orders rows by clock.
+ * TakePlacedRows takes from the rows that are left the first one that has a place,
+ * with all others of that place; those that have none are left out.
  */
-static int
-compare_placed_rows(const void *a, const void *b)
+static void
+TakePlacedRows(const PartitionSet *set, KeyRows *left, KeyRows *placed,
+			   Place *place)
 {
-	const PlacedRow *left = a;
-	const PlacedRow *right = b;
-
-	return compare_places(left->clock, left->number, right->clock,
-						  right->number);
-}
-
-/*
- * PlaceRows fills in those of the rows that have a place, in the order of their
- * clocks; returns their number.
- */
-static int
-PlaceRows(const PartitionSet *set, const KeyRows *rows, PlacedRow *placed)
-{
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(rows->desc,
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(left->desc,
 													&TTSOpsHeapTuple);
-	Place		place;
-	int			n = 0;
+	int			nleft = 0;
 
-	for (int i = 0; i < rows->ntuples; i++)
+	placed->ntuples = 0;
+	for (int i = 0; i < left->ntuples; i++)
 	{
-		ExecStoreHeapTuple(rows->tuples[i], slot, false);
-		if (!ZbxhistGetKeyClock(set, slot, &placed[n].clock) ||
-			!FindClockPlace(set, placed[n].clock, &place))
+		int32		clock;
+
+		ExecStoreHeapTuple(left->tuples[i], slot, false);
+		if (!ZbxhistGetKeyClock(set, slot, &clock) ||
+			(placed->ntuples == 0 && !FindClockPlace(set, clock, place)))
 			continue;
-		placed[n].number = n;
-		placed[n++].tuple = rows->tuples[i];
+		if (clock >= place->from_clock && clock < place->to_clock)
+			placed->tuples[placed->ntuples++] = left->tuples[i];
+		else
+			left->tuples[nleft++] = left->tuples[i];
 	}
+	left->ntuples = nleft;
 	ExecDropSingleTupleTableSlot(slot);
-	qsort(placed, n, sizeof(PlacedRow), compare_placed_rows);
-	return n;
-}
-
-/*
- * FindPlaced says whether the key of one of the first of some rows, those of one
- * place, is there by now, and sets nlooked to how many these are, or 0 if the
- * place has become another one.  If has_strays is not NULL, the rows are in the parent,
- * and others are told of those that may be strays.
- */
-static bool
-FindPlaced(Relation parent, TupleDesc desc, const PlacedRow *placed, int nplaced,
-		   bool *has_strays, FoundKey *found, Place *place, int *nlooked)
-{
-	const PartitionSet *set = ZbxhistGetPartitionSet(parent);
-	KeyRows		rows = {.desc = desc};
-	bool		is_gone;
-	bool		result;
-
-	*nlooked = 1;
-	if (!FindClockPlace(set, placed[0].clock, place))
-		return false;
-	/* it may be a new partition, or a day that will have one */
-	if (has_strays != NULL && (!place->is_day || place->day.has_runs ||
-							   OidIsValid(place->day.partition)))
-		ZbxhistNoteStrayOnce(parent, has_strays);
-	rows.tuples = palloc(sizeof(HeapTuple) * nplaced);
-	for (int i = 0; i < nplaced && placed[i].clock < place->to_clock; i++)
-		rows.tuples[rows.ntuples++] = placed[i].tuple;
-	result = FindIn(parent, place, &rows, found, &is_gone);
-	pfree(rows.tuples);
-	*nlooked = is_gone && !ZbxhistPartitionSetIsValid(set) ? 0 : rows.ntuples;
-	return result;
 }
 
 /*
  * FindByClocks says whether the key of one of the rows is in the partition or
- * packed day that its clock has by now, and sets relid to that and row to the
- * row.  Either may be changed for the other meanwhile; then its successor is
- * looked at.
+ * packed day that its clock has by now, and sets relid to that.  Either may be
+ * changed for the other meanwhile; then its successor is looked at.
  */
 static bool
-FindByClocks(Relation parent, const KeyRows *rows, bool *has_strays,
-			 FoundKey *found, Oid *relid, HeapTuple *row)
+FindByClocks(Lookup * lookup, Oid *relid)
 {
-	PlacedRow  *placed = palloc(sizeof(PlacedRow) * rows->ntuples);
-	int			nplaced = PlaceRows(ZbxhistGetPartitionSet(parent), rows,
-									placed);
+	Size		size = sizeof(HeapTuple) * lookup->rows->ntuples;
+	KeyRows		left = *lookup->rows;
+	KeyRows		placed = left;
 	bool		result = false;
-	int			nlooked;
 
-	for (int i = 0; i < nplaced && !result; i += nlooked)
+	left.tuples = memcpy(palloc(size), left.tuples, size);
+	placed.tuples = palloc(size);
+	while (left.ntuples > 0 && !result)
 	{
+		const PartitionSet *set = ZbxhistGetPartitionSet(lookup->parent);
 		Place		place;
+		bool		is_gone;
 
 		CHECK_FOR_INTERRUPTS();
-		result = FindPlaced(parent, rows->desc, &placed[i], nplaced - i,
-							has_strays, found, &place, &nlooked);
+		TakePlacedRows(set, &left, &placed, &place);
+		if (placed.ntuples == 0)
+			break;
+		/* it may be a new partition, or a day that will have one */
+		if (lookup->has_strays != NULL &&
+			(!place.is_day || place.day.has_runs ||
+			 OidIsValid(place.day.partition)))
+			ZbxhistNoteStrayOnce(lookup->parent, lookup->has_strays);
+		result = FindIn(lookup, &place, &placed, &is_gone);
 		*relid = place.relid;
-		if (result)
-			*row = placed[i + found->row].tuple;
+		if (!is_gone || ZbxhistPartitionSetIsValid(set))
+			continue;
+		memcpy(&left.tuples[left.ntuples], placed.tuples,
+			   sizeof(HeapTuple) * placed.ntuples);
+		left.ntuples += placed.ntuples;
 	}
-	pfree(placed);
+	pfree(left.tuples);
+	pfree(placed.tuples);
 	return result;
 }
 
+/* ---- looking ---- */
+
 /*
- * ZbxhistCheckKeptRows raises 23505 if the key of one of the rows, which are in
- * the parent by now, is in a partition or packed day too: those there were and
- * those made meanwhile, which a session that inserts the same key may already
- * use.  *has_strays says whether the statement has told other sessions of
- * strays, as it does here if some are.
+ * FindInOthers says whether the key of one of the rows is in another child.
+ */
+static bool
+FindInOthers(Lookup * lookup)
+{
+	return FindInTables(lookup,
+						ListOthers(ZbxhistGetPartitionSet(lookup->parent)));
+}
+
+/*
+ * ZbxhistCheckKeys raises 23505 if the key of one of the rows, which have been
+ * stored, is anywhere else.  Rows of a partition, or of runs, are looked for in the
+ * parent; those of the parent, for which has_strays is given, in partitions
+ * and packed days: those there were and those made meanwhile, which a session
+ * that inserts the same key may already use.  *has_strays says whether the statement
+ * has told other sessions of strays, as it does here if some are.
  */
 void
-ZbxhistCheckKeptRows(Relation parent, const KeyRows *rows, bool *has_strays)
+ZbxhistCheckKeys(Relation parent, const KeyRows *rows, bool *has_strays)
 {
-	FoundKey	found;
-	Oid			relid;
-	HeapTuple	row;
+	Lookup		lookup = {.parent = parent,.rows = rows,.has_strays = has_strays};
+	bool		is_taken;
+	Oid			ignored;
 
-	AcceptInvalidationMessages();
-	if (FindByClocks(parent, rows, has_strays, &found, &relid, &row))
-		RaiseTaken(rows->desc, row, &found);
+	if (has_strays != NULL)
+	{
+		AcceptInvalidationMessages();
+		is_taken = FindByClocks(&lookup, &ignored);
+	}
+	else
+		is_taken = FindInTables(&lookup,
+								list_make1_oid(RelationGetRelid(parent)));
+	if (is_taken || FindInOthers(&lookup))
+	{
+		TupleTableSlot *slot = MakeSingleTupleTableSlot(rows->desc,
+														&TTSOpsHeapTuple);
+
+		ExecStoreHeapTuple(lookup.tuple, slot, false);
+		ZbxhistRaiseKeyTaken(&lookup.found, slot);
+	}
 }
 
 /*
@@ -429,18 +358,19 @@ ZbxhistCheckKeptRows(Relation parent, const KeyRows *rows, bool *has_strays)
 bool
 ZbxhistKeyIsElsewhere(Relation parent, const KeyRows *row, Oid *relid)
 {
-	FoundKey	found;
-	HeapTuple	tuple;
+	Lookup		lookup = {.parent = parent,.rows = row};
 
-	if (FindByClocks(parent, row, NULL, &found, relid, &tuple))
+	if (FindByClocks(&lookup, relid))
 		return true;
 	*relid = InvalidOid;
-	return FindInOthers(parent, row, &found);
+	return FindInOthers(&lookup);
 }
 
-/* ---- what a snapshot sees ---- */
-
 /*
+ * ZbxhistRequireSeenKey raises 40001 unless the transaction's snapshot sees a row
+ * of the parent with a key of the row's, as it does all that the transaction
+ * itself has stored, in this very command too.
+ *
  * At REPEATABLE READ and SERIALIZABLE, ON CONFLICT DO NOTHING must not pass over
  * a row because of one that the transaction does not see: it would act upon
  * what has been committed since.  The executor raises 40001 then (see
@@ -452,66 +382,17 @@ ZbxhistKeyIsElsewhere(Relation parent, const KeyRows *row, Oid *relid)
  * that key, wherever it has been.  A row that was updated since is seen
  * as it was, and passed over.
  */
-
-/*
- * IsSeenIn says whether a snapshot sees a key of the row in a place.
- */
-static bool
-IsSeenIn(Relation parent, const Place *place, const KeyRows *row,
-		 Snapshot snapshot)
-{
-	bool		is_gone;
-	KeyHolder  *opened = OpenPlace(parent, place, row, &is_gone);
-	FoundKey	found = {.row = 0};
-	bool		result;
-
-	if (opened == NULL)
-		return false;
-	result = opened->look(opened, snapshot, &found) != KEY_FREE;
-	ClosePlace(opened);
-	return result;
-}
-
-/*
- * IsKeySeen says whether a snapshot sees a row with a key of the row's.
- */
-static bool
-IsKeySeen(Relation parent, const KeyRows *row, Snapshot snapshot)
-{
-	const PartitionSet *set = ZbxhistGetPartitionSet(parent);
-	List	   *tables = lcons_oid(RelationGetRelid(parent), ListOthers(set));
-	PlacedRow	placed;
-	Place		place = {.relid = InvalidOid};
-	ListCell   *lc;
-
-	if (PlaceRows(set, row, &placed) > 0)
-		(void) FindClockPlace(set, placed.clock, &place);
-	if (OidIsValid(place.day.partition))
-		tables = lappend_oid(tables, place.day.partition);
-	foreach(lc, tables)
-	{
-		Place		table = {.relid = lfirst_oid(lc)};
-
-		if (IsSeenIn(parent, &table, row, snapshot))
-			return true;
-	}
-	return OidIsValid(place.relid) && IsSeenIn(parent, &place, row, snapshot);
-}
-
-/*
- * ZbxhistRequireSeenKey raises 40001 unless the transaction's snapshot sees a row
- * of the parent with a key of the row's, as it does all that the transaction
- * itself has stored, in this very command too.
- */
 void
 ZbxhistRequireSeenKey(Relation parent, const KeyRows *row)
 {
-	Snapshot	snapshot;
+	Lookup		lookup = {.parent = parent,.rows = row};
+	Oid			ignored;
 
 	PushCopiedSnapshot(GetTransactionSnapshot());
-	snapshot = GetActiveSnapshot();
-	snapshot->curcid = GetCurrentCommandId(false) + 1;
-	if (!IsKeySeen(parent, row, snapshot))
+	lookup.snapshot = GetActiveSnapshot();
+	lookup.snapshot->curcid = GetCurrentCommandId(false) + 1;
+	if (!FindInTables(&lookup, list_make1_oid(RelationGetRelid(parent))) &&
+		!FindInOthers(&lookup) && !FindByClocks(&lookup, &ignored))
 		ereport(ERROR,
 				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				errmsg("could not serialize access due to concurrent update"));

@@ -11,12 +11,8 @@
 #include "ingest/key_look.h"
 
 extern bool ZbxhistLockForInsert(Oid relid);
-extern void ZbxhistCheckParent(Relation parent, const KeyRows *rows);
-extern void ZbxhistCheckOthers(Relation parent, const KeyRows *rows);
-extern bool ZbxhistCheckPartition(Relation parent, Oid partition,
-								  const KeyRows *rows);
-extern void ZbxhistCheckKeptRows(Relation parent, const KeyRows *rows,
-								 bool *has_strays);
+extern void ZbxhistCheckKeys(Relation parent, const KeyRows *rows,
+							 bool *has_strays);
 extern bool ZbxhistKeyIsElsewhere(Relation parent, const KeyRows *row,
 								  Oid *relid);
 extern void ZbxhistRequireSeenKey(Relation parent, const KeyRows *row);
