@@ -1,24 +1,28 @@
 -- sql/check/server.sql
 
-CREATE FUNCTION zbxhist_internal.counters()
-RETURNS TABLE (parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)
-LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_counters';
-
-COMMENT ON FUNCTION zbxhist_internal.counters IS
-'Values sent to partitions, values kept in the parent, batches, and values planned as fast inserts, since the server started; no rows if the server has no shared memory for it (internal)';
-
 CREATE FUNCTION zbxhist_internal.stored_paths()
-RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
+RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint, values_routed bigint)
 LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_stored_paths';
 
 COMMENT ON FUNCTION zbxhist_internal.stored_paths IS
-'What insert_paths() returns; no rows if the server has no shared memory for it (internal)';
+'What insert_paths() returns, and the values among these that went to partitions; no rows if the server has no shared memory for it (internal)';
+
+CREATE FUNCTION zbxhist_internal.counters()
+RETURNS TABLE (parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)
+LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT p.parent, sum(p.values_routed)::bigint, sum(p.values_stored - p.values_routed)::bigint,
+           sum(p.statements)::bigint, coalesce(sum(p.values_stored) FILTER (WHERE p.path = 'fast'), 0)::bigint
+      FROM zbxhist_internal.stored_paths() p GROUP BY p.parent
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.counters IS
+'Values sent to partitions, values kept in the parent, batches, and values planned as fast inserts, since the server started; no rows if the server has no shared memory for it (internal)';
 
 CREATE FUNCTION zbxhist.insert_paths()
 RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN QUERY SELECT * FROM zbxhist_internal.stored_paths();
+    RETURN QUERY SELECT p.parent, p.path, p.statements, p.values_stored FROM zbxhist_internal.stored_paths() p;
     IF NOT FOUND AND current_setting('server_version_num')::integer < 170000 AND NOT zbxhist_internal.is_shared() THEN
         RAISE NOTICE 'statements are not counted by this server'
             USING DETAIL = 'Before PostgreSQL 17 that needs zbxhist in shared_preload_libraries.';

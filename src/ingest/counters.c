@@ -27,7 +27,6 @@
 #include "ingest/counters.h"
 #include "rows/attempt.h"
 
-PG_FUNCTION_INFO_V1(zbxhist_counters);
 PG_FUNCTION_INFO_V1(zbxhist_stored_paths);
 
 #define MAX_COUNTED_PARENTS 256
@@ -35,16 +34,14 @@ PG_FUNCTION_INFO_V1(zbxhist_stored_paths);
 typedef struct PathCounters
 {
 	pg_atomic_uint64 statements;
-	pg_atomic_uint64 rows;
+	pg_atomic_uint64 rows;		/* stored */
+	pg_atomic_uint64 routed;	/* ... in partitions */
 } PathCounters;
 
 typedef struct ParentCounters
 {
 	pg_atomic_uint64 key;		/* database and parent, or 0 */
-	pg_atomic_uint64 routed;	/* rows put into partitions */
-	pg_atomic_uint64 kept;		/* rows left in the parent */
-	pg_atomic_uint64 batches;	/* statements */
-	PathCounters paths[INSERT_PATH_COUNT];	/* all of them, by their way */
+	PathCounters paths[INSERT_PATH_COUNT];
 } ParentCounters;
 
 typedef struct CountersTable
@@ -67,13 +64,11 @@ InitTable(MEMORY_INIT_PROTO)
 		ParentCounters *slot = &table->parents[i];
 
 		pg_atomic_init_u64(&slot->key, 0);
-		pg_atomic_init_u64(&slot->routed, 0);
-		pg_atomic_init_u64(&slot->kept, 0);
-		pg_atomic_init_u64(&slot->batches, 0);
 		for (int j = 0; j < INSERT_PATH_COUNT; j++)
 		{
 			pg_atomic_init_u64(&slot->paths[j].statements, 0);
 			pg_atomic_init_u64(&slot->paths[j].rows, 0);
+			pg_atomic_init_u64(&slot->paths[j].routed, 0);
 		}
 	}
 }
@@ -165,43 +160,10 @@ ZbxhistCountersAdd(Oid parent, const InsertStats *stats)
 	TryToAttach();
 	if (counters == NULL || (slot = FindCounters(parent)) == NULL)
 		return;
-	pg_atomic_fetch_add_u64(&slot->routed, stats->routed);
-	pg_atomic_fetch_add_u64(&slot->kept, stats->kept);
-	pg_atomic_fetch_add_u64(&slot->batches, 1);
 	path = &slot->paths[stats->path];
 	pg_atomic_fetch_add_u64(&path->statements, 1);
 	pg_atomic_fetch_add_u64(&path->rows, stats->routed + stats->kept);
-}
-
-/*
- * zbxhist_counters returns a row for each parent of this database that has
- * been counted since the server started.
- */
-Datum
-zbxhist_counters(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-
-	InitMaterializedSRF(fcinfo, 0);
-	AttachTable(NULL);
-	for (int i = 0; counters != NULL && i < MAX_COUNTED_PARENTS; i++)
-	{
-		ParentCounters *slot = &counters->parents[i];
-		uint64		key = pg_atomic_read_u64(&slot->key);
-		Datum		values[5];
-		bool		nulls[5] = {false};
-
-		if ((Oid) (key >> 32) != MyDatabaseId)
-			continue;
-		values[0] = ObjectIdGetDatum((Oid) (key & PG_UINT32_MAX));
-		values[1] = UInt64GetDatum(pg_atomic_read_u64(&slot->routed));
-		values[2] = UInt64GetDatum(pg_atomic_read_u64(&slot->kept));
-		values[3] = UInt64GetDatum(pg_atomic_read_u64(&slot->batches));
-		values[4] =
-			UInt64GetDatum(pg_atomic_read_u64(&slot->paths[PATH_FAST].rows));
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	return (Datum) 0;
+	pg_atomic_fetch_add_u64(&path->routed, stats->routed);
 }
 
 /*
@@ -213,8 +175,8 @@ PutPaths(ReturnSetInfo *rsinfo, Oid parent, ParentCounters *slot)
 	for (int i = 0; i < INSERT_PATH_COUNT; i++)
 	{
 		uint64		statements = pg_atomic_read_u64(&slot->paths[i].statements);
-		Datum		values[4];
-		bool		nulls[4] = {false};
+		Datum		values[5];
+		bool		nulls[5] = {false};
 
 		if (statements == 0)
 			continue;
@@ -222,13 +184,14 @@ PutPaths(ReturnSetInfo *rsinfo, Oid parent, ParentCounters *slot)
 		values[1] = CStringGetTextDatum(ZbxhistInsertPathName(i));
 		values[2] = UInt64GetDatum(statements);
 		values[3] = UInt64GetDatum(pg_atomic_read_u64(&slot->paths[i].rows));
+		values[4] = UInt64GetDatum(pg_atomic_read_u64(&slot->paths[i].routed));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 }
 
 /*
- * zbxhist_stored_paths returns the same by the way that statements took, of
- * tables that are still there.
+ * zbxhist_stored_paths returns a row for each parent of this database that is
+ * still there and each way that statements have taken since the server started.
  */
 Datum
 zbxhist_stored_paths(PG_FUNCTION_ARGS)
