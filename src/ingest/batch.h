@@ -23,6 +23,7 @@ typedef struct NewRow
 	bool		is_owned;		/* in the batch's memory, becomes its own */
 	bool		has_clock;
 	int32		clock;			/* 0 if it has none */
+	int32		ns;				/* 0 if it has none */
 	int64		itemid;			/* 0 if it has none */
 } NewRow;
 

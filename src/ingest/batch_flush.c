@@ -22,8 +22,8 @@
 
 #include "ingest/batch_private.h"
 #include "ingest/key_match.h"
-#include "ingest/lookup.h"
 #include "ingest/run_insert.h"
+#include "rows/item_range.h"
 #include "rows/row_type.h"
 #include "rows/stray.h"
 
@@ -47,51 +47,62 @@ ZbxhistCloseBatchTarget(InsertBatch *batch)
 }
 
 /*
- * RowsStillBelong says whether all rows still belong to the partition that
- * they were routed to, after something about the parent has changed.
+ * RowsStillBelong says whether all rows still belong to the partition, or table of
+ * runs, that they were routed to, after something about the parent has changed.
  */
 static bool
 RowsStillBelong(const PartitionSet *set, const BufferedRow *rows, int nrows)
 {
 	for (int i = 0; i < nrows; i++)
 	{
-		const PartitionBounds *partition = ZbxhistFindPartition(set,
-																rows[i].clock);
+		ClockPlace	place;
 
-		if (partition == NULL || partition->relid != rows[i].partition)
+		if (!ZbxhistFindClockPlace(set, position_clock(rows[i].position),
+								   &place) ||
+			place.relid != rows[i].partition || !place.takes_rows)
 			return false;
 	}
-	return true;
+	return set->is_routing;
 }
 
 /*
- * OpenRowsPartition locks and opens the partition of a slice; returns NULL
- * if somebody keeps writers out, it is not the rows' place any more, or they do
- * not fit it.
+ * OpenRowsTable locks and opens the partition, or table of runs, of a slice;
+ * returns NULL if somebody keeps writers out, or it is not the rows' place any
+ * more.
  */
 static Relation
-OpenRowsPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
-				  int nrows)
+OpenRowsTable(const InsertBatch *batch, Relation parent,
+			  const BufferedRow *rows, int nrows)
 {
-	Oid			relid = rows->partition;
-	PartitionSet *set;
-	Relation	rel;
+	const PartitionSet *set;
 
-	if (!ZbxhistLockForInsert(relid))
+	if (!ZbxhistLockForInsert(rows->partition))
 		return NULL;
 
-	/* the lock took in invalidations: is it still a partition? */
+	/* the lock took in invalidations: is it still their place? */
 	set = ZbxhistGetPartitionSet(parent);
 	if (set->generation != batch->generation &&
 		!RowsStillBelong(set, rows, nrows))
 	{
-		UnlockRelationOid(relid, RowExclusiveLock);
+		UnlockRelationOid(rows->partition, RowExclusiveLock);
 		return NULL;
 	}
-	rel = try_table_open(relid, NoLock);
+	return try_table_open(rows->partition, NoLock);
+}
+
+/*
+ * OpenRowsPartition does so for a partition; returns NULL also if the rows do not
+ * fit it.
+ */
+static Relation
+OpenRowsPartition(const InsertBatch *batch, Relation parent,
+				  const BufferedRow *rows, int nrows)
+{
+	Relation	rel = OpenRowsTable(batch, parent, rows, nrows);
+
 	if (rel != NULL &&
 		(!ZbxhistRowsFit(RelationGetDescr(parent), RelationGetDescr(rel)) ||
-		 !ZbxhistTakesKeys(set, parent, rel)))
+		 !ZbxhistTakesKeys(ZbxhistGetPartitionSet(parent), parent, rel)))
 	{
 		table_close(rel, RowExclusiveLock);
 		return NULL;
@@ -205,8 +216,15 @@ static bool
 WriteAsRuns(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 			int nrows)
 {
-	if (!ZbxhistInsertRuns(parent, rows->partition, batch->slice, nrows,
-						   batch->cid))
+	Relation	runs = OpenRowsTable(batch, parent, rows, nrows);
+	bool		is_stored;
+
+	if (runs == NULL)
+		return false;
+	is_stored = ZbxhistInsertRuns(parent, runs, batch->slice, nrows,
+								  batch->cid);
+	table_close(runs, NoLock);
+	if (!is_stored)
 		return false;
 	CheckKeys(batch, parent, rows, nrows, false);
 	batch->stats.routed += nrows;

@@ -180,8 +180,7 @@ OpenBatch(Relation parent, const void *owner, const QueryDesc *query,
 	batch->sets_tag = false;
 	batch->set = set;
 	batch->generation = set->generation;
-	batch->hit.relid = InvalidOid;
-	batch->run_hit.relid = InvalidOid;
+	batch->place.relid = InvalidOid;
 	batch->is_sorted = true;
 	batch->has_strays = false;
 	batch->left_out.nitems = 0;

@@ -16,6 +16,7 @@
 #include "catalog/partition_set.h"
 #include "ingest/batch.h"
 #include "ingest/left_out.h"
+#include "ingest/lookup.h"
 #include "rows/target.h"
 
 /* rows are written when so many, or so many bytes, are buffered */
@@ -39,8 +40,8 @@ typedef struct BufferedRow
 {
 	Oid			partition;		/* or the parent, for a row without one */
 	bool		is_run;			/* partition is a table of runs */
-	int32		clock;
 	int64		itemid;
+	int64		position;
 	int			arrival;		/* keeps equal keys in the statement's order */
 	TupleTableSlot *slot;
 } BufferedRow;
@@ -60,8 +61,7 @@ struct InsertBatch
 	bool		sets_tag;		/* rows count in the statement's command tag */
 	PartitionSet *set;			/* of parent; lives as long as the session */
 	uint32		generation;		/* of set, when the rows were routed */
-	PartitionBounds hit;		/* the last row's partition; relid 0: none */
-	PackedDay	run_hit;		/* likewise, its table of runs */
+	ClockPlace	place;			/* the last row's, by that set */
 
 	LeftOut		left_out;		/* rows with clocks that are not stored */
 
@@ -94,9 +94,8 @@ struct InsertBatch
 
 /* batch_rows.c: the rows that wait */
 extern void ZbxhistSetBatchRowType(InsertBatch *batch, TupleDesc desc);
-extern bool ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
-							 Oid partition, bool is_run, int64 itemid,
-							 int32 clock);
+extern bool ZbxhistBufferRow(InsertBatch *batch, const NewRow *new,
+							 Oid partition, bool is_run);
 extern void ZbxhistSortRows(InsertBatch *batch);
 extern void ZbxhistClearRows(InsertBatch *batch);
 extern void ZbxhistKeepRow(InsertBatch *batch, HeapTuple tuple);

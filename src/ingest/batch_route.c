@@ -56,56 +56,29 @@ UpdateSet(InsertBatch *batch, Relation parent)
 		return;
 	ZbxhistFlushBatch(batch);
 	batch->generation = GetCurrentSet(batch, parent)->generation;
-	batch->hit.relid = InvalidOid;
-	batch->run_hit.relid = InvalidOid;
+	batch->place.relid = InvalidOid;
 	ZbxhistSetClockLimits(&batch->left_out, batch->set);
 }
 
 /*
- * FindRowPartition returns the partition of a row by its clock, or NULL if it
- * has none.  The result is valid until the next row.  May write.
+ * FindRowPlace returns the partition or table of runs that a row belongs to by
+ * its clock, or NULL.  The result is valid until the next row.  May write.
  */
-static const PartitionBounds *
-FindRowPartition(InsertBatch *batch, Relation parent, const NewRow *row)
+static const ClockPlace *
+FindRowPlace(InsertBatch *batch, Relation parent, const NewRow *row)
 {
-	const PartitionBounds *partition;
+	ClockPlace *place = &batch->place;
 
 	UpdateSet(batch, parent);
 	if (!row->has_clock)
 		return NULL;			/* the parent's NOT NULL will tell */
 
 	/* most rows have the same day as the one before */
-	if (batch->hit.relid != InvalidOid &&
-		row->clock >= batch->hit.from_clock &&
-		row->clock < batch->hit.to_clock)
-		return &batch->hit;
-	partition = ZbxhistFindPartition(batch->set, row->clock);
-	if (partition == NULL)
+	if ((!OidIsValid(place->relid) || row->clock < place->from_clock ||
+		 row->clock >= place->to_clock) &&
+		!ZbxhistFindClockPlace(batch->set, row->clock, place))
 		return NULL;
-	batch->hit = *partition;
-	return &batch->hit;
-}
-
-/*
- * FindRowRuns returns the table of runs that a row without a partition belongs
- * to by its clock, or InvalidOid.
- */
-static Oid
-FindRowRuns(InsertBatch *batch, const NewRow *row)
-{
-	const PackedDay *day;
-
-	if (batch->set->npacked_days == 0 || !row->has_clock)
-		return InvalidOid;
-	if (OidIsValid(batch->run_hit.relid) &&
-		row->clock >= batch->run_hit.from_clock &&
-		row->clock < batch->run_hit.to_clock)
-		return batch->run_hit.relid;
-	day = ZbxhistFindPackedDay(batch->set, row->clock);
-	if (day == NULL || !day->has_runs || OidIsValid(day->partition))
-		return InvalidOid;
-	batch->run_hit = *day;
-	return day->relid;
+	return place->takes_rows ? place : NULL;
 }
 
 /* ---- ON CONFLICT ---- */
@@ -160,17 +133,7 @@ KeyIsTaken(InsertBatch *batch, Relation parent, HeapTuple tuple)
 static void
 BufferRow(InsertBatch *batch, const NewRow *row, Oid relid, bool is_run)
 {
-	HeapTuple	tuple = row->tuple;
-
-	if (!row->is_owned)
-	{
-		MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
-
-		tuple = heap_copytuple(tuple);
-		MemoryContextSwitchTo(old);
-	}
-	if (ZbxhistBufferRow(batch, tuple, relid, is_run, row->itemid,
-						 row->clock))
+	if (ZbxhistBufferRow(batch, row, relid, is_run))
 		ZbxhistFlushBatch(batch);
 }
 
@@ -223,7 +186,7 @@ IsLeftOut(const InsertBatch *batch, const NewRow *row)
 Oid
 ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 {
-	const PartitionBounds *partition = FindRowPartition(batch, parent, row);
+	const		ClockPlace *place = FindRowPlace(batch, parent, row);
 
 	if (IsLeftOut(batch, row))
 	{
@@ -232,24 +195,20 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 		batch->stats.left_out++;
 		return InvalidOid;
 	}
-	if (batch->set->is_routing &&
+	if (place != NULL && batch->set->is_routing &&
 		(batch->action == ROW_BUFFER || batch->action == ROW_INSERT))
 	{
-		Oid			relid = partition != NULL ? partition->relid :
-			FindRowRuns(batch, row);
+		Oid			relid = place->relid;
 
-		if (OidIsValid(relid))
-		{
-			BufferRow(batch, row, relid, partition == NULL);
-			CountForTag(batch);
-			return relid;
-		}
+		BufferRow(batch, row, relid, place->is_day);
+		CountForTag(batch);
+		return relid;
 	}
 	if (batch->action >= ROW_SKIP_EXISTING &&
 		KeyIsTaken(batch, parent, row->tuple))
 		return InvalidOid;
 
-	if (partition != NULL || OidIsValid(FindRowRuns(batch, row)))
+	if (place != NULL)
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
 	if (batch->has_executor)
 		KeepRow(batch, row->tuple);
@@ -286,6 +245,8 @@ ZbxhistRouteTuple(InsertBatch *batch, Relation parent, HeapTuple tuple)
 
 	row.has_clock = ReadColumn(batch, tuple, set->clock_attnum, &value);
 	row.clock = row.has_clock ? DatumGetInt32(value) : 0;
+	row.ns = ReadColumn(batch, tuple, set->ns_attnum, &value) ?
+		DatumGetInt32(value) : 0;
 	row.itemid = ReadColumn(batch, tuple, set->itemid_attnum, &value) ?
 		DatumGetInt64(value) : 0;
 	return ZbxhistRouteRow(batch, parent, &row);

@@ -72,8 +72,8 @@ compare_buffered_rows(const void *a, const void *b)
 
 	if (left->partition != right->partition)
 		return left->partition < right->partition ? -1 : 1;
-	order = compare_places(left->itemid, left->clock, right->itemid,
-						   right->clock);
+	order = compare_places(left->itemid, left->position, right->itemid,
+						   right->position);
 	if (order != 0)
 		return order;
 	return left->arrival < right->arrival ? -1 : 1;
@@ -98,21 +98,29 @@ GetFreeRow(InsertBatch *batch)
 }
 
 /*
- * ZbxhistBufferRow adds a row, whose tuple, in rows_context, becomes the
- * batch's.  partition is where it is to be stored, or the parent.  Returns true
- * if the rows have to be written before the next one comes.
+ * ZbxhistBufferRow adds a row to be stored in partition, as part of a run if
+ * is_run, or the parent.  Its tuple becomes the batch's, or is copied.  Returns
+ * true if the rows have to be written before the next one comes.
  */
 bool
-ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple, Oid partition,
-				 bool is_run, int64 itemid, int32 clock)
+ZbxhistBufferRow(InsertBatch *batch, const NewRow *new, Oid partition,
+				 bool is_run)
 {
 	BufferedRow *row = GetFreeRow(batch);
+	HeapTuple	tuple = new->tuple;
 
+	if (!new->is_owned)
+	{
+		MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
+
+		tuple = heap_copytuple(tuple);
+		MemoryContextSwitchTo(old);
+	}
 	row->partition = partition;
 	row->is_run = is_run;
 	row->arrival = batch->nrows;
-	row->clock = clock;
-	row->itemid = itemid;
+	row->itemid = new->itemid;
+	row->position = make_position(new->clock, new->ns);
 	ExecStoreHeapTuple(tuple, row->slot, true);
 
 	if (batch->nrows > 0 && batch->is_sorted &&

@@ -89,15 +89,37 @@ ZbxhistLockForInsert(Oid relid)
 
 /* ---- places ---- */
 
-/* a table that may have rows of the parent, or its packed day */
-typedef struct Place
+/*
+ * ZbxhistFindClockPlace finds the partition or packed day that a clock has by now;
+ * returns false if it has none.
+ */
+bool
+ZbxhistFindClockPlace(const PartitionSet *set, int32 clock, ClockPlace * place)
 {
-	Oid			relid;
-	bool		is_day;
-	PackedDay	day;			/* if it is one */
-	int64		from_clock;
-	int64		to_clock;
-} Place;
+	const PartitionBounds *partition = ZbxhistFindPartition(set, clock);
+	const PackedDay *day = partition != NULL || set->npacked_days == 0 ? NULL :
+		ZbxhistFindPackedDay(set, clock);
+
+	memset(place, 0, sizeof(ClockPlace));
+	if (partition != NULL)
+	{
+		place->relid = partition->relid;
+		place->takes_rows = true;
+		place->from_clock = partition->from_clock;
+		place->to_clock = partition->to_clock;
+	}
+	else if (day != NULL)
+	{
+		place->relid = day->relid;
+		place->is_day = true;
+		place->has_runs = day->has_runs;
+		place->takes_rows = day->has_runs && !OidIsValid(day->partition);
+		place->partition = day->partition;
+		place->from_clock = day->from_clock;
+		place->to_clock = day->to_clock;
+	}
+	return OidIsValid(place->relid);
+}
 
 /* keys that are looked for */
 typedef struct Lookup
@@ -116,7 +138,7 @@ typedef struct Lookup
  * more, or it has no rows.
  */
 static KeyHolder *
-OpenPlace(Relation parent, const Place *place, const KeyRows *rows,
+OpenPlace(Relation parent, const ClockPlace * place, const KeyRows *rows,
 		  bool *is_gone)
 {
 	Relation	rel;
@@ -127,7 +149,7 @@ OpenPlace(Relation parent, const Place *place, const KeyRows *rows,
 	if (rel == NULL)
 		return NULL;
 	if (place->is_day)
-		return ZbxhistOpenDayKeys(rel, parent, place->day.has_runs, rows);
+		return ZbxhistOpenDayKeys(rel, parent, place->has_runs, rows);
 	if (rel->rd_rel->relkind == RELKIND_RELATION)
 		return ZbxhistOpenTableKeys(rel, parent, rows);
 	table_close(rel, NoLock);
@@ -140,10 +162,10 @@ OpenPlace(Relation parent, const Place *place, const KeyRows *rows,
  * any more.  The locks stay.
  */
 static bool
-FindIn(Lookup * lookup, const Place *place, const KeyRows *rows, bool *is_gone)
+FindIn(Lookup * lookup, const ClockPlace * place, const KeyRows *rows, bool *is_gone)
 {
 	KeyHolder  *opened = OpenPlace(lookup->parent, place, rows, is_gone);
-	Place		partition = {.relid = place->day.partition};
+	ClockPlace	partition = {.relid = place->partition};
 	bool		ignored;
 
 	if (opened != NULL)
@@ -176,7 +198,7 @@ FindInTables(Lookup * lookup, const List *tables)
 
 	foreach(lc, tables)
 	{
-		Place		place = {.relid = lfirst_oid(lc)};
+		ClockPlace	place = {.relid = lfirst_oid(lc)};
 		bool		ignored;
 
 		if (FindIn(lookup, &place, lookup->rows, &ignored))
@@ -205,41 +227,12 @@ ListOthers(const PartitionSet *set)
 /* ---- by the rows' clocks ---- */
 
 /*
- * FindClockPlace finds the partition or packed day that a clock has by now; returns
- * false if it has none.
- */
-static bool
-FindClockPlace(const PartitionSet *set, int32 clock, Place *place)
-{
-	const PartitionBounds *partition = ZbxhistFindPartition(set, clock);
-	const PackedDay *day = partition != NULL ? NULL :
-		ZbxhistFindPackedDay(set, clock);
-
-	memset(place, 0, sizeof(Place));
-	if (partition != NULL)
-	{
-		place->relid = partition->relid;
-		place->from_clock = partition->from_clock;
-		place->to_clock = partition->to_clock;
-	}
-	else if (day != NULL)
-	{
-		place->relid = day->relid;
-		place->is_day = true;
-		place->day = *day;
-		place->from_clock = day->from_clock;
-		place->to_clock = day->to_clock;
-	}
-	return OidIsValid(place->relid);
-}
-
-/*
  * TakePlacedRows takes from the rows that are left the first one that has a place,
  * with all others of that place; those that have none are left out.
  */
 static void
 TakePlacedRows(const PartitionSet *set, KeyRows *left, KeyRows *placed,
-			   Place *place)
+			   ClockPlace * place)
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(left->desc,
 													&TTSOpsHeapTuple);
@@ -252,7 +245,7 @@ TakePlacedRows(const PartitionSet *set, KeyRows *left, KeyRows *placed,
 
 		ExecStoreHeapTuple(left->tuples[i], slot, false);
 		if (!ZbxhistGetKeyClock(set, slot, &clock) ||
-			(placed->ntuples == 0 && !FindClockPlace(set, clock, place)))
+			(placed->ntuples == 0 && !ZbxhistFindClockPlace(set, clock, place)))
 			continue;
 		if (clock >= place->from_clock && clock < place->to_clock)
 			placed->tuples[placed->ntuples++] = left->tuples[i];
@@ -281,7 +274,7 @@ FindByClocks(Lookup * lookup, Oid *relid)
 	while (left.ntuples > 0 && !result)
 	{
 		const PartitionSet *set = ZbxhistGetPartitionSet(lookup->parent);
-		Place		place;
+		ClockPlace	place;
 		bool		is_gone;
 
 		CHECK_FOR_INTERRUPTS();
@@ -290,8 +283,7 @@ FindByClocks(Lookup * lookup, Oid *relid)
 			break;
 		/* it may be a new partition, or a day that will have one */
 		if (lookup->has_strays != NULL &&
-			(!place.is_day || place.day.has_runs ||
-			 OidIsValid(place.day.partition)))
+			(!place.is_day || place.has_runs || OidIsValid(place.partition)))
 			ZbxhistNoteStrayOnce(lookup->parent, lookup->has_strays);
 		result = FindIn(lookup, &place, &placed, &is_gone);
 		*relid = place.relid;

@@ -8,8 +8,24 @@
 #ifndef ZBXHIST_LOOKUP_H
 #define ZBXHIST_LOOKUP_H
 
+#include "catalog/partition_set.h"
 #include "ingest/key_look.h"
 
+/* the partition or packed day of a clock */
+typedef struct ClockPlace
+{
+	Oid			relid;			/* InvalidOid: there is none */
+	bool		is_day;			/* packed */
+	bool		has_runs;
+	bool		takes_rows;		/* it is a partition, or takes runs */
+	Oid			partition;		/* that the day is being unpacked to, or
+								 * InvalidOid */
+	int64		from_clock;
+	int64		to_clock;
+}			ClockPlace;
+
+extern bool ZbxhistFindClockPlace(const PartitionSet *set, int32 clock,
+								  ClockPlace * place);
 extern bool ZbxhistLockForInsert(Oid relid);
 extern void ZbxhistCheckKeys(Relation parent, const KeyRows *rows,
 							 bool *has_strays);

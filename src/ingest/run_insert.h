@@ -11,7 +11,7 @@
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
 
-extern bool ZbxhistInsertRuns(Relation parent, Oid runs,
+extern bool ZbxhistInsertRuns(Relation parent, Relation runs,
 							  TupleTableSlot **slots, int nslots,
 							  CommandId cid);
 

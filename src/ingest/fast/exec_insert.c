@@ -141,10 +141,13 @@ static void
 ReadLiteralKey(const InsertState *state, NewRow *row)
 {
 	AttrNumber	clock = state->set->clock_attnum;
+	AttrNumber	ns = state->set->ns_attnum;
 	AttrNumber	itemid = state->set->itemid_attnum;
 
 	row->has_clock = clock != InvalidAttrNumber && !state->nulls[clock - 1];
 	row->clock = row->has_clock ? DatumGetInt32(state->values[clock - 1]) : 0;
+	row->ns = ns != InvalidAttrNumber && !state->nulls[ns - 1] ?
+		DatumGetInt32(state->values[ns - 1]) : 0;
 	row->itemid = itemid != InvalidAttrNumber && !state->nulls[itemid - 1] ?
 		DatumGetInt64(state->values[itemid - 1]) : 0;
 }
