@@ -186,7 +186,7 @@ IsLeftOut(const InsertBatch *batch, const NewRow *row)
 Oid
 ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 {
-	const		ClockPlace *place = FindRowPlace(batch, parent, row);
+	const ClockPlace *place = FindRowPlace(batch, parent, row);
 
 	if (IsLeftOut(batch, row))
 	{

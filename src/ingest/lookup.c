@@ -94,7 +94,7 @@ ZbxhistLockForInsert(Oid relid)
  * returns false if it has none.
  */
 bool
-ZbxhistFindClockPlace(const PartitionSet *set, int32 clock, ClockPlace * place)
+ZbxhistFindClockPlace(const PartitionSet *set, int32 clock, ClockPlace *place)
 {
 	const PartitionBounds *partition = ZbxhistFindPartition(set, clock);
 	const PackedDay *day = partition != NULL || set->npacked_days == 0 ? NULL :
@@ -131,14 +131,14 @@ typedef struct Lookup
 								 * been told of strays; or NULL */
 	FoundKey	found;
 	HeapTuple	tuple;			/* whose key is found */
-}			Lookup;
+} Lookup;
 
 /*
  * OpenPlace locks and opens a place; returns NULL if there is no such table any
  * more, or it has no rows.
  */
 static KeyHolder *
-OpenPlace(Relation parent, const ClockPlace * place, const KeyRows *rows,
+OpenPlace(Relation parent, const ClockPlace *place, const KeyRows *rows,
 		  bool *is_gone)
 {
 	Relation	rel;
@@ -162,7 +162,7 @@ OpenPlace(Relation parent, const ClockPlace * place, const KeyRows *rows,
  * any more.  The locks stay.
  */
 static bool
-FindIn(Lookup * lookup, const ClockPlace * place, const KeyRows *rows, bool *is_gone)
+FindIn(Lookup *lookup, const ClockPlace *place, const KeyRows *rows, bool *is_gone)
 {
 	KeyHolder  *opened = OpenPlace(lookup->parent, place, rows, is_gone);
 	ClockPlace	partition = {.relid = place->partition};
@@ -192,7 +192,7 @@ FindIn(Lookup * lookup, const ClockPlace * place, const KeyRows *rows, bool *is_
  * FindInTables says whether the key of one of the rows is in one of some tables.
  */
 static bool
-FindInTables(Lookup * lookup, const List *tables)
+FindInTables(Lookup *lookup, const List *tables)
 {
 	ListCell   *lc;
 
@@ -232,7 +232,7 @@ ListOthers(const PartitionSet *set)
  */
 static void
 TakePlacedRows(const PartitionSet *set, KeyRows *left, KeyRows *placed,
-			   ClockPlace * place)
+			   ClockPlace *place)
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(left->desc,
 													&TTSOpsHeapTuple);
@@ -262,7 +262,7 @@ TakePlacedRows(const PartitionSet *set, KeyRows *left, KeyRows *placed,
  * changed for the other meanwhile; then its successor is looked at.
  */
 static bool
-FindByClocks(Lookup * lookup, Oid *relid)
+FindByClocks(Lookup *lookup, Oid *relid)
 {
 	Size		size = sizeof(HeapTuple) * lookup->rows->ntuples;
 	KeyRows		left = *lookup->rows;
@@ -304,7 +304,7 @@ FindByClocks(Lookup * lookup, Oid *relid)
  * FindInOthers says whether the key of one of the rows is in another child.
  */
 static bool
-FindInOthers(Lookup * lookup)
+FindInOthers(Lookup *lookup)
 {
 	return FindInTables(lookup,
 						ListOthers(ZbxhistGetPartitionSet(lookup->parent)));

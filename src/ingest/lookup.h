@@ -22,10 +22,10 @@ typedef struct ClockPlace
 								 * InvalidOid */
 	int64		from_clock;
 	int64		to_clock;
-}			ClockPlace;
+} ClockPlace;
 
 extern bool ZbxhistFindClockPlace(const PartitionSet *set, int32 clock,
-								  ClockPlace * place);
+								  ClockPlace *place);
 extern bool ZbxhistLockForInsert(Oid relid);
 extern void ZbxhistCheckKeys(Relation parent, const KeyRows *rows,
 							 bool *has_strays);
