@@ -166,7 +166,6 @@ OBJS = \
 	src/plan/item_query.o \
 	src/plan/item_scan.o \
 	src/plan/key_query.o \
-	src/plan/ordered_append.o \
 	src/plan/prune.o \
 	src/plan/range_scan.o \
 	src/plan/select.o \

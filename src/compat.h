@@ -353,26 +353,6 @@ create_foreignscan_path_compat(PlannerInfo *root, RelOptInfo *rel, double rows,
 }
 
 /*
- * Append in an order, without partitions: 19 has its paths in a struct, and in
- * MergeAppend too those of relations that it stands for.
- */
-#if PG_VERSION_NUM >= 190000
-#define create_append_path_compat(root, rel, paths, pathkeys) \
-	((Path *) create_append_path((root), (rel), \
-								 (AppendPathInput) {.subpaths = (paths)}, \
-								 (pathkeys), NULL, 0, false, -1))
-#define create_merge_append_path_compat(root, rel, paths, pathkeys) \
-	((Path *) create_merge_append_path((root), (rel), (paths), NIL, (pathkeys), \
-									   NULL))
-#else
-#define create_append_path_compat(root, rel, paths, pathkeys) \
-	((Path *) create_append_path((root), (rel), (paths), NIL, (pathkeys), NULL, \
-								 0, false, -1))
-#define create_merge_append_path_compat(root, rel, paths, pathkeys) \
-	((Path *) create_merge_append_path((root), (rel), (paths), (pathkeys), NULL))
-#endif
-
-/*
  * 17 has an interface for files that are written page by page (8af256524); before,
  * compat.c does as much of it as is used here
  */

@@ -47,25 +47,21 @@
 #define WHOLE_QUERY_NAME "zbxhist whole query"
 
 /*
- * mark_table marks the entry of a table, or of a union of tables; content, a
- * node, is what is to be known besides.
+ * mark_table marks the entry of a table with what is to be known besides.
  */
 void
-mark_table(RangeTblEntry *rte, TableMark mark, void *content)
+mark_table(RangeTblEntry *rte, List *content)
 {
-	rte->values_lists = list_make2(makeInteger(mark), content);
+	rte->values_lists = content;
 }
 
 /*
- * get_table_mark returns the content of such a mark, or NULL.
+ * get_table_mark returns the content of such a mark, or NIL.
  */
-void *
-get_table_mark(const RangeTblEntry *rte, TableMark mark)
+List *
+get_table_mark(const RangeTblEntry *rte)
 {
-	if (rte->rtekind == RTE_VALUES || rte->values_lists == NIL ||
-		intVal(linitial(rte->values_lists)) != mark)
-		return NULL;
-	return lsecond(rte->values_lists);
+	return rte->rtekind == RTE_VALUES ? NIL : rte->values_lists;
 }
 
 /*

@@ -12,15 +12,8 @@
 #include "nodes/plannodes.h"
 #include "utils/relcache.h"
 
-/* how a table of a query is to be read */
-typedef enum TableMark
-{
-	MARK_ITEM_SCAN,				/* plan/item_scan.c */
-	MARK_ORDERED				/* plan/ordered_append.c */
-} TableMark;
-
-extern void mark_table(RangeTblEntry *rte, TableMark mark, void *content);
-extern void *get_table_mark(const RangeTblEntry *rte, TableMark mark);
+extern void mark_table(RangeTblEntry *rte, List *content);
+extern List *get_table_mark(const RangeTblEntry *rte);
 extern void keep_whole_query(PlannedStmt *stmt, Query *whole,
 							 List *left_out);
 extern Query *get_whole_query(const PlannedStmt *stmt, List **left_out);

@@ -55,7 +55,6 @@
 #include "packed/fdw/fdw.h"
 #include "plan/exclude.h"
 #include "plan/item_path.h"
-#include "plan/ordered_append.h"
 #include "plan/prune.h"
 #include "plan/range_scan.h"
 #include "plan/select.h"
@@ -136,7 +135,6 @@ SetRelPathlistHook(PlannerInfo *root, RelOptInfo *rel, Index rti,
 	if (prev_set_rel_pathlist)
 		(*prev_set_rel_pathlist) (root, rel, rti, rte);
 	ZbxhistConsiderRangeScan(root, rel, rti, rte);
-	ZbxhistConsiderOrderedAppend(root, rel, rti, rte);
 	ZbxhistConsiderItemScan(root, rel, rti, rte);
 }
 

@@ -103,7 +103,7 @@ ZbxhistExcludeRelation(PlannerInfo *root, RelOptInfo *rel)
 {
 	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
 
-	if (rel->indexlist != NIL && get_table_mark(rte, MARK_ITEM_SCAN) != NULL)
+	if (rel->indexlist != NIL && get_table_mark(rte) != NIL)
 		rel->indexlist = NIL;
 	if (zbxhist_enable_partition_pruning && !rte->inh &&
 		rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&

@@ -52,7 +52,7 @@ ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
 										 list_length(query->keys));
 
 	rte->inh = false;
-	mark_table(rte, MARK_ITEM_SCAN,
+	mark_table(rte,
 			   list_make4(numbers, query->keys,
 						  query->is_of_intervals ? query->quals : NULL,
 						  query->ranges));
@@ -65,7 +65,7 @@ ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
 bool
 ZbxhistGetItemMark(const RangeTblEntry *rte, ItemQuery *query)
 {
-	List	   *mark = get_table_mark(rte, MARK_ITEM_SCAN);
+	List	   *mark = get_table_mark(rte);
 
 	if (mark == NIL)
 		return false;
@@ -271,7 +271,7 @@ ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 
 	if (!ZbxhistGetItemMark(rte, &query) || IS_DUMMY_REL(rel))
 		return;
-	mark = copyObject(get_table_mark(rte, MARK_ITEM_SCAN));
+	mark = copyObject(get_table_mark(rte));
 	ChangeVarNodes((Node *) list_copy_tail(mark, MARKED_KEYS), 1, rel->relid, 0);
 	path = MakeItemPath(root, rel, rte, mark, &query);
 	/* the parent's own rows, which were estimated, are mostly none */

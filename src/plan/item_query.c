@@ -13,12 +13,13 @@
  *	SELECT DISTINCT ON (itemid) … ORDER BY itemid, clock DESC, ns DESC
  *	SELECT itemid, max(clock) … GROUP BY itemid
  *	SELECT DISTINCT itemid …
+ *	SELECT max(clock) … WHERE itemid = 5
  *
  * of all items or of a list, which a subquery may give.  Of the latter the planner
  * makes what it always does, Unique or an aggregation, and finds that each item has
  * one row only.
- * So conditions must not be about anything but item and clock, and the order
- * must say which row it is; whatever else there is, is planned as ever.
+ * So of one row of each item conditions must not be about anything but item and clock,
+ * and the order must say which row it is; whatever else there is, is planned as ever.
  *
  *-------------------------------------------------------------------------
  */
@@ -237,7 +238,7 @@ ZbxhistListItemsOf(Query *query, Index rti, AttrNumber itemid_attnum)
 
 /*
  * ZbxhistTakeItemConditions takes the conditions of WHERE apart; returns false if there
- * is one that is not about item and clock only.
+ * is one that is not about item and clock only, beside those in conds.
  */
 bool
 ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
@@ -259,7 +260,8 @@ ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
 /* ---- the first rows of one item ---- */
 
 /*
- * IsOfOne says whether a query wants the first rows of one item.
+ * IsOfOne says whether a query wants the first rows of one item, of those for which
+ * other conditions hold, if there are any.
  */
 static bool
 IsOfOne(Query *query, Relation parent, const PartitionSet *set,
@@ -271,7 +273,9 @@ IsOfOne(Query *query, Relation parent, const PartitionSet *set,
 		!query->hasAggs && query->distinctClause == NIL &&
 		query->groupClause == NIL && query->havingQual == NULL &&
 		IsSorted(query, 0, parent, set, &wanted->is_descending) &&
-		ZbxhistTakeItemConditions(wanted, parent, set, &conds) && ZbxhistIsOneItem(conds);
+		(ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
+		 !contain_subplans(wanted->quals)) &&
+		ZbxhistIsOneItem(conds);
 }
 
 /* ---- one row of each item ---- */
@@ -329,25 +333,22 @@ ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum, bool *has_ma
 }
 
 /*
- * MentionsColumns says whether an expression has columns outside of
+ * mentions_column is a walker that ends with true at a column of the query outside of
  * aggregates.
  */
 static bool
-MentionsColumns(Node *expr)
+mentions_column(Node *node, void *context)
 {
-	ListCell   *lc;
-
-	foreach(lc, pull_var_clause(expr, PVC_INCLUDE_AGGREGATES))
-	{
-		if (IsA(lfirst(lc), Var))
-			return true;
-	}
-	return false;
+	if (node == NULL || IsA(node, Aggref))
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == 0;
+	return expression_tree_walker(node, mentions_column, context);
 }
 
 /*
- * IsGrouped says whether a query groups by item, and whether all that it wants
- * of each is the newest clock, or the oldest, or nothing (is_of_any).
+ * IsGrouped says whether a query groups by item, or not at all, and whether all that
+ * it wants of each is the newest clock, or the oldest, or nothing (is_of_any).
  */
 static bool
 IsGrouped(Query *query, Relation parent, const PartitionSet *set,
@@ -356,11 +357,12 @@ IsGrouped(Query *query, Relation parent, const PartitionSet *set,
 	bool		has_max;
 	bool		has_min;
 
-	if (list_length(query->groupClause) != 1 ||
+	if (list_length(query->groupClause) > 1 ||
 		query->distinctClause != NIL || query->constraintDeps != NIL ||
-		MentionsColumns(query->havingQual) ||
-		!IsClause(query, linitial(query->groupClause), parent,
-				  set->itemid_attnum) ||
+		mentions_column(query->havingQual, NULL) ||
+		(query->groupClause != NIL &&
+		 !IsClause(query, linitial(query->groupClause), parent,
+				   set->itemid_attnum)) ||
 		!ZbxhistFindExtremes((Node *) list_make2(query->targetList,
 												 query->havingQual), parent,
 							 set->clock_attnum, &has_max, &has_min))
@@ -489,7 +491,8 @@ bool
 ZbxhistMayBeOfEach(const Query *query)
 {
 	return zbxhist_enable_item_scan &&
-		(query->distinctClause != NIL || query->groupClause != NIL) &&
+		(query->distinctClause != NIL || query->groupClause != NIL ||
+		 query->hasAggs) &&
 		count_relations(query) == 1;
 }
 
@@ -534,6 +537,8 @@ IsOfEach(Query *query, Relation parent, const PartitionSet *set,
 		!ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
 		contain_volatile_functions((Node *) query->targetList))
 		return false;
+	if (query->distinctClause == NIL && query->groupClause == NIL)
+		return ZbxhistIsOneItem(conds);
 	if (ZbxhistIsOneItem(conds) || ZbxhistIsListOfItems(conds))
 		return !is_of_any || HasOpenClocks(query, set);
 	return HasManyRows(query, parent, set);

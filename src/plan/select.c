@@ -55,7 +55,6 @@
 #include "plan/implied.h"
 #include "plan/interval_query.h"
 #include "plan/item_path.h"
-#include "plan/ordered_append.h"
 #include "plan/select.h"
 #include "plan/stand_in.h"
 
@@ -72,8 +71,6 @@ typedef struct Narrowing
 	Index		rti;
 	List	   *tables;			/* Oids */
 	List	   *left_out;		/* others, which are empty; Oids */
-	bool		has_parent;		/* tables begin with the parent itself */
-	TableOrder	order;			/* of the other tables' clocks */
 	bool		is_item_scan;	/* the parent is to be read item_scan.c's way */
 	ItemQuery	item_query;
 } Narrowing;
@@ -232,31 +229,6 @@ IsForFew(const Query *query, const ClockRange *bounds)
 }
 
 /*
- * FindOrder says how the clocks of tables follow one another: those of the
- * packed days, if there are any, have to come before those of partitions.
- */
-static void
-FindOrder(const PartitionSet *set, const ClockRange *bounds,
-		  List *tables, TableOrder *order)
-{
-	order->clock_attnum = set->clock_attnum;
-	order->packed = list_member_oid(tables, set->packed) ? set->packed :
-		InvalidOid;
-	order->packed_end = ZBXHIST_CLOCK_END;
-	for (int i = set->npartitions - 1; i >= 0; i--)
-	{
-		if (list_member_oid(tables, set->partitions[i].relid))
-			order->packed_end = set->partitions[i].from_clock;
-	}
-	for (int i = 0; OidIsValid(order->packed) && i < set->npacked_days; i++)
-	{
-		if (clocks_overlap(&set->packed_days[i], bounds) &&
-			set->packed_days[i].to_clock > order->packed_end)
-			order->clock_attnum = InvalidAttrNumber;
-	}
-}
-
-/*
  * MakeItemScan returns what to do with a parent of which the newest or oldest
  * rows of items are wanted, or rows by their keys; or NULL.
  */
@@ -315,9 +287,7 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	result = palloc0(sizeof(Narrowing));
 	result->query = query;
 	result->rti = rti;
-	FindOrder(set, &bounds, tables, &result->order);
-	result->has_parent = tables == NIL || !ZbxhistIsEmpty(parent);
-	if (result->has_parent)
+	if (tables == NIL || !ZbxhistIsEmpty(parent))
 		tables = lcons_oid(RelationGetRelid(parent), tables);
 	else
 		left_out = lappend_oid(left_out, RelationGetRelid(parent));
@@ -521,13 +491,8 @@ Narrow(Narrowing *narrowing)
 		ZbxhistMarkItemScan(rte, &narrowing->item_query);
 	}
 	else if (list_length(narrowing->tables) > 1)
-	{
 		substitute_subquery(narrowing->query, narrowing->rti,
 							MakeUnion(rte, narrowing->tables));
-		if (narrowing->order.clock_attnum != InvalidAttrNumber)
-			ZbxhistMarkOrdered(rte, narrowing->tables, narrowing->has_parent,
-							   &narrowing->order);
-	}
 	else if (linitial_oid(narrowing->tables) != rte->relid)
 		substitute_relation(narrowing->query, narrowing->rti,
 							linitial_oid(narrowing->tables));

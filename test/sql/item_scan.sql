@@ -46,6 +46,13 @@ SELECT is_item_scan(query), query FROM unnest(ARRAY[
     'SELECT * FROM history WHERE itemid = 3 ORDER BY clock + 1 LIMIT 2',
     'SELECT * FROM history WHERE itemid = 3 ORDER BY clock, ns, value LIMIT 2',
     'SELECT * FROM history WHERE itemid = 3 AND value > ''x'' ORDER BY clock LIMIT 2',
+    'SELECT max(clock), 1 FROM history WHERE itemid = 3 HAVING max(clock) > 5',
+    'SELECT min(clock) FROM history WHERE itemid = 3 AND clock > 5',
+    'SELECT max(clock) FROM history WHERE itemid = 3 AND value > ''x''',
+    'SELECT max(clock), min(clock) FROM history WHERE itemid = 3',
+    'SELECT max(clock) FROM history WHERE itemid IN (3, 4)',
+    'SELECT max(clock) FROM history WHERE clock > 5',
+    'SELECT * FROM history WHERE itemid = 3 AND value IN (SELECT value FROM plain) ORDER BY clock LIMIT 2',
     'SELECT * FROM history WHERE itemid = 3 OR itemid = 4 ORDER BY clock LIMIT 2',
     'SELECT * FROM history WHERE itemid IN (3, 4) ORDER BY clock LIMIT 2',
     'SELECT * FROM history WHERE itemid = ns ORDER BY clock LIMIT 2',
@@ -93,9 +100,14 @@ BEGIN
         SELECT format('SELECT itemid, clock, ns, value FROM %%s WHERE itemid = %s%s%s ORDER BY clock%s LIMIT %s OFFSET %s', item, lower, upper, sort, n, n % 3)
         FROM unnest('{1,3,5,99}'::integer[]) item,
              unnest(ARRAY['', ' AND clock > 0', ' AND clock >= 172800', ' AND clock > 345600', ' AND clock >= 515000', ' AND clock > 2147483647']) lower,
-             unnest(ARRAY['', ' AND clock < 172800', ' AND clock <= 345600', ' AND clock <= 2000000000', ' AND clock < -5']) upper,
+             unnest(ARRAY['', ' AND clock < 172800', ' AND clock <= 345600', ' AND clock <= 2000000000', ' AND clock < -5', ' AND value LIKE ''%%1%%''']) upper,
              unnest(ARRAY[', ns', ' DESC, ns DESC']) sort,
              unnest('{1,2,100,10000}'::integer[]) n
+        UNION ALL
+        SELECT format('SELECT %s(clock) FROM %%s WHERE itemid = %s%s%s', extreme, item, lower, upper)
+        FROM unnest('{max,min}'::text[]) extreme, unnest('{1,3,5,99}'::integer[]) item,
+             unnest(ARRAY['', ' AND clock > 0', ' AND clock >= 172800', ' AND clock > 2147483647']) lower,
+             unnest(ARRAY['', ' AND clock < 172800', ' AND clock <= 2000000000', ' AND value LIKE ''%%1%%''']) upper
     LOOP
         EXECUTE format('SELECT array_agg(r::text) FROM (' || query || ') r', 'plain') INTO expected;
         EXECUTE format('SELECT array_agg(r::text) FROM (' || query || ') r', 'history') INTO result;
@@ -109,6 +121,8 @@ BEGIN
     RETURN NEXT;
 END $$;
 SELECT * FROM differences();
+SELECT i, h.max FROM generate_series(171000, 171001) i,
+    LATERAL (SELECT itemid, max(clock) FROM history WHERE itemid = 3 AND clock < 172800 GROUP BY itemid HAVING max(clock) >= i) h;
 -- with rows that wait in the parent, before and after others
 SET zbxhist.enable_routing = off;
 INSERT INTO plain VALUES (3, 50, 'early', 0), (3, 172800, 'between', 5), (3, 345600, 'first', -1), (3, 500000, 'late', 1), (3, 2000000000, 'future', 0), (6, 100000, 'only here', 0);

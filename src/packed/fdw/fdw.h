@@ -25,7 +25,6 @@ extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
 
 /* fdw_plan.c */
 extern bool ZbxhistIsOfPackedDays(Relation table);
-extern Path *ZbxhistEndPackedPath(Path *path, int64 to_clock);
 
 /* fdw_explain.c */
 extern Node *ZbxhistAsExternal(Node *expr);

@@ -249,29 +249,8 @@ MakeForeignPath(PlannerInfo *root, RelOptInfo *rel,
 										  estimate->startup_cost,
 										  estimate->total_cost, pathkeys,
 										  outer,
-										  list_make1(list_make2_int(is_descending,
-																	is_by_item)));
-}
-
-/*
- * ZbxhistEndPackedPath returns a copy of a path of a foreign table that gives
- * only the rows before a clock; NULL if the path is not one of ours.
- */
-Path *
-ZbxhistEndPackedPath(Path *path, int64 to_clock)
-{
-	ForeignPath *result;
-
-	if (!IsA(path, ForeignPath))
-		return NULL;
-	result = makeNode(ForeignPath);
-	*result = *(ForeignPath *) path;
-	result->fdw_private =
-		list_make2(list_nth(result->fdw_private, PATH_ORDER),
-				   makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-							 Int64GetDatum(to_clock), false,
-							 FLOAT8PASSBYVAL));
-	return (Path *) result;
+										  list_make2_int(is_descending,
+														 is_by_item));
 }
 
 /*
@@ -508,15 +487,9 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 		kinds = lappend_int(kinds, cond->kind);
 		values = lappend(values, cond->value);
 	}
-	if (list_length(path->fdw_private) > PATH_END)
-	{
-		kinds = lappend_int(kinds, COND_CLOCK_BEFORE);
-		values = lappend(values, list_nth(path->fdw_private, PATH_END));
-	}
 	private = list_make5(list_make1_oid(packed->parent), kinds,
 						 WantedAttributes(rel, local),
-						 lappend_int(list_copy(list_nth(path->fdw_private,
-														PATH_ORDER)),
+						 lappend_int(list_copy(path->fdw_private),
 									 root->tuple_fraction == 0),
 						 list_make1_int(false));
 	return make_foreignscan(targets, local, rel->relid, values, private, NIL,

@@ -46,14 +46,6 @@ typedef struct TakenOr
 	List	   *conds;			/* of PackedCond */
 } TakenOr;
 
-/* members of ForeignPath.fdw_private */
-enum PackedPathPart
-{
-	PATH_ORDER,					/* IntList, see below */
-	PATH_END					/* Const, int8: rows before that clock only;
-								 * or not there */
-};
-
 /* members of ForeignScan.fdw_private */
 enum PackedPlanPart
 {
@@ -66,7 +58,7 @@ enum PackedPlanPart
 	PLAN_SETS_TAG				/* IntList of one: a direct DELETE counts */
 };
 
-/* members of PATH_ORDER and PLAN_ORDER, the order in which rows come */
+/* members of PLAN_ORDER, and the first of a path, the order in which rows come */
 enum PackedOrderPart
 {
 	ORDER_IS_DESCENDING,		/* newest first */
