@@ -435,20 +435,6 @@ FreePartitions(PartitionSet *set)
 }
 
 /*
- * IsPartition says whether relid is among the set's partitions.
- */
-static bool
-IsPartition(const PartitionSet *set, Oid relid)
-{
-	for (int i = 0; i < set->npartitions; i++)
-	{
-		if (set->partitions[i].relid == relid)
-			return true;
-	}
-	return false;
-}
-
-/*
  * CopyToSet copies an array of so many bytes into the set's context.
  */
 static void *
@@ -514,7 +500,7 @@ AddChildren(PartitionSet *set)
 	{
 		Oid			relid = lfirst_oid(lc);
 
-		if (IsPartition(set, relid))
+		if (partition_of(set, relid) != NULL)
 			continue;
 		AddSetMember(set, relid);
 		if (!OidIsValid(set->packed) && ZbxhistIsPackedTable(relid))

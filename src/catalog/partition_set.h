@@ -82,6 +82,34 @@ count_children(const PartitionSet *set)
 	return set->npartitions + (OidIsValid(set->packed) ? 1 : 0);
 }
 
+/*
+ * partition_of returns the set's partition that is relid, or NULL.
+ */
+static inline const PartitionBounds *
+partition_of(const PartitionSet *set, Oid relid)
+{
+	for (int i = set->npartitions - 1; i >= 0; i--)
+	{
+		if (set->partitions[i].relid == relid)
+			return &set->partitions[i];
+	}
+	return NULL;
+}
+
+/*
+ * packed_day_of returns the set's packed day of which relid is the table, or NULL.
+ */
+static inline const PackedDay *
+packed_day_of(const PartitionSet *set, Oid relid)
+{
+	for (int i = set->npacked_days - 1; i >= 0; i--)
+	{
+		if (set->packed_days[i].relid == relid)
+			return &set->packed_days[i];
+	}
+	return NULL;
+}
+
 extern PartitionSet *ZbxhistGetPartitions(Relation parent);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern PartitionSet *ZbxhistFindPartitions(Oid member);

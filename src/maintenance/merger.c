@@ -89,6 +89,8 @@ typedef struct MergedTable
 } MergedTable;
 
 static List *tables = NIL;		/* of MergedTable, in TopMemoryContext */
+static TimestampTz last_merge = 0;	/* of any, or when one was seen first */
+static bool has_failed = false; /* any */
 
 extern PGDLLEXPORT void zbxhist_merger_main(Datum arg);
 
@@ -125,7 +127,7 @@ AddMergeTable(Oid relid)
 	{
 		table = palloc0(sizeof(MergedTable));
 		table->relid = relid;
-		table->next_look = table->last_merge = GetCurrentTimestamp();
+		table->next_look = table->last_merge = last_merge = GetCurrentTimestamp();
 		tables = lappend(tables, table);
 	}
 	MemoryContextSwitchTo(old);
@@ -290,7 +292,7 @@ LookAt(MergedTable *table)
 	pgstat_report_activity(STATE_RUNNING, "zbxhist: merging runs");
 	if (Merge(table->relid, is_quiet ? QUIET_STATEMENTS : MERGED_STATEMENTS))
 	{
-		table->last_merge = now = GetCurrentTimestamp();
+		table->last_merge = last_merge = now = GetCurrentTimestamp();
 		if (++table->nmerges >= MERGES_PER_VACUUM && !table->is_left)
 			Vacuum(table);
 	}
@@ -322,6 +324,7 @@ Try(void (*work) (MergedTable *table), MergedTable *table)
 		EndTimeout();
 		table->has_failed = !table->is_left ||
 			geterrcode() != ERRCODE_QUERY_CANCELED;
+		has_failed |= table->has_failed;
 		if (table->has_failed && geterrcode() != ERRCODE_UNDEFINED_TABLE)
 			EmitErrorReport();
 		AbortOutOfAnyTransaction();
@@ -352,38 +355,9 @@ Nap(TimestampTz until)
 }
 
 /*
- * LastMerge returns when something was merged last, or a table was new.
- */
-static TimestampTz
-LastMerge(void)
-{
-	TimestampTz result = 0;
-	ListCell   *lc;
-
-	foreach(lc, tables)
-		result = Max(result, ((MergedTable *) lfirst(lc))->last_merge);
-	return result;
-}
-
-/*
- * HasFailed says whether a table has failed.  Then the worker stays for its whole
- * life, so that the next one does not try at once.
- */
-static bool
-HasFailed(void)
-{
-	ListCell   *lc;
-
-	foreach(lc, tables)
-	{
-		if (((MergedTable *) lfirst(lc))->has_failed)
-			return true;
-	}
-	return false;
-}
-
-/*
- * MergeTables merges runs of all tables until there have been few for a while.
+ * MergeTables merges runs of all tables until there have been few for a while.  When a
+ * table has failed the worker stays for its whole life, so that the next one does not
+ * try at once.
  */
 static void
 MergeTables(void)
@@ -394,8 +368,8 @@ MergeTables(void)
 
 	for (now = began;
 		 !TimestampDifferenceExceeds(began, now, LIFE_MILLISECONDS) &&
-		 (HasFailed() ||
-		  !TimestampDifferenceExceeds(LastMerge(), now, IDLE_MILLISECONDS));
+		 (has_failed ||
+		  !TimestampDifferenceExceeds(last_merge, now, IDLE_MILLISECONDS));
 		 now = GetCurrentTimestamp())
 	{
 		MergedTable *table;

@@ -207,12 +207,8 @@ HasOtherKeys(const MoveState *state)
 {
 	PartitionSet *set = ZbxhistGetPartitions(state->source);
 
-	for (int i = 0; i < set->npartitions; i++)
-	{
-		if (set->partitions[i].relid == RelationGetRelid(state->target))
-			return !ZbxhistTakesKeys(set, state->source, state->target);
-	}
-	return false;
+	return partition_of(set, RelationGetRelid(state->target)) != NULL &&
+		!ZbxhistTakesKeys(set, state->source, state->target);
 }
 
 /*

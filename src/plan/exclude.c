@@ -35,15 +35,12 @@
 static bool
 HasNoRows(const PartitionSet *set, Oid child, const ClockRange *bounds)
 {
+	const PartitionBounds *partition = partition_of(set, child);
+
 	if (child == set->packed)
 		return zbxhist_enable_packed_scan_pruning &&
 			!ZbxhistHasPackedDay(set, bounds);
-	for (int i = 0; i < set->npartitions; i++)
-	{
-		if (set->partitions[i].relid == child)
-			return !clocks_overlap(&set->partitions[i], bounds);
-	}
-	return false;
+	return partition != NULL && !clocks_overlap(partition, bounds);
 }
 
 /*

@@ -98,6 +98,7 @@ HasManyOwnRows(Oid parent)
 static bool
 FindClocks(const PartitionSet *set, Oid relid, ClockRange *range)
 {
+	const PartitionBounds *partition = partition_of(set, relid);
 	ClockRange	found = {0};
 
 	if (relid == set->packed && set->npacked_days > 0)
@@ -105,13 +106,10 @@ FindClocks(const PartitionSet *set, Oid relid, ClockRange *range)
 		found.from_clock = set->packed_days[0].from_clock;
 		found.to_clock = set->packed_days[set->npacked_days - 1].to_clock;
 	}
-	for (int i = 0; i < set->npartitions && found.to_clock == 0; i++)
+	else if (partition != NULL)
 	{
-		if (set->partitions[i].relid == relid)
-		{
-			found.from_clock = set->partitions[i].from_clock;
-			found.to_clock = set->partitions[i].to_clock;
-		}
+		found.from_clock = partition->from_clock;
+		found.to_clock = partition->to_clock;
 	}
 	if (found.from_clock == found.to_clock)
 		return false;

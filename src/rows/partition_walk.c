@@ -168,15 +168,6 @@ ZbxhistWalkKnows(const PartitionWalk *walk, Oid relid)
 	if (walk->parent == NULL || ZbxhistPartitionSetIsValid(set))
 		return true;
 	set = ZbxhistGetPartitions(walk->parent);
-	for (int i = 0; i < set->npartitions; i++)
-	{
-		if (set->partitions[i].relid == relid)
-			return true;
-	}
-	for (int i = 0; i < set->npacked_days; i++)
-	{
-		if (set->packed_days[i].relid == relid)
-			return true;
-	}
-	return false;
+	return partition_of(set, relid) != NULL ||
+		packed_day_of(set, relid) != NULL;
 }

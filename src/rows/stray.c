@@ -100,17 +100,12 @@ ZbxhistNoteStrayOnce(Relation parent, bool *is_noted)
 static bool
 IsVerified(const PartitionSet *set, Oid relid)
 {
-	for (int i = set->npartitions - 1; i >= 0; i--)
-	{
-		if (set->partitions[i].relid == relid)
-			return set->partitions[i].is_verified;
-	}
-	for (int i = set->npacked_days - 1; i >= 0; i--)
-	{
-		if (set->packed_days[i].relid == relid)
-			return set->packed_days[i].is_verified;
-	}
-	return false;
+	const PartitionBounds *partition = partition_of(set, relid);
+	const PackedDay *day = partition != NULL ? NULL :
+		packed_day_of(set, relid);
+
+	return partition != NULL ? partition->is_verified :
+		day != NULL && day->is_verified;
 }
 
 /*
