@@ -21,15 +21,12 @@
 #include "access/htup_details.h"
 #include "access/reloptions.h"
 #include "access/table.h"
-#include "catalog/dependency.h"
 #include "catalog/pg_attribute.h"
-#include "catalog/pg_foreign_data_wrapper.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
-#include "commands/extension.h"
+#include "foreign/foreign.h"
 #include "utils/builtins.h"
-#include "utils/inval.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -223,9 +220,6 @@ ZbxhistReadPackedParents(void)
 
 /* ---- the foreign table ---- */
 
-/* known to be our foreign-data wrapper, or InvalidOid */
-static Oid	our_wrapper = InvalidOid;
-
 /*
  * ZbxhistFindOption returns the value of an option, or NULL.
  */
@@ -245,71 +239,22 @@ ZbxhistFindOption(List *options, const char *name)
 }
 
 /*
- * GetServer returns the server of a foreign table; InvalidOid if it is none.
- */
-static Oid
-GetServer(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(FOREIGNTABLEREL,
-										ObjectIdGetDatum(relid));
-	Oid			result;
-
-	if (!HeapTupleIsValid(tuple))
-		return InvalidOid;
-	result = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftserver;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/*
- * ForgetWrapper forgets our foreign-data wrapper when any has been changed.
- */
-static void
-ForgetWrapper(Datum arg, int cacheid, uint32 hashvalue)
-{
-	our_wrapper = InvalidOid;
-}
-
-/*
- * IsOurWrapper says whether a foreign-data wrapper is ours.  Each query that may
- * read packed days asks, and the catalogs answer by two scans.
- */
-static bool
-IsOurWrapper(Oid wrapper)
-{
-	static bool is_registered = false;
-	Oid			extension;
-
-	if (OidIsValid(our_wrapper) && wrapper == our_wrapper)
-		return true;
-	if (!is_registered)
-		CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, ForgetWrapper,
-									  (Datum) 0);
-	is_registered = true;
-	extension = get_extension_oid("zbxhist", true);
-	if (!OidIsValid(extension) ||
-		getExtensionOfObject(ForeignDataWrapperRelationId,
-							 wrapper) != extension)
-		return false;
-	our_wrapper = wrapper;
-	return true;
-}
-
-/*
- * IsOurServer says whether a server is one of our foreign-data wrapper.
+ * IsOurServer says whether a server is one of our foreign-data wrapper, which has
+ * the extension's name.
  */
 static bool
 IsOurServer(Oid server)
 {
 	HeapTuple	tuple = SearchSysCache1(FOREIGNSERVEROID,
 										ObjectIdGetDatum(server));
-	Oid			wrapper;
+	bool		result;
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
-	wrapper = ((Form_pg_foreign_server) GETSTRUCT(tuple))->srvfdw;
+	result = ((Form_pg_foreign_server) GETSTRUCT(tuple))->srvfdw ==
+		get_foreign_data_wrapper_oid("zbxhist", true);
 	ReleaseSysCache(tuple);
-	return IsOurWrapper(wrapper);
+	return result;
 }
 
 /*
@@ -319,9 +264,15 @@ IsOurServer(Oid server)
 bool
 ZbxhistIsPackedTable(Oid relid)
 {
-	Oid			server = GetServer(relid);
+	HeapTuple	tuple = SearchSysCache1(FOREIGNTABLEREL,
+										ObjectIdGetDatum(relid));
+	bool		result;
 
-	return OidIsValid(server) && IsOurServer(server);
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = IsOurServer(((Form_pg_foreign_table) GETSTRUCT(tuple))->ftserver);
+	ReleaseSysCache(tuple);
+	return result;
 }
 
 /*

@@ -488,7 +488,8 @@ NextItemSlot(ScanState *node)
 		  NextItemRow(state)))
 		return slot;
 	if (!state->is_known)
-		return fill_read(state->reader, slot);
+		return fill_read(state->reader, slot,
+						 slot->tts_tupleDescriptor->natts);
 	FillKnown(state, slot);
 	return ExecStoreVirtualTuple(slot);
 }

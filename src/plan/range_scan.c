@@ -25,7 +25,6 @@
 #include "access/sysattr.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -44,6 +43,7 @@
 #include "custom_scan.h"
 #include "guc.h"
 #include "plan/range_scan.h"
+#include "plan/stand_in.h"
 #include "read/parent.h"
 #include "read/row_set.h"
 
@@ -121,21 +121,8 @@ static List *
 BuildScanList(RelOptInfo *rel, Oid rowtype)
 {
 	TupleDesc	desc = lookup_rowtype_tupdesc(rowtype, -1);
-	List	   *result = NIL;
+	List	   *result = ZbxhistListColumns(desc, rel->relid);
 
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		Expr	   *column = att->attisdropped ?
-			(Expr *) makeNullConst(INT4OID, -1, InvalidOid) :
-			(Expr *) makeVar(rel->relid, i + 1, att->atttypid, att->atttypmod,
-							 att->attcollation, 0);
-
-		result = lappend(result,
-						 makeTargetEntry(column, i + 1,
-										 pstrdup(NameStr(att->attname)),
-										 false));
-	}
 	ReleaseTupleDesc(desc);
 	if (NeedsWholeRow(rel))
 		result = lappend(result,
@@ -329,7 +316,6 @@ NextRange(ScanState *node)
 {
 	RangeScanState *state = (RangeScanState *) node;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
-	TupleTableSlot *row;
 	int			natts;
 
 	if (!state->is_open)
@@ -337,11 +323,7 @@ NextRange(ScanState *node)
 	ExecClearTuple(slot);
 	if (!ZbxhistNextRow(&state->set))
 		return slot;
-	row = ZbxhistReadSlot(state->set.reader);
-	slot_getallattrs(row);
-	natts = row->tts_tupleDescriptor->natts;
-	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
-	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * natts);
+	natts = RelationGetDescr(state->set.parent)->natts;
 	if (natts < slot->tts_tupleDescriptor->natts)
 	{
 		MemoryContext old =
@@ -351,7 +333,7 @@ NextRange(ScanState *node)
 		slot->tts_isnull[natts] = false;
 		MemoryContextSwitchTo(old);
 	}
-	return ExecStoreVirtualTuple(slot);
+	return fill_read(state->set.reader, slot, natts);
 }
 
 /*

@@ -33,7 +33,6 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -364,30 +363,6 @@ FindNarrowings(Node *node, List **narrowings)
 /* ---- narrowing ---- */
 
 /*
- * MakeColumns returns a target list of all columns of the parent, as those of
- * relation 1.
- */
-static List *
-MakeColumns(TupleDesc desc)
-{
-	List	   *result = NIL;
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		Expr	   *expr = att->attisdropped ?
-			(Expr *) makeNullConst(INT4OID, -1, InvalidOid) :
-			(Expr *) makeVar(1, i + 1, att->atttypid, att->atttypmod,
-							 att->attcollation, 0);
-
-		result = lappend(result, makeTargetEntry(expr, i + 1,
-												 pstrdup(NameStr(att->attname)),
-												 false));
-	}
-	return result;
-}
-
-/*
  * AddMember adds SELECT of columns FROM ONLY a table to a union.  The planner copies
  * members when it makes them part of the query, so they share lists.
  */
@@ -460,7 +435,7 @@ MakeUnion(RangeTblEntry *model, List *tables)
 {
 	Query	   *result = makeNode(Query);
 	Relation	parent = table_open(model->relid, NoLock);
-	List	   *columns = MakeColumns(RelationGetDescr(parent));
+	List	   *columns = ZbxhistListColumns(RelationGetDescr(parent), 1);
 	ListCell   *lc;
 
 	result->commandType = CMD_SELECT;

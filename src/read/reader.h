@@ -37,14 +37,13 @@ extern Datum ZbxhistReadDatum(ItemReader *reader);
 extern void ZbxhistCloseReader(ItemReader *reader);
 
 /*
- * fill_read fills the row read last in an empty slot of the parent's row type.  Values
- * stay where they are until the next one is read.
+ * fill_read fills the row read last in an empty slot, which begins with the parent's
+ * natts columns.  Values stay where they are until the next one is read.
  */
 static inline TupleTableSlot *
-fill_read(ItemReader *reader, TupleTableSlot *slot)
+fill_read(ItemReader *reader, TupleTableSlot *slot, int natts)
 {
 	TupleTableSlot *row = ZbxhistReadSlot(reader);
-	int			natts = slot->tts_tupleDescriptor->natts;
 
 	slot_getallattrs(row);
 	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
