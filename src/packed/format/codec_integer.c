@@ -414,8 +414,6 @@ find_scale(const uint64 *differences, int n)
 		if (odd == 0 || rest % odd != 0)
 			odd = greatest_common_divisor(rest, odd);
 	}
-	while (odd % 2 == 0)
-		odd /= 2;
 	return odd << shift;
 }
 

@@ -383,19 +383,6 @@ ZbxhistDatumToInt(const LayoutColumn *column, Datum value)
 }
 
 /*
- * RaiseWrongColumn raises the error for a segment that does not hold what the
- * day's table says.
- */
-static void
-RaiseWrongColumn(const LayoutColumn *column)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_DATA_CORRUPTED),
-			errmsg("packed values of column \"%s\" are corrupt",
-				   NameStr(column->name)));
-}
-
-/*
  * MakeVarlena returns a new varlena with these bytes.
  */
 static Datum
@@ -418,8 +405,7 @@ BytesToDatum(const LayoutColumn *column, const PackedBytes *bytes)
 
 	if (column->typlen == -1)
 		return MakeVarlena(bytes->data, bytes->len);
-	if (column->typlen != (int64) bytes->len)
-		RaiseWrongColumn(column);
+	Assert(column->typlen == (int64) bytes->len);
 	copy = palloc(bytes->len);
 	memcpy(copy, bytes->data, bytes->len);
 	return PointerGetDatum(copy);
@@ -439,9 +425,7 @@ ZbxhistPackedDatum(const LayoutColumn *column, const PackedColumn *packed,
 	*isnull = packed->nulls != NULL && packed->nulls[row];
 	if (*isnull)
 		return (Datum) 0;
-	if (!packed_kind_is_right(column, packed))
-		RaiseWrongColumn(column);
-
+	Assert(packed_kind_is_right(column, packed));
 	switch (packed->kind)
 	{
 		case PACKED_INT:

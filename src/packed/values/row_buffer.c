@@ -19,6 +19,7 @@
 
 #include "compat.h"
 #include "packed/values/row_buffer.h"
+#include "packed/values/row_compare.h"
 #include "packed/values/unsigned_numeric.h"
 #include "rows/item_range.h"
 
@@ -220,23 +221,6 @@ TurnIntoBytes(RowBuffer *buffer, PackedColumn *column)
 }
 
 /*
- * SetUnsigned sets a row's value of a numeric column.
- */
-static void
-SetUnsigned(RowBuffer *buffer, int row, int number, uint64 value)
-{
-	PackedColumn *column = &buffer->rows.columns[number];
-	char		image[UNSIGNED_IMAGE_SIZE];
-
-	HasValue(column, row);
-	if (likely(column->kind == PACKED_UNSIGNED))
-		column->unsigneds[row] = value;
-	else
-		KeepBytes(buffer, &column->bytes[row], image,
-				  ZbxhistUnsignedToImage(value, image));
-}
-
-/*
  * SetBytes sets a row's value to bytes, which are copied; a numeric's are its
  * image.
  */
@@ -410,17 +394,20 @@ CopyValue(RowBuffer *buffer, int row, int number, const PackedColumn *from,
 {
 	PackedColumn *column = &buffer->rows.columns[number];
 
+	char		image[UNSIGNED_IMAGE_SIZE];
+
 	if (from->nulls != NULL && from->nulls[from_row])
 		SetNull(buffer, row, number);
-	else if (from->kind == PACKED_BYTES)
-		SetBytes(buffer, row, number, from->bytes[from_row].data,
-				 from->bytes[from_row].len);
-	else if (from->kind == PACKED_UNSIGNED)
-		SetUnsigned(buffer, row, number, from->unsigneds[from_row]);
-	else
+	else if (from->kind == column->kind && from->kind != PACKED_BYTES)
 	{
 		HasValue(column, row);
 		column->ints[row] = from->ints[from_row];
+	}
+	else
+	{
+		PackedBytes bytes = ZbxhistValueBytes(from, from_row, image);
+
+		SetBytes(buffer, row, number, bytes.data, bytes.len);
 	}
 }
 
