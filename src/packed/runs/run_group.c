@@ -132,7 +132,6 @@ KindOfColumn(const RunRow *rows, int nrows, int column)
 static void
 CopyNulls(PackedColumn *target, const RunRow *rows, int nrows, int column)
 {
-	target->nulls = NULL;
 	for (int i = 0; i < nrows; i++)
 	{
 		const bool *nulls = rows[i].rows->columns[column].nulls;
@@ -146,41 +145,36 @@ CopyNulls(PackedColumn *target, const RunRow *rows, int nrows, int column)
 }
 
 /*
- * CopyBytes makes a column of bytes; numbers become what numerics are.
+ * CopyColumns makes columns of rows of several runs, in the current context; bytes stay
+ * where they are.
  */
-static void
-CopyBytes(PackedColumn *target, const RunRow *rows, int nrows, int column)
+static PackedColumn *
+CopyColumns(const DayLayout *layout, const RunRow *rows, int nrows)
 {
-	target->bytes = palloc(nrows * sizeof(PackedBytes));
-	for (int i = 0; i < nrows; i++)
-	{
-		const PackedColumn *source = &rows[i].rows->columns[column];
+	PackedColumn *result = palloc0(layout->npacked * sizeof(PackedColumn));
 
-		if (source->kind == PACKED_BYTES)
-			target->bytes[i] = source->bytes[rows[i].row];
-		else
-			target->bytes[i] = ZbxhistValueBytes(source, rows[i].row,
-												 palloc(UNSIGNED_IMAGE_SIZE));
-	}
-}
-
-/*
- * CopyColumn makes a column of rows of several runs.
- */
-static void
-CopyColumn(PackedColumn *target, const RunRow *rows, int nrows, int column)
-{
-	target->kind = KindOfColumn(rows, nrows, column);
-	CopyNulls(target, rows, nrows, column);
-	if (target->kind == PACKED_BYTES)
-		CopyBytes(target, rows, nrows, column);
-	else
+	for (int column = 0; column < layout->npacked; column++)
 	{
-		/* numbers of any kind: their bits */
-		target->ints = palloc(nrows * sizeof(int64));
+		PackedColumn *target = &result[column];
+
+		target->kind = KindOfColumn(rows, nrows, column);
+		CopyNulls(target, rows, nrows, column);
+		target->values = palloc(nrows * packed_value_size(target->kind));
 		for (int i = 0; i < nrows; i++)
-			target->ints[i] = rows[i].rows->columns[column].ints[rows[i].row];
+		{
+			const PackedColumn *source = &rows[i].rows->columns[column];
+
+			/* numbers of any kind: their bits */
+			if (target->kind != PACKED_BYTES)
+				target->ints[i] = source->ints[rows[i].row];
+			else
+				target->bytes[i] =
+					ZbxhistValueBytes(source, rows[i].row,
+									  source->kind == PACKED_BYTES ? NULL :
+									  palloc(UNSIGNED_IMAGE_SIZE));
+		}
 	}
+	return result;
 }
 
 /*
@@ -196,9 +190,7 @@ ZbxhistGatherRows(const DayLayout *layout, const RunRow *rows, int nrows,
 	for (int i = 0; i < nrows; i++)
 		result->itemids[i] = rows[i].rows->itemids[rows[i].row];
 	result->ncolumns = layout->npacked;
-	result->columns = palloc0(layout->npacked * sizeof(PackedColumn));
-	for (int i = 0; i < layout->npacked; i++)
-		CopyColumn(&result->columns[i], rows, nrows, i);
+	result->columns = CopyColumns(layout, rows, nrows);
 }
 
 /*
@@ -220,9 +212,9 @@ CountSegment(Relation day, const RunRow *rows, int nrows)
 	int64		itemid = rows->rows->itemids[rows->row];
 	int			nclock = 0;
 	int			end = 0;
+	int			i;
 
-	for (int i = 0; i < nrows && rows[i].rows->itemids[rows[i].row] == itemid;
-		 i++)
+	for (i = 0; i < nrows && rows[i].rows->itemids[rows[i].row] == itemid; i++)
 	{
 		if (i > 0 && ClockOfRow(&rows[i]) != ClockOfRow(&rows[i - 1]))
 		{
@@ -240,10 +232,7 @@ CountSegment(Relation day, const RunRow *rows, int nrows)
 						   RelationGetRelationName(day)),
 					errtable(day));
 	}
-	for (end = 0; end < nrows &&
-		 rows[end].rows->itemids[rows[end].row] == itemid;)
-		end++;
-	return end;
+	return i;
 }
 
 /*
@@ -256,9 +245,7 @@ MakeSegment(const DayLayout *layout, const RunRow *rows, int nrows,
 	segment->itemid = rows->rows->itemids[rows->row];
 	segment->nrows = nrows;
 	segment->ncolumns = layout->npacked;
-	segment->columns = palloc0(layout->npacked * sizeof(PackedColumn));
-	for (int i = 0; i < layout->npacked; i++)
-		CopyColumn(&segment->columns[i], rows, nrows, i);
+	segment->columns = CopyColumns(layout, rows, nrows);
 	info->itemid = segment->itemid;
 	info->first_clock = (int32) ClockOfRow(&rows[0]);
 	info->last_clock = (int32) ClockOfRow(&rows[nrows - 1]);
