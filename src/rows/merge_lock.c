@@ -90,45 +90,39 @@ SetWorkerTag(LOCKTAG *tag, Oid database, Oid class, Oid object)
 }
 
 /*
- * SetOwnerTag makes the tag of the lock of the worker that merges the runs of a
- * role's tables.
- */
-static void
-SetOwnerTag(LOCKTAG *tag, Oid owner)
-{
-	SetWorkerTag(tag, MyDatabaseId, AuthIdRelationId, owner);
-}
-
-/*
- * SetPlaceTag makes the tag of a place in the server, for which a database is not
- * asked.
- */
-static void
-SetPlaceTag(LOCKTAG *tag, int place)
-{
-	SetWorkerTag(tag, InvalidOid, RelationRelationId, place);
-}
-
-/*
- * NumPlaces returns how many workers may merge at a time, in all databases: one of
- * four that the server may have.
- */
-static int
-NumPlaces(void)
-{
-	return Max(max_worker_processes / 4, 1);
-}
-
-/*
- * IsFree says whether nobody has a lock exclusively.
+ * TryTag takes a lock if nobody is in the way, and keeps it until the session ends, or
+ * gives it back; returns false if somebody is.
  */
 static bool
-IsFree(const LOCKTAG *tag, LOCKMODE mode)
+TryTag(const LOCKTAG *tag, LOCKMODE mode, bool keeps)
 {
-	if (LockAcquire(tag, mode, false, true) == LOCKACQUIRE_NOT_AVAIL)
+	if (LockAcquire(tag, mode, keeps, true) == LOCKACQUIRE_NOT_AVAIL)
 		return false;
-	LockRelease(tag, mode, false);
+	if (!keeps)
+		LockRelease(tag, mode, false);
 	return true;
+}
+
+/*
+ * TryWorker does so with the lock of the worker that merges the runs of a role's
+ * tables, and with one of the places in the server, for which a database is not asked:
+ * one of four workers that the server may have merges.
+ */
+static bool
+TryWorker(Oid owner, LOCKMODE mode, bool keeps)
+{
+	LOCKTAG		tag;
+
+	SetWorkerTag(&tag, MyDatabaseId, AuthIdRelationId, owner);
+	if (!TryTag(&tag, mode, keeps))
+		return false;
+	for (int i = 0; i < Max(max_worker_processes / 4, 1); i++)
+	{
+		SetWorkerTag(&tag, InvalidOid, RelationRelationId, i);
+		if (TryTag(&tag, mode, keeps))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -138,18 +132,7 @@ IsFree(const LOCKTAG *tag, LOCKMODE mode)
 bool
 ZbxhistTryMerger(Oid owner)
 {
-	LOCKTAG		tag;
-
-	SetOwnerTag(&tag, owner);
-	if (LockAcquire(&tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
-		return false;
-	for (int i = 0; i < NumPlaces(); i++)
-	{
-		SetPlaceTag(&tag, i);
-		if (LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL)
-			return true;
-	}
-	return false;
+	return TryWorker(owner, ExclusiveLock, true);
 }
 
 /*
@@ -159,18 +142,7 @@ ZbxhistTryMerger(Oid owner)
 bool
 ZbxhistWantsMerger(Oid owner)
 {
-	LOCKTAG		tag;
-
-	SetOwnerTag(&tag, owner);
-	if (!IsFree(&tag, ShareLock))
-		return false;
-	for (int i = 0; i < NumPlaces(); i++)
-	{
-		SetPlaceTag(&tag, i);
-		if (IsFree(&tag, ShareLock))
-			return true;
-	}
-	return false;
+	return TryWorker(owner, ShareLock, false);
 }
 
 /*
@@ -184,5 +156,5 @@ ZbxhistDatabaseIsWanted(void)
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
-	return !IsFree(&tag, RowExclusiveLock);
+	return !TryTag(&tag, RowExclusiveLock, false);
 }

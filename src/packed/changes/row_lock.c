@@ -50,43 +50,28 @@ SetRowTag(LOCKTAG *tag, Oid day, int64 itemid, int64 position)
 }
 
 /*
- * Acquire takes a lock until the transaction ends; returns false if it is not to
- * be waited for and cannot be had.
- */
-static bool
-Acquire(const LOCKTAG *tag, LOCKMODE mode, bool waits)
-{
-	return LockAcquire(tag, mode, false, !waits) != LOCKACQUIRE_NOT_AVAIL;
-}
-
-/*
- * AcquireRow locks a row so.
- */
-static bool
-AcquireRow(RowLock *lock, LOCKMODE mode, bool waits)
-{
-	LockAcquireResult result = LockAcquire(&lock->row, mode, false, !waits);
-
-	lock->mode = mode;
-	lock->is_new = result == LOCKACQUIRE_OK;
-	nlocks += lock->is_new;
-	return result != LOCKACQUIRE_NOT_AVAIL;
-}
-
-/*
- * LockOne locks a row, having locked the day's in one mode; or, if there is no room
- * for that, all of these in another.
+ * LockOne locks a row, until the transaction ends, having locked the day's in one
+ * mode; or, if there is no room for that, all of these in another.  Returns false if
+ * that is not to be waited for and cannot be had.
  */
 static bool
 LockOne(Oid day, int64 itemid, int64 position, LOCKMODE mode,
 		LOCKMODE one_by_one, LOCKMODE all, bool waits, RowLock *lock)
 {
+	LockAcquireResult result;
+
 	lock->has_row = nlocks < MAX_ROW_LOCKS;
 	lock->day_mode = lock->has_row ? one_by_one : all;
+	lock->mode = mode;
 	set_object_tag(&lock->day, day, ROWS_LOCK);
 	SetRowTag(&lock->row, day, itemid, position);
-	return Acquire(&lock->day, lock->day_mode, waits) &&
-		(!lock->has_row || AcquireRow(lock, mode, waits));
+	result = LockAcquire(&lock->day, lock->day_mode, false, !waits);
+	if (result == LOCKACQUIRE_NOT_AVAIL || !lock->has_row)
+		return result != LOCKACQUIRE_NOT_AVAIL;
+	result = LockAcquire(&lock->row, mode, false, !waits);
+	lock->is_new = result == LOCKACQUIRE_OK;
+	nlocks += lock->is_new;
+	return result != LOCKACQUIRE_NOT_AVAIL;
 }
 
 /*
@@ -124,7 +109,7 @@ ZbxhistLockChangedRows(Oid day, RowLock *lock)
 	lock->has_row = false;
 	lock->day_mode = ShareLock;
 	set_object_tag(&lock->day, day, ROWS_LOCK);
-	(void) Acquire(&lock->day, lock->day_mode, true);
+	(void) LockAcquire(&lock->day, lock->day_mode, false, false);
 }
 
 /*
