@@ -50,8 +50,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.long_transactions IS
 'The command that shows transactions which maintenance may be waiting for (internal)';
 
-CREATE FUNCTION zbxhist_internal.check_maintenance(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_maintenance(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
@@ -100,8 +99,7 @@ COMMENT ON FUNCTION zbxhist_internal.check_maintenance IS
 'The part of check that is about what maintenance has done (internal)';
 
 -- What a table is like that does not fit any more cannot be told by its clocks.
-CREATE FUNCTION zbxhist_internal.check_parent(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_parent(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy zbxhist.parent_config;
@@ -124,8 +122,26 @@ BEGIN
         SELECT 'error', 'retention_schema', parent::text,
                format('its partitions cannot be detached when they are past retention: %s', p.problem), p.remedy
           FROM zbxhist_internal.schema_problem(parent, policy.retention_schema) p
-         WHERE policy.routing AND p.problem IS NOT NULL;
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_deleted_items(parent);
+         WHERE policy.routing AND p.problem IS NOT NULL
+         UNION ALL
+        -- what is in doubt, for a role that may read the items as maintenance does; and what
+        -- maintenance has measured
+        SELECT 'warning', 'deleted_items', parent::text,
+               format('values of deleted items stay until retention, though they are to be dropped: %s', i.problem),
+               format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent)
+          FROM pg_class k
+         CROSS JOIN LATERAL zbxhist_internal.kept_items(k.oid) i
+         WHERE k.oid = parent AND pg_has_role(k.relowner, 'USAGE') AND i.problem IS NOT NULL
+         UNION ALL
+        SELECT 'info', 'deleted_values', c.parent::text,
+               format('values of items that Zabbix has deleted take about %s, %s %% of packed days, and stay until retention; '
+                      'with the policy "drop" they go when their day is packed or written anew',
+                      pg_size_pretty(s.deleted_bytes), s.deleted_percent),
+               format('SELECT zbxhist.alter_parent(%L, deleted_items => ''drop'');', c.parent)
+          FROM zbxhist.parent_config c
+          JOIN zbxhist.parent_state s ON s.parent = c.parent
+         WHERE c.parent = check_parent.parent AND c.deleted_items = 'keep'
+           AND s.deleted_percent >= 1 AND s.deleted_bytes >= 1048576;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_clocks(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);

@@ -1,7 +1,6 @@
 -- sql/check/columns.sql
 
-CREATE FUNCTION zbxhist_internal.check_columns(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_columns(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
@@ -38,8 +37,7 @@ COMMENT ON FUNCTION zbxhist_internal.check_columns IS
 
 -- Settings that are not there are one cause, for history as for trends.  What only
 -- the override is missing for is told by check_zabbix, as is who cannot know.
-CREATE FUNCTION zbxhist_internal.check_retention()
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_retention() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'no_retention',
            zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY u.place)),

@@ -1,7 +1,6 @@
 -- sql/check/packed.sql
 
-CREATE FUNCTION zbxhist_internal.check_packed(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_packed(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
@@ -195,8 +194,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.altered_runs IS
 'What keeps values from being stored as runs in a table made for that, and the command that mends it (internal)';
 
-CREATE FUNCTION zbxhist_internal.check_runs(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_runs(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem text;

@@ -1,7 +1,6 @@
 -- sql/check/partitions.sql
 
-CREATE FUNCTION zbxhist_internal.check_partitions(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_partitions(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     past CONSTANT text := CASE WHEN zbxhist_internal.deletion_clock(parent) IS NULL THEN ''
@@ -124,8 +123,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.check_partitions IS
 'The part of check that compares the partitions with their parent and each other, and their indexes (internal)';
 
-CREATE FUNCTION zbxhist_internal.check_rows(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_rows(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy    CONSTANT text := 'CALL zbxhist.run_maintenance();';

@@ -33,8 +33,7 @@ $$;
 COMMENT ON FUNCTION zbxhist.insert_paths IS
 'Statements and their values since the server started, by the way they took: "fast", without planner and trigger, or what kept them from it: column, copy, expression, function, not_loaded, on_conflict, query, replication, returning, row_security, rule, setting, trigger, view, with, other; no rows, and a notice that says why, if the server cannot count them';
 
-CREATE FUNCTION zbxhist_internal.check_database()
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_database() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy  CONSTANT text := 'CALL zbxhist.run_maintenance();';

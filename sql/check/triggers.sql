@@ -1,7 +1,6 @@
 -- sql/check/triggers.sql
 
-CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     ours    CONSTANT oid := 'zbxhist.route()'::regprocedure;

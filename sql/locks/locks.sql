@@ -37,10 +37,7 @@ COMMENT ON FUNCTION zbxhist_internal.patient_lock_timeout IS
 CREATE FUNCTION zbxhist_internal.short_lock_timeout() RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- the setting exists once the library is loaded
-    PERFORM zbxhist.version();
-    RETURN greatest(1, 1000 * extract(epoch FROM
-        coalesce(current_setting('zbxhist.maintenance_lock_timeout', true), '500ms')::interval))::integer;
+    RETURN greatest(1, 1000 * extract(epoch FROM zbxhist_internal.library_setting('maintenance_lock_timeout', '500ms')::interval))::integer;
 END
 $$;
 

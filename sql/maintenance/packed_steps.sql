@@ -57,7 +57,7 @@ BEGIN
         IF answer = 'more' THEN
             UPDATE zbxhist.parent_state s
                SET repack_after = greatest(s.repack_after, clock_timestamp() - interval '1 hour')
-                                + bytes / zbxhist_internal.repack_limit()::float8 * interval '1 hour'
+                                + bytes / pg_size_bytes(zbxhist_internal.library_setting('maintenance_repack_limit', '0'))::float8 * interval '1 hour'
              WHERE s.parent = step_rewrite.parent AND step = 'repack';
         END IF;
         IF answer <> 'wait' THEN

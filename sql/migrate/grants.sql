@@ -5,4 +5,4 @@
 SELECT zbxhist_internal.grant_routines('zbxhist_migrate', '{
     add_checksums, adoption_losses, adoption_policy, check_timescaledb, describe_import_triggers, former_name,
     insert_triggers, is_partman_template, native_bounds, native_obstacle, native_partitions, partman_entry,
-    same_key, source_query, verify_hypertable, verify_native, verify_replaceable, verify_source}');
+    source_query, verify_hypertable, verify_native, verify_replaceable, verify_source}');

@@ -114,6 +114,12 @@ DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     target  CONSTANT regclass := slice.parent;
     keys    CONSTANT name[] := zbxhist_internal.key_columns(target);
+    -- what rows of the table itself have the key
+    same    CONSTANT text := (
+        SELECT format('SELECT FROM ONLY %s p WHERE %s', target,
+                      string_agg(format('p.%1$I = s.%2$I', k, coalesce(c.packed_name, k)), ' AND '))
+          FROM unnest(keys) k
+          LEFT JOIN zbxhist_internal.packed_columns(packed) c ON c.column_name = k);
     query   text := zbxhist_internal.source_query(slice, zbxhist_internal.import_columns(target, true), gap_from, gap_to);
     interval_of CONSTANT interval := (SELECT c.partition_interval FROM zbxhist.parent_config c WHERE c.parent = target);
     day     regclass;
@@ -128,9 +134,8 @@ BEGIN
     END IF;
     IF keys IS NOT NULL AND zbxhist_internal.waiting_clock(target, gap_from, gap_to, false) IS NOT NULL THEN
         SELECT c.nrows, c.checksum INTO twice, known
-          FROM zbxhist_internal.checksum_rows(target, format('SELECT * FROM (%s) s WHERE EXISTS (%s)', query,
-                                                             zbxhist_internal.same_key(target, keys))) c;
-        query := format('SELECT * FROM (%s) s WHERE NOT EXISTS (%s)', query, zbxhist_internal.same_key(target, keys));
+          FROM zbxhist_internal.checksum_rows(target, format('SELECT * FROM (%s) s WHERE EXISTS (%s)', query, same)) c;
+        query := format('SELECT * FROM (%s) s WHERE NOT EXISTS (%s)', query, same);
     END IF;
     day := zbxhist_internal.create_day_of_range(target,
                zbxhist_internal.partition_name(target, interval_of, gap_from, gap_to), gap_from, gap_to,

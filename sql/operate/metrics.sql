@@ -122,7 +122,15 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
                                  WHERE d.day IN (SELECT v.day FROM zbxhist.verified_day v WHERE v.problem IS NOT NULL
                                                   UNION ALL
                                                  SELECT m.day FROM zbxhist_internal.met_damage() m)),
-               'archives', zbxhist_internal.archive_metrics(),
+               'archives', (
+                   SELECT coalesce(jsonb_agg(jsonb_build_object('server', a.server, 'days', a.days, 'bytes', a.bytes,
+                                                                'unreachable_since', floor(extract(epoch FROM a.since))::bigint)
+                                             ORDER BY a.server), '[]')
+                     FROM (SELECT c.server, count(*) AS days, sum(c.bytes)::bigint AS bytes, min(p.since) AS since
+                             FROM zbxhist.packed_day d
+                             JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
+                             LEFT JOIN zbxhist.step_problem p ON p.step = 'archive_reach' AND p.relation = c.groups::text
+                            GROUP BY c.server) a),
                'archives_unreachable', (SELECT count(DISTINCT p.relation) FROM zbxhist.step_problem p WHERE p.step = 'archive_reach'),
                'tables', coalesce(t.list, '[]'))
       FROM (SELECT jsonb_build_object(

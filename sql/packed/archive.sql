@@ -552,27 +552,9 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.step_archive_reach IS
 'Maintenance: looks whether an archive server is there (internal)';
 
--- ---- metrics ----
-
-CREATE FUNCTION zbxhist_internal.archive_metrics() RETURNS jsonb
-LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce(jsonb_agg(jsonb_build_object('server', a.server, 'days', a.days, 'bytes', a.bytes,
-                                                 'unreachable_since', floor(extract(epoch FROM a.since))::bigint)
-                              ORDER BY a.server), '[]')
-      FROM (SELECT c.server, count(*) AS days, sum(c.bytes)::bigint AS bytes, min(p.since) AS since
-              FROM zbxhist.packed_day d
-              JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
-              LEFT JOIN zbxhist.step_problem p ON p.step = 'archive_reach' AND p.relation = c.groups::text
-             GROUP BY c.server) a
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.archive_metrics IS
-'What metrics() tells of archive servers (internal)';
-
 -- ---- check ----
 
-CREATE FUNCTION zbxhist_internal.check_archive(policy zbxhist.parent_config)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_archive(policy zbxhist.parent_config) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'archive_server', policy.parent::text,
            w.problem || ': no packed day of it can be archived there', w.command

@@ -61,16 +61,15 @@ COMMENT ON FUNCTION zbxhist_internal.compactable_days IS
 -- A part of a day that is larger than the limit is compacted alone.
 CREATE FUNCTION zbxhist_internal.days_to_compact(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    most CONSTANT bigint := pg_size_bytes(zbxhist_internal.library_setting('maintenance_compact_limit', '0'));
 BEGIN
-    -- the setting exists once the library is loaded
-    PERFORM zbxhist.version();
     RETURN QUERY
         SELECT c.days[1]
           FROM (SELECT d.*, coalesce(sum(d.bytes) OVER (ORDER BY d.from_clock DESC
                                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
                   FROM zbxhist_internal.compactable_days(parent) d) c
-          JOIN pg_settings s ON s.name = 'zbxhist.maintenance_compact_limit'
-         WHERE c.before < s.setting::bigint * 1048576
+         WHERE c.before < most
          ORDER BY c.from_clock DESC;
 END
 $$;
@@ -78,44 +77,34 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.days_to_compact IS
 'The first tables of those parts of days that one run of maintenance makes one each, by zbxhist.maintenance_compact_limit (internal)';
 
-CREATE FUNCTION zbxhist_internal.ranges_to_compact(parent regclass, day date) RETURNS regclass[]
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    midnight CONSTANT bigint := zbxhist_internal.day_clock(day);
-    looking  CONSTANT text := format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
-    result   regclass[];
-    present  integer;
-BEGIN
-    PERFORM zbxhist_internal.require_routed(parent);
-    result := ARRAY(SELECT c.days[1] FROM zbxhist_internal.compactable_days(parent, true) c
-                     WHERE c.from_clock >= midnight AND c.to_clock <= midnight + 86400);
-    IF cardinality(result) > 0 THEN
-        RETURN result;
-    END IF;
-    SELECT count(*) INTO present FROM zbxhist.packed_day d
-     WHERE d.parent = ranges_to_compact.parent AND NOT d.runs
-       AND d.to_clock > midnight AND d.from_clock < midnight + 86400;
-    IF present = 0 THEN
-        PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not packed', to_char(day, 'YYYY-MM-DD'), parent),
-            hint => looking);
-    ELSIF present = 1 THEN
-        RAISE NOTICE 'what is packed of % of table % is in one table already', to_char(day, 'YYYY-MM-DD'), parent;
-        RETURN result;
-    END IF;
-    PERFORM zbxhist_internal.refuse('55000', format('no two packed tables of %s of table %s can be made one', to_char(day, 'YYYY-MM-DD'), parent),
-        detail => 'They must follow each other without a gap, have the same columns and belong to the owner of the table.',
-        hint => looking);
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.ranges_to_compact IS
-'The first tables of those parts of a UTC day that can be made one each; raises an error if none can be, or nothing is packed (internal)';
-
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql AS $$
+DECLARE
+    midnight pg_catalog.int8;
+    looking  pg_catalog.text;
+    result   pg_catalog.regclass[];
+    present  pg_catalog.int4;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_by_hand(parent, 'compact', zbxhist_internal.ranges_to_compact(parent, day));
+    PERFORM zbxhist_internal.require_routed(parent);
+    midnight := zbxhist_internal.day_clock(day);
+    result := ARRAY(SELECT c.days[1] FROM zbxhist_internal.compactable_days(parent, true) c
+                     WHERE c.from_clock >= midnight AND c.to_clock <= midnight + 86400);
+    SELECT count(*) INTO present FROM zbxhist.packed_day d
+     WHERE d.parent = compact.parent AND NOT d.runs
+       AND d.to_clock > midnight AND d.from_clock < midnight + 86400;
+    looking := format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+    PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not packed', to_char(day, 'YYYY-MM-DD'), parent),
+        hint => looking)
+      WHERE present = 0;
+    PERFORM zbxhist_internal.refuse('55000', format('no two packed tables of %s of table %s can be made one', to_char(day, 'YYYY-MM-DD'), parent),
+        detail => 'They must follow each other without a gap, have the same columns and belong to the owner of the table.',
+        hint => looking)
+      WHERE present > 1 AND result = '{}';
+    IF present = 1 THEN
+        RAISE NOTICE 'what is packed of % of table % is in one table already', to_char(day, 'YYYY-MM-DD'), parent;
+    END IF;
+    CALL zbxhist_internal.repeat_by_hand(parent, 'compact', result);
 END
 $$;
 

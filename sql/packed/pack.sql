@@ -89,46 +89,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.packable_partitions IS
 'The partitions and hours of runs whose time to be packed has come, oldest first, or one of them, if it has (internal)';
 
--- Some of a day's partitions may be packed already, or not be over yet.
-CREATE FUNCTION zbxhist_internal.partitions_to_pack(parent regclass, day date) RETURNS regclass[]
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    covered record;
-    result  regclass[];
-BEGIN
-    PERFORM zbxhist_internal.require_routed(parent);
-    SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock), '{}') INTO result
-      FROM zbxhist_internal.ranges_of_day(parent, day) r
-     WHERE (NOT r.is_packed OR r.is_runs) AND r.to_clock <= zbxhist_internal.current_clock()
-       AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
-                        WHERE d.parent = partitions_to_pack.parent
-                          AND d.day <> r.relation
-                          AND d.from_clock < r.to_clock AND d.to_clock > r.from_clock)
-       AND (r.is_packed OR zbxhist_internal.not_packable(parent, r.relation) IS NULL);
-    IF result <> '{}' THEN
-        RETURN result;
-    END IF;
-    SELECT * INTO covered FROM zbxhist_internal.ranges_of_day(parent, day) r
-     ORDER BY r.is_packed DESC, r.from_clock LIMIT 1;
-    IF NOT FOUND THEN
-        PERFORM zbxhist_internal.refuse('42P01', format('table %s has no partition for %s', parent, to_char(day, 'YYYY-MM-DD')),
-            hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
-    END IF;
-    PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is packed already', to_char(day, 'YYYY-MM-DD'), parent),
-        detail => format('Its table is %s.', covered.relation))
-      WHERE covered.is_packed AND NOT covered.is_runs;
-    PERFORM zbxhist_internal.refuse('55000', format('partition %s is not closed yet', covered.relation),
-        detail => format('Its time ends at %s.', zbxhist_internal.format_time(to_timestamp(covered.to_clock))),
-        hint => 'Only a partition whose time has gone by can be packed.')
-      WHERE covered.to_clock > zbxhist_internal.current_clock();
-    PERFORM zbxhist_internal.refuse('0A000', format('partition %s cannot be packed', covered.relation),
-        detail => zbxhist_internal.not_packable(parent, covered.relation));
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.partitions_to_pack IS
-'The partitions of a day that can be packed; an error if there are none (internal)';
-
 CREATE FUNCTION zbxhist_internal.describe_left_out(left_out bigint, problem text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT concat(CASE WHEN left_out > 0 THEN format('; %s values of deleted items left out', left_out) END,
@@ -244,9 +204,39 @@ COMMENT ON FUNCTION zbxhist_internal.pack_partition IS
 
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
+DECLARE
+    covered pg_catalog.record;
+    result  pg_catalog.regclass[];
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_by_hand(parent, 'pack', zbxhist_internal.partitions_to_pack(parent, day));
+    PERFORM zbxhist_internal.require_routed(parent);
+    -- some of a day's partitions may be packed already, or not be over yet
+    SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock), '{}') INTO result
+      FROM zbxhist_internal.ranges_of_day(parent, day) r
+     WHERE (NOT r.is_packed OR r.is_runs) AND r.to_clock <= zbxhist_internal.current_clock()
+       AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                        WHERE d.parent = pack.parent
+                          AND d.day <> r.relation
+                          AND d.from_clock < r.to_clock AND d.to_clock > r.from_clock)
+       AND (r.is_packed OR zbxhist_internal.not_packable(parent, r.relation) IS NULL);
+    IF result = '{}' THEN
+        SELECT * INTO covered FROM zbxhist_internal.ranges_of_day(parent, day) r
+         ORDER BY r.is_packed DESC, r.from_clock LIMIT 1;
+        IF NOT FOUND THEN
+            PERFORM zbxhist_internal.refuse('42P01', format('table %s has no partition for %s', parent, to_char(day, 'YYYY-MM-DD')),
+                hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
+        END IF;
+        PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is packed already', to_char(day, 'YYYY-MM-DD'), parent),
+            detail => format('Its table is %s.', covered.relation))
+          WHERE covered.is_packed AND NOT covered.is_runs;
+        PERFORM zbxhist_internal.refuse('55000', format('partition %s is not closed yet', covered.relation),
+            detail => format('Its time ends at %s.', zbxhist_internal.format_time(to_timestamp(covered.to_clock))),
+            hint => 'Only a partition whose time has gone by can be packed.')
+          WHERE covered.to_clock > zbxhist_internal.current_clock();
+        PERFORM zbxhist_internal.refuse('0A000', format('partition %s cannot be packed', covered.relation),
+            detail => zbxhist_internal.not_packable(parent, covered.relation));
+    END IF;
+    CALL zbxhist_internal.repeat_by_hand(parent, 'pack', result);
 END
 $$;
 

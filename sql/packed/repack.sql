@@ -38,26 +38,13 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.due_precision IS
 'What the times of a packed day that ends there are to be rounded to, in nanoseconds; NULL: not at all (internal)';
 
-CREATE FUNCTION zbxhist_internal.repack_limit() RETURNS bigint
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    -- the setting exists once the library is loaded
-    PERFORM zbxhist.version();
-    RETURN coalesce((SELECT setting::bigint * 1048576 FROM pg_settings
-                      WHERE name = 'zbxhist.maintenance_repack_limit'), 0);
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.repack_limit IS
-'Bytes of packed days of one table that maintenance writes anew in an hour, at most (internal)';
-
 -- Each day that is repacked moves the time when the next one may be, so that
 -- in the long run it is no more than the setting allows, even if a single day
 -- is.  What was not used lately, up to an hour's, may be used at once.
 CREATE FUNCTION zbxhist_internal.may_repack(parent regclass) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN zbxhist_internal.repack_limit() > 0
+    RETURN zbxhist_internal.library_setting('maintenance_repack_limit', '0') <> '0'
        AND NOT EXISTS (SELECT FROM zbxhist.parent_state s
                         WHERE s.parent = may_repack.parent AND s.repack_after > clock_timestamp());
 END

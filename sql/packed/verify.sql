@@ -42,22 +42,10 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.note_verified IS
 'Remembers that a packed day has been looked through, and what is damaged in it; NULL if nothing (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_interval() RETURNS interval
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    -- the setting exists once the library is loaded
-    PERFORM zbxhist.version();
-    RETURN coalesce(current_setting('zbxhist.verify_interval', true), '30d')::interval;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.verify_interval() IS
-'In what time maintenance looks through all packed days; zero: never (internal)';
-
 CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    period  CONSTANT interval := zbxhist_internal.verify_interval();
+    period  CONSTANT interval := zbxhist_internal.library_setting('verify_interval', '30d');
     present CONSTANT timestamptz := clock_timestamp();
     share   numeric;
     due     record;

@@ -5,6 +5,18 @@ LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_version';
 
 COMMENT ON FUNCTION zbxhist.version IS 'Version of the loaded library';
 
+CREATE FUNCTION zbxhist_internal.library_setting(name text, otherwise text) RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    -- it exists once the library is loaded
+    PERFORM zbxhist.version();
+    RETURN coalesce(current_setting('zbxhist.' || name, true), otherwise);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.library_setting IS
+'A setting of the library, or what is taken for it where an older library has none (internal)';
+
 CREATE FUNCTION zbxhist_internal.is_preloaded() RETURNS boolean
 LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_preloaded';
 

@@ -8,15 +8,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.default_pack_after IS
 'How long after its end setup has a partition of some length packed, if nobody says otherwise (internal)';
 
--- What is asked of all history tables is done for those that can have it.
-CREATE FUNCTION zbxhist_internal.possible_ingest(parent regclass, given text) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE WHEN given = 'runs' AND zbxhist_internal.why_no_runs(parent) IS NOT NULL THEN 'heap' ELSE given END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.possible_ingest IS
-'The option ingest of setup, as far as a table can have it (internal)';
-
 CREATE FUNCTION zbxhist_internal.new_policy(parent regclass, is_trends boolean, options zbxhist.managed_schema)
 RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -104,7 +95,9 @@ BEGIN
                                     ELSE given.premake END, former.premake);
     IF NOT is_trends THEN
         policy.partition_interval := coalesce(given.history_interval, former.partition_interval);
-        policy.ingest := coalesce(zbxhist_internal.possible_ingest(former.parent, given.ingest), former.ingest);
+        -- what is asked of all history tables is done for those that can have it
+        policy.ingest := coalesce(CASE WHEN given.ingest = 'runs' AND zbxhist_internal.why_no_runs(former.parent) IS NOT NULL THEN 'heap'
+                                       ELSE given.ingest END, former.ingest);
     END IF;
     policy.pack_after := CASE WHEN never_pack THEN NULL
                               WHEN given.pack_after IS NOT NULL

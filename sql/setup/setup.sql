@@ -90,7 +90,19 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.refuse('22004', 'configure_zabbix, dry_run, accept_deletion and never_pack must not be null')
       WHERE configure_zabbix IS NULL OR dry_run IS NULL OR accept_deletion IS NULL OR never_pack IS NULL;
-    PERFORM zbxhist_internal.verify_options(given, never_pack);
+    -- all of them, whether a table is found for them or not: they are kept for the tables that
+    -- an upgrade of Zabbix creates later
+    PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
+        hint => 'never_pack leaves partitions as they are from now on.')
+      WHERE never_pack AND pack_after IS NOT NULL;
+    PERFORM zbxhist_internal.verify_retention(history_retention, 'history_retention');
+    PERFORM zbxhist_internal.verify_retention(trends_retention, 'trends_retention');
+    PERFORM zbxhist_internal.verify_clock_limits(max_age, max_ahead, NULL, false);
+    PERFORM zbxhist_internal.new_policy(NULL, is_trends, zbxhist_internal.merged_options(NULL, given, never_pack))
+       FROM unnest('{false,true}'::boolean[]) AS is_trends;
+    -- fewer are made of months
+    PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000')
+      WHERE premake NOT BETWEEN 0 AND 1000;
     FOR step IN SELECT * FROM zbxhist_internal.plan_setup(given, never_pack, configure_zabbix) LOOP
         SELECT (step.policy).parent, step.action, step.detail INTO parent, action, detail;
         RETURN NEXT;

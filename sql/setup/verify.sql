@@ -197,33 +197,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.verify_interval(interval) IS
 'Raises an error unless the interval can be that of a partition (internal)';
 
--- All of them, whether a table is found for them or not: they are kept for the
--- tables that an upgrade of Zabbix creates later.
-CREATE FUNCTION zbxhist_internal.verify_options(options zbxhist.managed_schema, never_pack boolean) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
-        hint => 'never_pack leaves partitions as they are from now on.')
-      WHERE never_pack AND options.pack_after IS NOT NULL;
-    PERFORM zbxhist_internal.verify_retention(options.history_retention, 'history_retention');
-    PERFORM zbxhist_internal.verify_retention(options.trends_retention, 'trends_retention');
-    PERFORM zbxhist_internal.verify_clock_limits(options.max_age, options.max_ahead, NULL, false);
-    options.premake := coalesce(options.premake, 0);
-    -- as they are, or the defaults: plan_setup looks at those
-    options.pack_after := CASE WHEN never_pack THEN NULL ELSE coalesce(options.pack_after, '1 hour') END;
-    options.history_interval := coalesce(options.history_interval, '1 hour');
-    options.move_existing := coalesce(options.move_existing, false);
-    PERFORM zbxhist_internal.new_policy(NULL, is_trends, options)
-       FROM unnest('{false,true}'::boolean[]) AS is_trends;
-    -- fewer are made of months
-    PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000')
-      WHERE options.premake NOT BETWEEN 0 AND 1000;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.verify_options IS
-'Raises an error unless the options given to setup make sense; NULL: not given (internal)';
-
 CREATE FUNCTION zbxhist_internal.verify_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

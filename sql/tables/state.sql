@@ -159,6 +159,10 @@ COMMENT ON COLUMN zbxhist.check_summary.severity IS 'error, warning or info';
 COMMENT ON COLUMN zbxhist.check_summary.lines IS 'Lines of that severity';
 COMMENT ON COLUMN zbxhist.check_summary.checked_at IS 'When that was';
 
+CREATE TYPE zbxhist_internal.check_line AS (severity text, code text, object text, message text, hint text);
+
+COMMENT ON TYPE zbxhist_internal.check_line IS 'What a part of check() has found (internal)';
+
 CREATE TABLE zbxhist.maintenance_log (
     id         bigint NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     started_at timestamptz NOT NULL,

@@ -564,8 +564,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.undo_auditlog IS
 'Makes a plain table of a partitioned audit log, by copying its rows while it is locked (internal)';
 
-CREATE FUNCTION zbxhist_internal.check_auditlogs()
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
+CREATE FUNCTION zbxhist_internal.check_auditlogs() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
