@@ -233,7 +233,7 @@ ReadIndex(void *arg)
 {
 	IndexRead  *read = arg;
 	Relation	day = read->look->day;
-	Relation	index = ZbxhistOpenGroupIndex(day, AccessShareLock);
+	Relation	index = ZbxhistOpenGroupIndex(day);
 	IndexScanDesc scan = index_beginscan_compat(day, index, SnapshotAny, 0);
 	ItemPointer tid;
 

@@ -241,7 +241,7 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 	if (scan->index_scan != NULL || scan->has_one_page)
 		return;
 	old = MemoryContextSwitchTo(scan->context);
-	scan->index = ZbxhistOpenGroupIndex(scan->day, AccessShareLock);
+	scan->index = ZbxhistOpenGroupIndex(scan->day);
 	scan->index_scan = index_beginscan_compat(scan->day, scan->index,
 											  scan->snapshot, NUM_GROUP_KEYS);
 	MemoryContextSwitchTo(old);

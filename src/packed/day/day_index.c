@@ -12,51 +12,80 @@
 #include "access/genam.h"
 #include "access/skey.h"
 #include "catalog/pg_type.h"
+#include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "packed/day/day_index.h"
 #include "packed/values/layout.h"
 #include "rows/item_index.h"
 
 /*
- * ZbxhistIsGroupIndex says whether an index has the order of groups.
+ * FindGroupIndex opens and locks the index of a day's table on (first_itemid,
+ * first_clock); returns NULL if there is none or, unless it may wait, it is not
+ * free.
  */
-bool
-ZbxhistIsGroupIndex(Relation index)
-{
-	return index->rd_index->indisunique && index->rd_index->indnkeyatts == 2 &&
-		ZbxhistHasOrder(index, DAY_ATTNUM_FIRST_ITEMID, DAY_ATTNUM_FIRST_CLOCK);
-}
-
-/*
- * ZbxhistOpenGroupIndex opens the index of a day's table on (first_itemid,
- * first_clock).
- */
-Relation
-ZbxhistOpenGroupIndex(Relation day, LOCKMODE lockmode)
+static Relation
+FindGroupIndex(Relation day, bool may_wait)
 {
 	List	   *indexes = RelationGetIndexList(day);
+	Relation	result = NULL;
 	ListCell   *lc;
 
 	foreach(lc, indexes)
 	{
-		Relation	index = index_open(lfirst_oid(lc), lockmode);
+		Oid			relid = lfirst_oid(lc);
 
-		if (ZbxhistIsGroupIndex(index))
+		if (may_wait)
+			LockRelationOid(relid, AccessShareLock);
+		else if (!ConditionalLockRelationOid(relid, AccessShareLock))
+			continue;
+		/* it may have been dropped CONCURRENTLY before the lock */
+		else if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		{
-			list_free(indexes);
-			return index;
+			UnlockRelationOid(relid, AccessShareLock);
+			continue;
 		}
-		index_close(index, lockmode);
+		result = index_open(relid, NoLock);
+		if (result->rd_index->indisunique &&
+			result->rd_index->indnkeyatts == NUM_GROUP_KEYS &&
+			ZbxhistHasOrder(result, DAY_ATTNUM_FIRST_ITEMID,
+							DAY_ATTNUM_FIRST_CLOCK))
+			break;
+		index_close(result, AccessShareLock);
+		result = NULL;
 	}
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("packed day \"%s\" has no valid index on (first_itemid, first_clock)",
-				   RelationGetRelationName(day)),
-			errhint("Add its primary key again."),
-			errtable(day));
-	return NULL;				/* keep compiler quiet */
+	list_free(indexes);
+	return result;
+}
+
+/*
+ * ZbxhistTryGroupIndex opens it, locked ACCESS SHARE, if it is free; returns NULL
+ * otherwise.
+ */
+Relation
+ZbxhistTryGroupIndex(Relation day)
+{
+	return FindGroupIndex(day, false);
+}
+
+/*
+ * ZbxhistOpenGroupIndex opens it, locked ACCESS SHARE.
+ */
+Relation
+ZbxhistOpenGroupIndex(Relation day)
+{
+	Relation	index = FindGroupIndex(day, true);
+
+	if (index == NULL)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("packed day \"%s\" has no valid index on (first_itemid, first_clock)",
+					   RelationGetRelationName(day)),
+				errhint("Add its primary key again."),
+				errtable(day));
+	return index;
 }
 
 /*

@@ -11,7 +11,6 @@
 #include "access/genam.h"
 #include "access/skey.h"
 #include "access/stratnum.h"
-#include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
 /* comparisons with where groups begin */
@@ -24,8 +23,8 @@ typedef struct GroupKeys
 	ScanKeyData members[NUM_GROUP_KEYS][2]; /* of the keys, which compare rows */
 } GroupKeys;
 
-extern bool ZbxhistIsGroupIndex(Relation index);
-extern Relation ZbxhistOpenGroupIndex(Relation day, LOCKMODE lockmode);
+extern Relation ZbxhistTryGroupIndex(Relation day);
+extern Relation ZbxhistOpenGroupIndex(Relation day);
 extern void ZbxhistInitGroupKey(ScanKey key, ScanKey members,
 								StrategyNumber strategy, int64 itemid,
 								int32 clock);

@@ -179,7 +179,7 @@ GetIndexScan(DayTimes *times)
 		return times->scan;
 	old = MemoryContextSwitchTo(times->context);
 	if (times->lent == NULL)
-		times->index = ZbxhistOpenGroupIndex(times->day, AccessShareLock);
+		times->index = ZbxhistOpenGroupIndex(times->day);
 	times->scan = index_beginscan_compat(times->day, times->lent == NULL ?
 										 times->index :
 										 times->lent->indexRelation,

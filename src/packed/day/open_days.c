@@ -36,17 +36,14 @@
 #include "access/relscan.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/spccache.h"
-#include "utils/syscache.h"
 
 #include "compat.h"
 #include "packed/day/archived_group.h"
@@ -68,38 +65,6 @@ TryOpenFreeDay(Oid relid, LOCKMODE lockmode)
 	if (day == NULL)
 		UnlockRelationOid(relid, lockmode);
 	return day;
-}
-
-/*
- * TryOpenIndex opens the index on (first_itemid, first_clock) if it is free;
- * returns NULL otherwise.
- */
-static Relation
-TryOpenIndex(Relation day)
-{
-	List	   *indexes = RelationGetIndexList(day);
-	Relation	found = NULL;
-	ListCell   *lc;
-
-	foreach(lc, indexes)
-	{
-		Oid			relid = lfirst_oid(lc);
-
-		if (!ConditionalLockRelationOid(relid, AccessShareLock))
-			continue;
-		/* it may have been dropped CONCURRENTLY before the lock */
-		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		{
-			found = index_open(relid, NoLock);
-			if (ZbxhistIsGroupIndex(found))
-				break;
-			index_close(found, NoLock);
-			found = NULL;
-		}
-		UnlockRelationOid(relid, AccessShareLock);
-	}
-	list_free(indexes);
-	return found;
 }
 
 /*
@@ -176,7 +141,7 @@ PrefetchDay(Oid relid, LOCKMODE lockmode, const ItemRange *range)
 		PrefetchBuffer(day, MAIN_FORKNUM, 0);
 	else if (day->rd_rel->relam == HEAP_TABLE_AM_OID)
 	{
-		Relation	index = TryOpenIndex(day);
+		Relation	index = ZbxhistTryGroupIndex(day);
 
 		if (index != NULL)
 		{

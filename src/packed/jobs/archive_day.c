@@ -122,7 +122,7 @@ static void
 WriteNewDay(ArchiveState *state)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	Relation	index = ZbxhistOpenGroupIndex(state->day, AccessShareLock);
+	Relation	index = ZbxhistOpenGroupIndex(state->day);
 	IndexScanDesc scan = index_beginscan_compat(state->day, index, snapshot, 0);
 
 	state->context = AllocSetContextCreate(CurrentMemoryContext,
