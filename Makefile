@@ -146,12 +146,10 @@ OBJS = \
 	src/packed/format/segment_writer.o \
 	src/packed/jobs/archive_day.o \
 	src/packed/jobs/import.o \
-	src/packed/jobs/kept_items.o \
 	src/packed/jobs/merge.o \
 	src/packed/jobs/pack.o \
 	src/packed/jobs/packing.o \
 	src/packed/jobs/merge_runs.o \
-	src/packed/jobs/repack.o \
 	src/packed/jobs/row_sort.o \
 	src/packed/jobs/unpack.o \
 	src/packed/jobs/verify.o \

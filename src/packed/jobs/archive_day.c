@@ -10,7 +10,7 @@
  * times, which stay as they are.  On the way back it has what they stand for, of which
  * each is checked against its checksum.
  *
- * As in repack.c rows are written frozen, every snapshot must see the same groups in the
+ * As in pack.c rows are written frozen, every snapshot must see the same groups in the
  * old table, and the caller makes sure by its version that it has not been changed
  * since the copy was begun.
  *
