@@ -132,14 +132,10 @@ DefineEnableSettings(void)
 				 gettext_noop("When off, new rows stay in the parent until maintenance moves them."),
 				 &zbxhist_enable_routing);
 
-	DefineCustomBoolVariable("zbxhist.enable_update_pruning",
-							 gettext_noop("Plans an UPDATE or DELETE by clock for the one partition concerned."),
-							 gettext_noop("When off, the planner looks at all partitions."),
-							 &zbxhist_enable_update_pruning,
-							 true,	/* boot value */
-							 PGC_USERSET,
-							 0, /* flags */
-							 NULL, NULL, NULL);
+	DefineSwitch("zbxhist.enable_update_pruning",
+				 gettext_noop("Plans an UPDATE or DELETE by clock for the one partition concerned."),
+				 gettext_noop("When off, the planner looks at all partitions."),
+				 &zbxhist_enable_update_pruning);
 }
 
 /*

@@ -231,7 +231,7 @@ ExecutorFinishHook(QueryDesc *queryDesc)
 	ZbxhistPushFrame(&frame, queryDesc, NULL);
 	PG_TRY();
 	{
-		ZbxhistFlushQuery(queryDesc);
+		ZbxhistCloseQuery(queryDesc);
 		ZbxhistWritePackedChanges(queryDesc);
 		if (prev_executor_finish)
 			(*prev_executor_finish) (queryDesc);

@@ -35,7 +35,6 @@ extern InsertBatch *ZbxhistOpenBatch(Relation parent, const void *owner,
 extern MemoryContext ZbxhistBatchMemory(const InsertBatch *batch);
 extern InsertStats ZbxhistCloseBatch(InsertBatch *batch);
 extern void ZbxhistCloseRelation(Oid parent);
-extern void ZbxhistFlushQuery(const QueryDesc *query);
 extern void ZbxhistCloseQuery(const QueryDesc *query);
 extern void ZbxhistFlushForNestedQuery(void);
 

@@ -339,24 +339,7 @@ ZbxhistCloseRelation(Oid parent)
 }
 
 /*
- * ZbxhistFlushQuery writes what a query has buffered.
- */
-void
-ZbxhistFlushQuery(const QueryDesc *query)
-{
-	ListCell   *lc;
-
-	foreach(lc, open_batches)
-	{
-		InsertBatch *batch = lfirst(lc);
-
-		if (batch->query == query)
-			ZbxhistFlushBatch(batch);
-	}
-}
-
-/*
- * ZbxhistCloseQuery closes the batches of a query that has ended.
+ * ZbxhistCloseQuery closes the batches of a query.
  */
 void
 ZbxhistCloseQuery(const QueryDesc *query)

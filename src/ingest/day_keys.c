@@ -321,7 +321,7 @@ LookInDay(KeyHolder *base, Snapshot snapshot, FoundKey *found)
 	if (!OidIsValid(place->usual) && place->others == NIL)
 		return KEY_FREE;
 	BeginLook(place, snapshot);
-	for (; found->row < base->end; found->row++)
+	for (; found->row < base->nrows; found->row++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(place->row_context);
 
@@ -370,7 +370,7 @@ ZbxhistOpenDayKeys(Relation day, Relation parent, bool has_runs,
 	place->row_context = AllocSetContextCreate(context, "zbxhist key of a day",
 											   ALLOCSET_SMALL_SIZES);
 	place->base.rel = day;
-	place->base.nrows = place->base.end = rows->ntuples;
+	place->base.nrows = rows->ntuples;
 	place->base.may_be_damaged = true;
 	place->base.look = LookInDay;
 	place->base.close = CloseDayKeys;

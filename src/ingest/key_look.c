@@ -116,28 +116,22 @@ LogUnreadable(Relation rel, const ErrorData *error)
 }
 
 /*
- * FindReadable does so where an error must not fail an INSERT.  A
- * subtransaction costs as much as a look for one key, so there is one for all
- * rows; if it fails, they are looked for one by one.
+ * FindReadable does so where an error must not fail an INSERT: the row that was
+ * looked for is passed over.
  */
 static bool
 FindReadable(KeyHolder *place, FoundKey *found)
 {
 	KeyAttempt	attempt = {.place = place,.found = found};
+	ErrorData  *error;
 
 	/* what is written must not be undone if reading fails */
 	ZbxhistFlushDayChanges(RelationGetRelid(place->rel), NULL);
-	if (ZbxhistAttempt(Attempt, &attempt) == NULL)
-		return attempt.is_taken;
-	for (int i = 0; i < place->nrows && !attempt.is_taken; i++)
+	while (found->row < place->nrows &&
+		   (error = ZbxhistAttempt(Attempt, &attempt)) != NULL)
 	{
-		ErrorData  *error;
-
-		found->row = i;
-		place->end = i + 1;
-		error = ZbxhistAttempt(Attempt, &attempt);
-		if (error != NULL)
-			LogUnreadable(place->rel, error);
+		LogUnreadable(place->rel, error);
+		found->row++;
 	}
 	return attempt.is_taken;
 }
@@ -151,7 +145,6 @@ bool
 ZbxhistFindKeys(KeyHolder *place, FoundKey *found)
 {
 	found->row = 0;
-	place->end = place->nrows;
 	return place->may_be_damaged ? FindReadable(place, found) :
 		LookAndWait(place, found);
 }

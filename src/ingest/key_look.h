@@ -45,15 +45,14 @@ typedef enum KeyState
 typedef struct KeyHolder KeyHolder;
 
 /*
- * look starts with row found->row and ends before row "end".  It goes by a
+ * look starts with row found->row.  It goes by a
  * snapshot, or if that is NULL by what is there now, committed or not.
  * Allocates in the current context, which the caller resets.
  */
 struct KeyHolder
 {
 	Relation	rel;			/* borrowed, locked by the caller */
-	int			nrows;			/* which may be looked for one by one */
-	int			end;			/* nrows, or less */
+	int			nrows;			/* of which found->row is looked for now */
 	Snapshot	snapshot;		/* to look by, or NULL */
 	bool		may_be_damaged; /* what cannot be read does not have a key */
 	KeyState	(*look) (KeyHolder *place, Snapshot snapshot, FoundKey *found);

@@ -56,6 +56,7 @@ typedef struct KeyLook
 	const RunKeys *keys;
 	const WrittenRun *own;		/* which the caller has just stored */
 	int			nown;
+	bool		is_unlocked;	/* somebody may be changing rows all the time */
 	bool		is_exact;		/* keys that the filter may have are looked
 								 * for */
 	MemoryContext decode_context;	/* reset for each run */
@@ -435,8 +436,8 @@ LookOnce(KeyLook *look, Snapshot snapshot)
 /* ---- looking ---- */
 
 /*
- * LookDirty looks by a dirty snapshot; is_fresh is set if somebody may have been
- * writing runs anew.
+ * LookDirty looks by a dirty snapshot; notes if somebody may have been writing runs
+ * anew.
  */
 static KeyState
 LookDirty(KeyLook *look, bool *is_fresh)
@@ -475,27 +476,22 @@ LookFresh(KeyLook *look)
 }
 
 /*
- * LookNow looks for all keys.  With is_fresh somebody may be changing rows.
- */
-static KeyState
-LookNow(KeyLook *look, bool is_fresh, FoundKey *found)
-{
-	KeyState	result;
-
-	look->found = found;
-	result = LookDirty(look, &is_fresh);
-	if (result == KEY_FREE && is_fresh)
-		result = LookFresh(look);
-	return result;
-}
-
-/*
  * LookInRuns is the method "look".
  */
 static KeyState
 LookInRuns(KeyHolder *base, Snapshot snapshot, FoundKey *found)
 {
-	return LookNow((KeyLook *) base, false, found);
+	KeyLook    *look = (KeyLook *) base;
+	bool		is_fresh = look->is_unlocked;
+	KeyState	result;
+
+	look->found = found;
+	if (snapshot != NULL)
+		return LookOnce(look, snapshot) ? KEY_TAKEN : KEY_FREE;
+	result = LookDirty(look, &is_fresh);
+	if (result == KEY_FREE && is_fresh)
+		result = LookFresh(look);
+	return result;
 }
 
 /*
@@ -528,13 +524,11 @@ ZbxhistLookInRuns(Relation runs, Relation parent, int64 itemid, int32 clock,
 	RunTable   *table = ZbxhistGetRunTable(parent, runs);
 	int64		position;
 	RunKeys		keys = {1, &itemid, &position, clock, clock};
-	KeyLook		look = {.table = table,.keys = &keys,.found = found};
+	KeyLook		look = {.table = table,.keys = &keys,.is_unlocked = true};
 
 	if (table->layout == NULL)
 		(void) ZbxhistDayLayout(runs);	/* raises why */
 	look.base.rel = runs;
 	position = make_position(clock, table->layout->ns < 0 ? 0 : ns);
-	if (snapshot != NULL)
-		return LookOnce(&look, snapshot) ? KEY_TAKEN : KEY_FREE;
-	return LookNow(&look, true, found);
+	return LookInRuns(&look.base, snapshot, found);
 }

@@ -310,7 +310,7 @@ LookInTable(KeyHolder *base, Snapshot snapshot, FoundKey *found)
 	SnapshotData dirty;
 
 	InitDirtySnapshot(dirty);
-	for (; found->row < base->end; found->row++)
+	for (; found->row < base->nrows; found->row++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreHeapTuple(place->rows->tuples[found->row], place->row, false);
@@ -386,7 +386,7 @@ ZbxhistOpenTableKeys(Relation rel, Relation parent, const KeyRows *rows)
 
 	place->context = context;
 	place->base.rel = rel;
-	place->base.nrows = place->base.end = rows->ntuples;
+	place->base.nrows = rows->ntuples;
 	place->base.look = LookInTable;
 	place->base.close = CloseTableKeys;
 	place->rows = rows;

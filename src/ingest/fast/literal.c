@@ -6,9 +6,8 @@
  * A literal is a constant, a parameter of the statement, or a cast of one by
  * an immutable function of PostgreSQL's own: parse analysis turns 5 for a
  * bigint column into int8(5).  The planner would fold such a cast by building
- * an executor for it; here the function is called, or, for the casts that
- * every value of Zabbix has, what it does is done.  What is rare goes through
- * the executor's expressions all the same.
+ * an executor for it; here the function is called, or, for a double, what it
+ * does is done.  What is rare goes through the executor's expressions all the same.
  *
  *-------------------------------------------------------------------------
  */
@@ -121,55 +120,6 @@ ZbxhistIsLiteral(const Node *expr)
 /* ---- evaluating ---- */
 
 /*
- * Int4ToInt8 is int8(integer).
- */
-static Datum
-Int4ToInt8(Datum value)
-{
-	return Int64GetDatum((int64) DatumGetInt32(value));
-}
-
-/*
- * Int4ToFloat8 is float8(integer).
- */
-static Datum
-Int4ToFloat8(Datum value)
-{
-	return Float8GetDatum((float8) DatumGetInt32(value));
-}
-
-/*
- * Int8ToFloat8 is float8(bigint).
- */
-static Datum
-Int8ToFloat8(Datum value)
-{
-	return Float8GetDatum((float8) DatumGetInt64(value));
-}
-
-/*
- * FindShortcut returns what does the same as a cast function of one argument,
- * or NULL.
- */
-static LiteralShortcut
-FindShortcut(Oid funcid)
-{
-	switch (funcid)
-	{
-		case F_INT8_INT4:
-			return Int4ToInt8;
-		case F_FLOAT8_INT4:
-			return Int4ToFloat8;
-		case F_FLOAT8_INT8:
-			return Int8ToFloat8;
-		case F_FLOAT8_NUMERIC:
-			return ZbxhistNumericToFloat8;
-		default:
-			return NULL;
-	}
-}
-
-/*
  * ZbxhistInitLiterals prepares the evaluation of literals for a plan node
  * that has an expression context.
  */
@@ -204,7 +154,6 @@ GetCast(LiteralState *state, const FuncExpr *func)
 
 	cast = &state->casts[state->ncasts++];
 	cast->funcid = func->funcid;
-	cast->shortcut = FindShortcut(func->funcid);
 	fmgr_info_cxt(func->funcid, &cast->flinfo,
 				  state->econtext->ecxt_per_query_memory);
 	return cast;
@@ -263,11 +212,11 @@ EvalCast(LiteralState *state, FuncExpr *func, bool *isnull)
 
 	if (cast == NULL)
 		return EvalByExecutor(state, (Node *) func, isnull);
-	if (cast->shortcut == NULL)
+	if (cast->funcid != F_FLOAT8_NUMERIC)
 		return CallCast(state, func, cast, isnull);
 
 	value = ZbxhistEvalLiteral(state, linitial(func->args), isnull);
-	return *isnull ? (Datum) 0 : cast->shortcut(value);
+	return *isnull ? (Datum) 0 : ZbxhistNumericToFloat8(value);
 }
 
 /*

@@ -15,14 +15,10 @@
 /* more different casts in one statement than this are looked up again */
 #define MAX_LITERAL_CASTS 8
 
-/* does what a cast function of one argument does */
-typedef Datum (*LiteralShortcut) (Datum value);
-
 /* a cast function that the statement's user may execute */
 typedef struct LiteralCast
 {
 	Oid			funcid;
-	LiteralShortcut shortcut;	/* instead of flinfo, or NULL */
 	FmgrInfo	flinfo;
 } LiteralCast;
 
