@@ -44,12 +44,7 @@ typedef struct ParentCounters
 	PathCounters paths[INSERT_PATH_COUNT];
 } ParentCounters;
 
-typedef struct CountersTable
-{
-	ParentCounters parents[MAX_COUNTED_PARENTS];
-} CountersTable;
-
-static CountersTable *counters = NULL;
+static ParentCounters *counters = NULL; /* MAX_COUNTED_PARENTS */
 
 /*
  * InitTable sets up new shared memory.
@@ -57,11 +52,11 @@ static CountersTable *counters = NULL;
 static void
 InitTable(MEMORY_INIT_PROTO)
 {
-	CountersTable *table = memory;
+	ParentCounters *table = memory;
 
 	for (int i = 0; i < MAX_COUNTED_PARENTS; i++)
 	{
-		ParentCounters *slot = &table->parents[i];
+		ParentCounters *slot = &table[i];
 
 		pg_atomic_init_u64(&slot->key, 0);
 		for (int j = 0; j < INSERT_PATH_COUNT; j++)
@@ -82,7 +77,7 @@ AttachTable(void *arg)
 {
 	if (counters == NULL)
 		counters = attach_counters_memory("zbxhist counters",
-										  sizeof(CountersTable), InitTable);
+										  sizeof(ParentCounters) * MAX_COUNTED_PARENTS, InitTable);
 }
 
 /*
@@ -113,7 +108,7 @@ TryToAttach(void)
 void
 ZbxhistCountersInit(void)
 {
-	request_counters_memory(sizeof(CountersTable));
+	request_counters_memory(sizeof(ParentCounters) * MAX_COUNTED_PARENTS);
 }
 
 /*
@@ -136,7 +131,7 @@ FindCounters(Oid parent)
 
 	for (int i = 0; i < MAX_COUNTED_PARENTS; i++)
 	{
-		ParentCounters *slot = &counters->parents[i];
+		ParentCounters *slot = &counters[i];
 		uint64		found = pg_atomic_read_u64(&slot->key);
 
 		if (found == 0 &&
@@ -200,7 +195,7 @@ zbxhist_stored_paths(PG_FUNCTION_ARGS)
 	AttachTable(NULL);
 	for (int i = 0; counters != NULL && i < MAX_COUNTED_PARENTS; i++)
 	{
-		ParentCounters *slot = &counters->parents[i];
+		ParentCounters *slot = &counters[i];
 		uint64		key = pg_atomic_read_u64(&slot->key);
 
 		if ((Oid) (key >> 32) == MyDatabaseId &&

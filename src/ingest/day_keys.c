@@ -91,58 +91,34 @@ CountColumns(Relation parent, const TableKey *key, bool with_ns)
 }
 
 /*
- * IsUsualKey says whether two rows of the same itemid, clock and ns are
- * duplicates to a key.
- */
-static bool
-IsUsualKey(Relation parent, const TableKey *key)
-{
-	return ZbxhistIsPlainKey(key) &&
-		CountColumns(parent, key, true) == key->info->ii_NumIndexKeyAttrs;
-}
-
-/*
- * IsOtherKey says whether a key is looked for row by row.
- */
-static bool
-IsOtherKey(Relation parent, const TableKey *key)
-{
-	return key->is_immediate && ZbxhistIsPlainKey(key) &&
-		CountColumns(parent, key, false) == 2 && !IsUsualKey(parent, key);
-}
-
-/*
- * ChooseKeys notes the keys of the parent that are looked for.
- */
-static void
-ChooseKeys(DayKeys *place)
-{
-	ListCell   *lc;
-
-	place->usual = ZbxhistFindKeyIndex(place->parent);
-	foreach(lc, ZbxhistReadKeys(place->parent, true))
-	{
-		if (IsOtherKey(place->parent, lfirst(lc)))
-			place->others = lappend(place->others, lfirst(lc));
-	}
-}
-
-/*
- * ZbxhistFindKeyIndex returns the parent's unique index on what packed days are
- * looked up by, or InvalidOid.  What else may be unique keeps a table from
- * being packed.
+ * ZbxhistFindKeyIndex returns the parent's unique index to which two rows of the
+ * same itemid, clock and ns are duplicates, as packed days are looked up, or
+ * InvalidOid.  What else may be unique keeps a table from being packed; of
+ * others, unless it is NULL, those are added, as TableKey, that can be looked for row
+ * by row.
  */
 Oid
-ZbxhistFindKeyIndex(Relation parent)
+ZbxhistFindKeyIndex(Relation parent, List **others)
 {
+	Oid			result = InvalidOid;
 	ListCell   *lc;
 
 	foreach(lc, ZbxhistReadKeys(parent, true))
 	{
-		if (IsUsualKey(parent, lfirst(lc)))
-			return ((TableKey *) lfirst(lc))->index;
+		TableKey   *key = lfirst(lc);
+
+		if (!ZbxhistIsPlainKey(key))
+			continue;
+		if (CountColumns(parent, key, true) != key->info->ii_NumIndexKeyAttrs)
+		{
+			if (others != NULL && key->is_immediate &&
+				CountColumns(parent, key, false) == 2)
+				*others = lappend(*others, key);
+		}
+		else if (!OidIsValid(result))
+			result = key->index;
 	}
-	return InvalidOid;
+	return result;
 }
 
 /* ---- the usual key ---- */
@@ -377,7 +353,7 @@ ZbxhistOpenDayKeys(Relation day, Relation parent, bool has_runs,
 	place->parent = parent;
 	place->has_runs = has_runs;
 	place->rows = rows;
-	ChooseKeys(place);
+	place->usual = ZbxhistFindKeyIndex(parent, &place->others);
 	place->row = MakeSingleTupleTableSlot(rows->desc, &TTSOpsHeapTuple);
 	MemoryContextSwitchTo(old);
 	return &place->base;

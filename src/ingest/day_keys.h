@@ -8,9 +8,11 @@
 #ifndef ZBXHIST_DAY_KEYS_H
 #define ZBXHIST_DAY_KEYS_H
 
+#include "nodes/pg_list.h"
+
 #include "ingest/key_look.h"
 
-extern Oid	ZbxhistFindKeyIndex(Relation parent);
+extern Oid	ZbxhistFindKeyIndex(Relation parent, List **others);
 extern KeyHolder *ZbxhistOpenDayKeys(Relation day, Relation parent,
 									 bool has_runs, const KeyRows *rows);
 

@@ -167,7 +167,7 @@ StoreAsRuns(RunInsert *insert)
 static void
 RaiseRowTaken(const RunInsert *insert, int row)
 {
-	Oid			key = ZbxhistFindKeyIndex(insert->parent);
+	Oid			key = ZbxhistFindKeyIndex(insert->parent, NULL);
 	FoundKey	found = {.key = key,.index = key};
 
 	ZbxhistRaiseKeyTaken(&found, insert->slots[row]);
