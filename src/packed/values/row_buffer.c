@@ -117,17 +117,7 @@ ZbxhistBeginRows(RowBuffer *buffer, int64 itemid)
 	buffer->rows.itemid = itemid;
 	buffer->rows.nrows = 0;
 	buffer->nbytes = 0;
-	for (int i = 0; i < buffer->rows.ncolumns; i++)
-	{
-		PackedColumn *column = &buffer->rows.columns[i];
-
-		if (column->nulls != NULL ||
-			column->kind != buffer->layout->packed[i]->kind)
-		{
-			ResetKinds(buffer);
-			break;
-		}
-	}
+	ResetKinds(buffer);
 	MemoryContextReset(buffer->bytes_context);
 }
 

@@ -32,36 +32,19 @@
 /* ---- numbers ---- */
 
 /*
- * is_between says whether a number is in its type's bounds.
- */
-static inline bool
-is_between(const ValueCheck *check, int64 value)
-{
-	return value >= check->least && value <= check->greatest;
-}
-
-/*
- * IsInfinity says whether a number stands for an infinity.
+ * IsValidNumber says whether a number is in its type's bounds, or stands for an
+ * infinity.
  */
 static bool
-IsInfinity(const ValueCheck *check, int64 value)
+IsValidNumber(const ValueCheck *check, int64 value)
 {
+	if (value >= check->least && value <= check->greatest)
+		return true;
 	if (!check->has_infinities)
 		return false;
 	return check->typlen == sizeof(int32) ?
 		value == PG_INT32_MIN || value == PG_INT32_MAX :
 		value == PG_INT64_MIN || value == PG_INT64_MAX;
-}
-
-/*
- * IsValidNumber says whether a number is one of its type.
- */
-static bool
-IsValidNumber(const ValueCheck *check, int64 value)
-{
-	return check->kind == CHECK_NOTHING ||
-		(check->kind == CHECK_NUMBER &&
-		 (is_between(check, value) || IsInfinity(check, value)));
 }
 
 /*
@@ -432,17 +415,6 @@ IsContainer(JsonBytes bytes, bool is_root)
 					   (header & JB_FOBJECT) != 0 ? count : 0);
 }
 
-/*
- * IsValidJsonb says whether bytes are a jsonb.
- */
-static bool
-IsValidJsonb(const char *data, size_t length)
-{
-	JsonBytes	bytes = {data, length};
-
-	return IsContainer(bytes, true);
-}
-
 /* ---- other types ---- */
 
 /*
@@ -452,6 +424,8 @@ IsValidJsonb(const char *data, size_t length)
 static bool
 IsValidImage(const ValueCheck *check, const char *data, size_t length)
 {
+	JsonBytes	bytes = {data, length};
+
 	if (check->typbyval ||
 		(check->typlen > 0 && length != (size_t) check->typlen))
 		return false;
@@ -471,7 +445,7 @@ IsValidImage(const ValueCheck *check, const char *data, size_t length)
 		case CHECK_NUMERIC:
 			return IsValidNumeric(data, length, check->typmod);
 		case CHECK_JSONB:
-			return IsValidJsonb(data, length);
+			return IsContainer(bytes, true);
 	}
 	return false;
 }
