@@ -150,9 +150,9 @@ CreateUpperPathsHook(PlannerInfo *root, UpperRelationKind stage,
 		(*prev_create_upper_paths) (root, stage, input, output, extra);
 	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT)
 		return;
-	ZbxhistConsiderAggregateScan(root, stage, input, output);
 	ZbxhistCorrectGroups(root, input, output, stage == UPPERREL_DISTINCT ?
 						 root->parse->distinctClause : root->parse->groupClause);
+	ZbxhistConsiderAggregateScan(root, stage, input, output);
 }
 
 /* ---- executing ---- */

@@ -31,7 +31,6 @@
 #include "aggregate/aggregate.h"
 #include "aggregate/aggregate_path.h"
 #include "aggregate/column_filter.h"
-#include "aggregate/estimate.h"
 #include "aggregate/groups.h"
 #include "compat.h"
 #include "guc.h"
@@ -341,9 +340,6 @@ ZbxhistSetGroupsCost(CustomPath *path, RelOptInfo *output, Cost cost,
 {
 	const AggregateChoice *choice = linitial(path->custom_private);
 
-	/* compared by what is before the groups: no more of them than others give */
-	if (output->pathlist != NIL)
-		ngroups = Min(ngroups, ((Path *) linitial(output->pathlist))->rows);
 	cost += CostOfSpilling(&choice->query, ngroups);
 	path->path.rows = ngroups;
 	path->path.startup_cost = cost;
@@ -501,8 +497,8 @@ ZbxhistAddAggregatePath(PlannerInfo *root, UpperRelationKind stage,
 	/* rows that come in the order of their items need no hash table */
 	if (choice == NULL || (is_distinct && HasClockKey(&choice->query)))
 		return NULL;
-	*ngroups = ZbxhistEstimateGroups(root, input->rows, choice->tables.packed,
-									 &choice->query);
+	/* all others have the same estimate (plan/statistics.c) */
+	*ngroups = ((Path *) linitial(output->pathlist))->rows;
 	path = MakeSinglePath(root, output, choice);
 	SetCost(path, output, choice, *ngroups);
 	add_path(output, &path->path);

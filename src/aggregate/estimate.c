@@ -19,11 +19,9 @@
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/selfuncs.h"
 
 #include "aggregate/clock_keys.h"
 #include "aggregate/estimate.h"
-#include "packed/fdw/fdw_plan.h"
 
 /* seconds that something has the same result that is not known here */
 #define USUAL_PERIOD 60
@@ -36,24 +34,6 @@ typedef struct Steps
 } Steps;
 
 static void FindSteps(Node *node, Steps *steps);
-
-/*
- * CountClocks returns how many clocks there may be: those of packed days, as far
- * as conditions leave them.
- */
-static double
-CountClocks(const PackedRel *packed)
-{
-	int64		from_clock = packed->estimate.from_clock;
-	int64		to_clock = packed->estimate.to_clock;
-
-	if (packed->ndays > 0)
-	{
-		from_clock = Max(from_clock, packed->days[0].from_clock);
-		to_clock = Min(to_clock, packed->days[packed->ndays - 1].to_clock);
-	}
-	return (double) to_clock - (double) from_clock + 1;
-}
 
 /*
  * Round says that the result is an integer.
@@ -181,38 +161,4 @@ ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks)
 		return 0;
 	FindSteps(expr, &steps);
 	return 1 + nclocks / steps.period;
-}
-
-/*
- * ZbxhistEstimateGroups returns how many groups there will be of nrows rows.
- * Keys that are not of the clock alone are left to PostgreSQL; those of the item
- * have no more values than there are items.
- */
-double
-ZbxhistEstimateGroups(PlannerInfo *root, double nrows, RelOptInfo *packed,
-					  const AggregateQuery *query)
-{
-	const PackedRel *rel = ZbxhistPackedRelOf(packed);
-	double		nclocks = CountClocks(rel);
-	List	   *left = NIL;
-	double		result = 1;
-	ListCell   *lc;
-
-	foreach(lc, query->keys)
-	{
-		double		nresults = ZbxhistCountResults(lfirst(lc), query->clock, nclocks);
-
-		if (nresults > 0)
-			result *= nresults;
-		else
-			left = lappend(left, lfirst(lc));
-	}
-	if (left != NIL)
-	{
-		double		nleft = estimate_num_groups(root, left, nrows, NULL, NULL);
-
-		result *= ZbxhistIsOfColumn((Node *) left, query->itemid) ?
-			Min(nleft, rel->estimate.nitems) : nleft;
-	}
-	return clamp_row_est(Min(result, nrows));
 }

@@ -12,8 +12,5 @@
 
 extern bool ZbxhistIsOfColumn(Node *expr, AttrNumber attnum);
 extern double ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks);
-extern double ZbxhistEstimateGroups(PlannerInfo *root, double nrows,
-									RelOptInfo *packed,
-									const AggregateQuery *query);
 
 #endif							/* ZBXHIST_AGGREGATE_ESTIMATE_H */

@@ -381,16 +381,22 @@ ZbxhistGetStatistics(RangeTblEntry *rte, AttrNumber attnum, VariableStatData *st
 static double
 CountClocksOf(const RelOptInfo *rel, const PartitionSet *set, List *members)
 {
-	ClockRange	clocks = {ZBXHIST_CLOCK_END, ZBXHIST_CLOCK_MIN};
+	ClockRange	wanted = {ZBXHIST_CLOCK_MIN, GetNow()};
+	double		result = 0;
 	ListCell   *lc;
 
-	foreach(lc, members)
-		(void) FindClocks(set, lfirst_oid(lc), &clocks);
-	clocks.to_clock = Max(Min(clocks.to_clock, GetNow()), clocks.from_clock);
 	foreach(lc, rel->baserestrictinfo)
 		ZbxhistNarrowBounds((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid,
-							set->clock_attnum, &clocks);
-	return Max((double) clocks.to_clock - clocks.from_clock, 0);
+							set->clock_attnum, &wanted);
+	foreach(lc, members)
+	{
+		ClockRange	clocks = {ZBXHIST_CLOCK_END, ZBXHIST_CLOCK_MIN};
+
+		(void) FindClocks(set, lfirst_oid(lc), &clocks);
+		result += Max((double) Min(clocks.to_clock, wanted.to_clock) -
+					  Max(clocks.from_clock, wanted.from_clock), 0);
+	}
+	return result;
 }
 
 /*
@@ -495,7 +501,8 @@ ZbxhistCorrectGroups(PlannerInfo *root, const RelOptInfo *input, RelOptInfo *out
 		return;
 	members = ListMembers(rte, &set);
 	if (members == NIL || set->clock_attnum == InvalidAttrNumber ||
-		(linitial_oid(members) != rte->relid && HasManyOwnRows(set->parent)))
+		(linitial_oid(members) != rte->relid && set->npacked_days == 0 &&
+		 HasManyOwnRows(set->parent)))
 		return;
 	ngroups = CountGroups(root, input,
 						  get_sortgrouplist_exprs(clauses, root->processed_tlist),

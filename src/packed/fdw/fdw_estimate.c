@@ -399,9 +399,6 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 		CountDayRows(root, rel, &selected);
 	selected.run_share = FindRunShare(packed, &selected.bounds);
 	estimate->pages = CountPages(packed, &selected);
-	estimate->nitems = selected.nitems < 0 ? packed->nitems : selected.nitems;
-	estimate->from_clock = selected.bounds.from_clock;
-	estimate->to_clock = selected.bounds.to_clock;
 	estimate->rows = clamp_row_est(selected.nrows *
 								   clauselist_selectivity(root, local,
 														  rel->relid,

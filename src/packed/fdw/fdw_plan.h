@@ -20,9 +20,6 @@ typedef struct ScanEstimate
 	Cost		startup_cost;
 	Cost		total_cost;
 	Cost		cpu_cost;		/* part of total_cost that workers share */
-	double		nitems;			/* of which rows are read */
-	int64		from_clock;		/* by what values conditions have now */
-	int64		to_clock;
 } ScanEstimate;
 
 /* a foreign table in a query; RelOptInfo.fdw_private */
