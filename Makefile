@@ -14,7 +14,6 @@ OBJS = \
 	src/aggregate/aggregate_scan.o \
 	src/aggregate/clock_keys.o \
 	src/aggregate/column_filter.o \
-	src/aggregate/estimate.o \
 	src/aggregate/filter_rows.o \
 	src/aggregate/filter_values.o \
 	src/aggregate/groups.o \

@@ -27,9 +27,11 @@
 
 #include <math.h>
 
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -40,6 +42,9 @@
 /* constants outside of these may have too many digits for the others */
 #define LEAST_CONSTANT 1e-12
 #define GREATEST_CONSTANT 1e12
+
+/* seconds that something has the same result that is not known here */
+#define USUAL_PERIOD 60
 
 /* how an expression changes as the clock rises */
 typedef enum Direction
@@ -86,11 +91,11 @@ sum_of(Direction left, Direction right)
 }
 
 /*
- * ZbxhistGetNumber sets the number that an expression is, if it is a constant
+ * GetNumber sets the number that an expression is, if it is a constant
  * one.
  */
-bool
-ZbxhistGetNumber(Node *node, double *number)
+static bool
+GetNumber(Node *node, double *number)
 {
 	Const	   *constant = (Const *) node;
 
@@ -126,7 +131,7 @@ GetSign(Node *node)
 {
 	double		number;
 
-	if (!ZbxhistGetNumber(node, &number) ||
+	if (!GetNumber(node, &number) ||
 		!(fabs(number) > LEAST_CONSTANT && fabs(number) < GREATEST_CONSTANT))
 		return 0;
 	return number < 0 ? -1 : 1;
@@ -142,7 +147,7 @@ IsReasonable(Node *node)
 	double		number;
 
 	return GetSign(node) != 0 ||
-		(ZbxhistGetNumber(node, &number) && number == 0);
+		(GetNumber(node, &number) && number == 0);
 }
 
 /*
@@ -179,27 +184,28 @@ MakeCall(Oid function, Oid result, Node *left, Node *right, Oid collation)
 }
 
 /*
+ * IsNumber says whether an expression is of a type that is computed with here.
+ */
+static bool
+IsNumber(Node *node)
+{
+	Oid			type = exprType(node);
+
+	return type == INT4OID || type == INT8OID || type == FLOAT8OID ||
+		type == NUMERICOID;
+}
+
+/*
  * RemainderQuotient returns the quotient that belongs to the remainder of
  * two expressions.
  */
 static Node *
-RemainderQuotient(Oid function, Node *left, Node *right)
+RemainderQuotient(Node *left, Node *right)
 {
-	switch (function)
-	{
-		case F_INT4MOD:
-		case F_MOD_INT4_INT4:
-			return MakeCall(F_INT4DIV, INT4OID, left, right, InvalidOid);
-		case F_INT8MOD:
-		case F_MOD_INT8_INT8:
-			return MakeCall(F_INT8DIV, INT8OID, left, right, InvalidOid);
-		case F_NUMERIC_MOD:
-		case F_MOD_NUMERIC_NUMERIC:
-			return MakeCall(F_NUMERIC_DIV_TRUNC, NUMERICOID, left, right,
-							InvalidOid);
-		default:
-			return NULL;
-	}
+	Oid			type = exprType(left);
+
+	return MakeCall(type == INT4OID ? F_INT4DIV : type == INT8OID ? F_INT8DIV :
+					F_NUMERIC_DIV_TRUNC, type, left, right, InvalidOid);
 }
 
 /*
@@ -223,6 +229,41 @@ ZbxhistCallOf(Node *node, List **args)
 }
 
 /*
+ * ArithmeticOf returns which arithmetic of numbers an expression is, with its arguments:
+ * '+', '-', '*', '/' or '%', 'r' for a cast or rounding; 0 if it is something else.
+ */
+static char
+ArithmeticOf(Node *node, List **args)
+{
+	static const char *const roundings[] = {"int4", "int8", "float8", "numeric",
+	"round", "trunc", "ceil", "ceiling", "floor", "dround", "dtrunc", NULL};
+	Oid			function = ZbxhistCallOf(node, args);
+	const char *name;
+	ListCell   *lc;
+
+	if (!OidIsValid(function) || function >= FirstNormalObjectId || *args == NIL)
+		return 0;
+	foreach(lc, *args)
+	{
+		if (!IsNumber(lfirst(lc)))
+			return 0;
+	}
+	name = IsA(node, OpExpr) ? get_opname(((OpExpr *) node)->opno) :
+		get_func_name(function);
+	if (list_length(*args) == 2 && strcmp(name, "mod") == 0)
+		return '%';
+	if (IsA(node, OpExpr))
+		return list_length(*args) == 2 && strlen(name) == 1 &&
+			strchr("+-*/%", *name) != NULL ? *name : 0;
+	for (int i = 0; roundings[i] != NULL; i++)
+	{
+		if (strcmp(name, roundings[i]) == 0)
+			return 'r';
+	}
+	return 0;
+}
+
+/*
  * IsMultiple says whether left - right is left less its remainder, which is a
  * multiple of a constant.
  */
@@ -230,11 +271,9 @@ static bool
 IsMultiple(Node *left, Node *right)
 {
 	List	   *args;
-	Oid			function = ZbxhistCallOf(right, &args);
 
-	return OidIsValid(function) && list_length(args) == 2 &&
-		equal(left, linitial(args)) && GetSign(lsecond(args)) != 0 &&
-		RemainderQuotient(function, left, lsecond(args)) != NULL;
+	return ArithmeticOf(right, &args) == '%' && equal(left, linitial(args)) &&
+		GetSign(lsecond(args)) != 0;
 }
 
 /*
@@ -281,14 +320,13 @@ DirectionOfProduct(Node *left, Node *right, bool is_division,
  * DirectionOfRemainder handles remainders of divisions by constants.
  */
 static Direction
-DirectionOfRemainder(Oid function, Node *left, Node *right, KeySearch *search)
+DirectionOfRemainder(Node *left, Node *right, KeySearch *search)
 {
 	Direction	direction = FindDirection(left, search);
 
 	if (GetSign(right) == 0 || direction == NOT_KNOWN || direction == SAME)
 		return NOT_KNOWN;
-	search->breaks = lappend(search->breaks,
-							 RemainderQuotient(function, left, right));
+	search->breaks = lappend(search->breaks, RemainderQuotient(left, right));
 	return direction;
 }
 
@@ -354,98 +392,6 @@ DirectionOfTime(Oid function, List *args, KeySearch *search)
 }
 
 /*
- * DirectionOfRounded handles casts and roundings.
- */
-static Direction
-DirectionOfRounded(Oid function, List *args, KeySearch *search)
-{
-	switch (function)
-	{
-		case F_INT8_INT4:
-		case F_INT4_INT8:
-		case F_NUMERIC_INT4:
-		case F_NUMERIC_INT8:
-		case F_FLOAT8_INT4:
-		case F_FLOAT8_INT8:
-		case F_FLOAT8_NUMERIC:
-		case F_INT4_NUMERIC:
-		case F_INT8_NUMERIC:
-		case F_INT4_FLOAT8:
-		case F_INT8_FLOAT8:
-		case F_ROUND_NUMERIC:
-		case F_TRUNC_NUMERIC:
-		case F_CEIL_NUMERIC:
-		case F_CEILING_NUMERIC:
-		case F_FLOOR_NUMERIC:
-		case F_DROUND:
-		case F_DTRUNC:
-		case F_ROUND_FLOAT8:
-		case F_TRUNC_FLOAT8:
-		case F_CEIL_FLOAT8:
-		case F_CEILING_FLOAT8:
-		case F_FLOOR_FLOAT8:
-			return FindDirection(linitial(args), search);
-		case F_ROUND_NUMERIC_INT4:
-		case F_TRUNC_NUMERIC_INT4:
-			return IsA(lsecond(args), Const) ?
-				FindDirection(linitial(args), search) : NOT_KNOWN;
-		default:
-			return DirectionOfTime(function, args, search);
-	}
-}
-
-/*
- * DirectionOfCall returns the direction of a function's result.
- */
-static Direction
-DirectionOfCall(Oid function, List *args, KeySearch *search)
-{
-	switch (function)
-	{
-		case F_INT4PL:
-		case F_INT8PL:
-		case F_INT48PL:
-		case F_INT84PL:
-		case F_NUMERIC_ADD:
-		case F_FLOAT8PL:
-			return DirectionOfSum(linitial(args), lsecond(args), false, search);
-		case F_INT4MI:
-		case F_INT8MI:
-		case F_INT48MI:
-		case F_INT84MI:
-		case F_NUMERIC_SUB:
-		case F_FLOAT8MI:
-			return DirectionOfSum(linitial(args), lsecond(args), true, search);
-		case F_INT4MUL:
-		case F_INT8MUL:
-		case F_INT48MUL:
-		case F_INT84MUL:
-		case F_NUMERIC_MUL:
-		case F_FLOAT8MUL:
-			return DirectionOfProduct(linitial(args), lsecond(args), false,
-									  search);
-		case F_INT4DIV:
-		case F_INT8DIV:
-		case F_INT48DIV:
-		case F_INT84DIV:
-		case F_NUMERIC_DIV:
-		case F_FLOAT8DIV:
-			return DirectionOfProduct(linitial(args), lsecond(args), true,
-									  search);
-		case F_INT4MOD:
-		case F_INT8MOD:
-		case F_MOD_INT4_INT4:
-		case F_MOD_INT8_INT8:
-		case F_NUMERIC_MOD:
-		case F_MOD_NUMERIC_NUMERIC:
-			return DirectionOfRemainder(function, linitial(args),
-										lsecond(args), search);
-		default:
-			return DirectionOfRounded(function, args, search);
-	}
-}
-
-/*
  * refers_to_clock is a walker that says whether an expression depends on the
  * clock.
  */
@@ -466,8 +412,8 @@ refers_to_clock(Node *node, KeySearch *search)
 static Direction
 FindDirection(Node *node, KeySearch *search)
 {
-	List	   *args;
-	Oid			function;
+	List	   *args = NIL;
+	char		kind;
 
 	if (!refers_to_clock(node, search))
 		return SAME;
@@ -475,10 +421,24 @@ FindDirection(Node *node, KeySearch *search)
 		return RISES;
 	if (IsA(node, RelabelType))
 		return FindDirection((Node *) ((RelabelType *) node)->arg, search);
-	function = ZbxhistCallOf(node, &args);
-	if (!OidIsValid(function) || args == NIL)
-		return NOT_KNOWN;
-	return DirectionOfCall(function, args, search);
+	switch ((kind = ArithmeticOf(node, &args)))
+	{
+		case '+':
+		case '-':
+			return DirectionOfSum(linitial(args), lsecond(args), kind == '-',
+								  search);
+		case '*':
+		case '/':
+			return DirectionOfProduct(linitial(args), lsecond(args), kind == '/',
+									  search);
+		case '%':
+			return DirectionOfRemainder(linitial(args), lsecond(args), search);
+		case 'r':
+			return list_length(args) == 1 || IsA(lsecond(args), Const) ?
+				FindDirection(linitial(args), search) : NOT_KNOWN;
+		default:
+			return DirectionOfTime(ZbxhistCallOf(node, &args), args, search);
+	}
 }
 
 /*
@@ -495,4 +455,83 @@ ZbxhistFollowsClock(Node *key, Index varno, AttrNumber clock, List **breaks)
 		return false;
 	*breaks = search.breaks;
 	return true;
+}
+
+/* ---- how many ---- */
+
+/*
+ * ZbxhistIsOfColumn says whether an expression has this column and no other.
+ */
+bool
+ZbxhistIsOfColumn(Node *expr, AttrNumber attnum)
+{
+	List	   *vars = pull_var_clause(expr, 0);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		if (lfirst_node(Var, lc)->varattno != attnum)
+			return false;
+	}
+	return vars != NIL;
+}
+
+/*
+ * FindPeriod returns how many seconds an expression of clocks stays the same, about, and
+ * sets how much it rises in a second.
+ */
+static double
+FindPeriod(Node *node, double *slope)
+{
+	List	   *args = NIL;
+	char		kind = ArithmeticOf(node, &args);
+	bool		is_constant_first;
+	double		constant;
+	double		period;
+
+	*slope = 1;
+	if (IsA(node, RelabelType))
+		return FindPeriod((Node *) ((RelabelType *) node)->arg, slope);
+	if (kind == 0 && list_length(args) == 1 && IsNumber(linitial(args)))
+		return FindPeriod(linitial(args), slope);
+	if (kind == 0)
+		return args == NIL ? 1 : USUAL_PERIOD;
+	is_constant_first = GetNumber(linitial(args), &constant);
+	period = FindPeriod(is_constant_first ? llast(args) : linitial(args), slope);
+	if (kind == '*' && (is_constant_first ||
+						GetNumber(lsecond(args), &constant)))
+		*slope *= constant;
+	else if (kind != 'r' && !is_constant_first &&
+			 !GetNumber(lsecond(args), &constant))
+	{
+		double		other;
+
+		/* clock - clock % 300, or a parameter */
+		period = Max(period, FindPeriod(lsecond(args), &other));
+		if (kind == '/' && IsA(lsecond(args), Param))
+			period = Max(period, USUAL_PERIOD);
+	}
+	else if (kind == '/' && constant != 0)
+		*slope /= constant;
+	else if (kind == '%')
+		period = Max(period, fabs(constant));
+	if (*slope != 0 &&
+		(kind == 'r' || exprType(node) == INT4OID || exprType(node) == INT8OID))
+		period = Max(period, 1 / fabs(*slope));
+	return period;
+}
+
+/*
+ * ZbxhistCountResults returns how many results an expression of column clock has for
+ * so many clocks; 0 if it is none that something is known of.  PostgreSQL takes it to
+ * have as many values as clock has.
+ */
+double
+ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks)
+{
+	double		slope;
+
+	if (nclocks < 1 || IsA(expr, Var) || !ZbxhistIsOfColumn(expr, clock))
+		return 0;
+	return 1 + nclocks / FindPeriod(expr, &slope);
 }

@@ -11,8 +11,9 @@
 #include "nodes/primnodes.h"
 
 extern Oid	ZbxhistCallOf(Node *node, List **args);
-extern bool ZbxhistGetNumber(Node *node, double *number);
 extern bool ZbxhistFollowsClock(Node *key, Index varno, AttrNumber clock,
 								List **breaks);
+extern bool ZbxhistIsOfColumn(Node *expr, AttrNumber attnum);
+extern double ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks);
 
 #endif							/* ZBXHIST_CLOCK_KEYS_H */

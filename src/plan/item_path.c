@@ -17,7 +17,7 @@
 #include "optimizer/pathnode.h"
 #include "rewrite/rewriteManip.h"
 
-#include "aggregate/estimate.h"
+#include "aggregate/clock_keys.h"
 #include "compat.h"
 #include "compat_marks.h"
 #include "packed/fdw/fdw_quals.h"

@@ -37,7 +37,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "aggregate/estimate.h"
+#include "aggregate/clock_keys.h"
 #include "catalog/partition_set.h"
 #include "catalog/statistics_row.h"
 #include "compat.h"
