@@ -271,20 +271,13 @@ SetPackedConditions(AggregateChoice *choice)
 {
 	RelOptInfo *packed = choice->tables.packed;
 	List	   *local = NIL;
-	ListCell   *lc;
 
 	ZbxhistSplitConditions(ZbxhistPackedRelOf(packed),
 						   packed->baserestrictinfo, &choice->conds,
 						   &choice->exact, &local);
 	local = extract_actual_clauses(local, false);
-	foreach(lc, choice->conds)
-	{
-		PackedCondKind kind = ((PackedCond *) lfirst(lc))->kind;
-
-		if (kind == COND_TID || kind == COND_TIDS)
-			return false;
-	}
-	return ZbxhistIsUsable((Node *) local) &&
+	return !ZbxhistHasCond(choice->conds, COND_TIDS, COND_TIDS) &&
+		ZbxhistIsUsable((Node *) local) &&
 		SetPackedColumns(choice, local);
 }
 

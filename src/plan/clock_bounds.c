@@ -65,7 +65,7 @@ NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
 		(!IsA(linitial(args), Const) && !IsA(lsecond(args), Const)))
 		return;
 	(void) ZbxhistTakeCondition((Expr *) expr, &columns, &conds);
-	if (conds == NIL || ((PackedCond *) linitial(conds))->kind >= COND_TID)
+	if (conds == NIL || ZbxhistHasCond(conds, COND_TIDS, COND_TIDS))
 		return;
 	ZbxhistGetConstBounds(conds, &left);
 	bounds->from_clock = Max(bounds->from_clock, left.from_clock);

@@ -277,7 +277,7 @@ TakeSubquery(IntervalJoin *join)
 	join->quals = NULL;
 	return join->wanted.quals != NULL &&
 		ZbxhistTakeItemConditions(&join->wanted, join->parent, join->set, &conds) &&
-		(ZbxhistIsOneItem(conds) || ZbxhistIsListOfItems(conds));
+		names_items(conds);
 }
 
 /* ---- the query ---- */

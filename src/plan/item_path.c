@@ -196,7 +196,7 @@ EstimateItemRows(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	ZbxhistGetConstBounds(conds, &bounds);
 	if (bounds.items != NULL)
 		result = bounds.nitems;
-	else if (ZbxhistIsOneItem(conds))
+	else if (leaves_one_item(conds))
 		result = 1;
 	else
 	{

@@ -254,7 +254,9 @@ ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
 		columns.clock != set->clock_attnum)
 		return false;
 	return quals == NULL || (ZbxhistTakeCondition(quals, &columns, conds) &&
-							 !ZbxhistIsRangeOfItems(*conds));
+							 (names_items(*conds) ||
+							  !(ZbxhistHasCond(*conds, COND_ITEM_BEFORE, COND_ITEM_TO) ||
+								ZbxhistHasCond(*conds, COND_ITEM_FROM, COND_ITEM_AFTER))));
 }
 
 /* ---- the first rows of one item ---- */
@@ -275,7 +277,7 @@ IsOfOne(Query *query, Relation parent, const PartitionSet *set,
 		IsSorted(query, 0, parent, set, &wanted->is_descending) &&
 		(ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
 		 !contain_subplans(wanted->quals)) &&
-		ZbxhistIsOneItem(conds);
+		leaves_one_item(conds);
 }
 
 /* ---- one row of each item ---- */
@@ -538,8 +540,8 @@ IsOfEach(Query *query, Relation parent, const PartitionSet *set,
 		contain_volatile_functions((Node *) query->targetList))
 		return false;
 	if (query->distinctClause == NIL && query->groupClause == NIL)
-		return ZbxhistIsOneItem(conds);
-	if (ZbxhistIsOneItem(conds) || ZbxhistIsListOfItems(conds))
+		return leaves_one_item(conds);
+	if (names_items(conds))
 		return !is_of_any || HasOpenClocks(query, set);
 	return HasManyRows(query, parent, set);
 }

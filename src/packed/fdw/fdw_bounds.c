@@ -84,8 +84,8 @@ ZbxhistSortItems(int64 *items, int nitems)
 }
 
 /*
- * GetIntegers returns the members of an array, sorted and each once, palloc'd;
- * nulls are equal to nothing.
+ * GetIntegers returns the members of an array, those of ctids as numbers of the rows that
+ * they may mean, sorted and each once, palloc'd; nulls are equal to nothing.
  */
 static int64 *
 GetIntegers(Datum value, int *n)
@@ -107,8 +107,13 @@ GetIntegers(Datum value, int *n)
 	*n = 0;
 	for (int i = 0; i < nvalues; i++)
 	{
-		if (!nulls[i])
+		PackedRowId id;
+
+		if (!nulls[i] && type != TIDOID)
 			result[(*n)++] = GetInteger(type, values[i]);
+		else if (!nulls[i] &&
+				 get_packed_tid((ItemPointer) DatumGetPointer(values[i]), &id))
+			result[(*n)++] = make_packed_tid(&id);
 	}
 	*n = ZbxhistSortItems(result, *n);
 	return result;
@@ -155,70 +160,6 @@ LimitClocks(ScanBounds *bounds, int64 from_clock, int64 to_clock)
 }
 
 /*
- * GetTids returns the numbers of the rows that an array of ctids may mean,
- * sorted and each once, palloc'd.
- */
-static int64 *
-GetTids(Datum value, int *n)
-{
-	ArrayType  *array = DatumGetArrayTypeP(value);
-	Datum	   *values;
-	bool	   *nulls;
-	int			nvalues;
-	int64	   *result;
-
-	deconstruct_array(array, TIDOID, sizeof(ItemPointerData), false,
-					  TYPALIGN_SHORT, &values, &nulls, &nvalues);
-	result = palloc(sizeof(int64) * Max(nvalues, 1));
-	*n = 0;
-	for (int i = 0; i < nvalues; i++)
-	{
-		PackedRowId id;
-
-		if (!nulls[i] &&
-			get_packed_tid((ItemPointer) DatumGetPointer(values[i]), &id))
-			result[(*n)++] = make_packed_tid(&id);
-	}
-	*n = ZbxhistSortItems(result, *n);
-	return result;
-}
-
-/*
- * GetTid does the same for a single one.
- */
-static int64 *
-GetTid(Datum value, int *n)
-{
-	int64	   *result = palloc(sizeof(int64));
-	PackedRowId id;
-
-	*n = 0;
-	if (get_packed_tid((ItemPointer) DatumGetPointer(value), &id))
-		result[(*n)++] = make_packed_tid(&id);
-	return result;
-}
-
-/*
- * ApplyTids limits bounds to the rows of an array of ctids, or of one, and to
- * their clocks.
- */
-static void
-ApplyTids(ScanBounds *bounds, PackedCondKind kind, Datum value)
-{
-	int			ntids;
-	int64	   *tids = kind == COND_TIDS ? GetTids(value, &ntids) :
-		GetTid(value, &ntids);
-
-	bounds->ntids = KeepCommon(tids, ntids, bounds->tids, bounds->ntids);
-	bounds->tids = tids;
-	if (bounds->ntids == 0)
-		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
-	else
-		LimitClocks(bounds, packed_tid_clock(tids[0]),
-					packed_tid_clock(tids[bounds->ntids - 1]));
-}
-
-/*
  * ApplyArray limits bounds to the values of an array.
  */
 static void
@@ -228,9 +169,21 @@ ApplyArray(ScanBounds *bounds, PackedCondKind kind, Datum value)
 	int64	   *values = GetIntegers(value, &n);
 
 	if (kind == COND_ITEMS)
+	{
 		LimitItems(bounds, values, n);
-	else if (n == 0)
+		return;
+	}
+	if (kind == COND_TIDS)
+	{
+		n = KeepCommon(values, n, bounds->tids, bounds->ntids);
+		bounds->ntids = n;
+		bounds->tids = values;
+	}
+	if (n == 0)
 		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+	else if (kind == COND_TIDS)
+		LimitClocks(bounds, packed_tid_clock(values[0]),
+					packed_tid_clock(values[n - 1]));
 	else
 		LimitClocks(bounds, values[0], values[n - 1]);
 }
@@ -475,11 +428,8 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 	{
 		case COND_ITEMS:
 		case COND_CLOCKS:
-			ApplyArray(bounds, kind, value);
-			break;
 		case COND_TIDS:
-		case COND_TID:
-			ApplyTids(bounds, kind, value);
+			ApplyArray(bounds, kind, value);
 			break;
 		case COND_KEYS:
 			ApplyKeys(bounds, value);

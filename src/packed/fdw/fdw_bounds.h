@@ -27,16 +27,13 @@ typedef enum PackedCondKind
 	COND_CLOCK,
 	COND_CLOCK_FROM,
 	COND_CLOCK_AFTER,
-	COND_ITEMS,					/* the item is in the array */
 	COND_CLOCKS,				/* the clock is in the array */
-	COND_TID,					/* the ctid is the value; from here on they
-								 * are not only of the item, or only of the
-								 * clock */
-	COND_TIDS,					/* the ctid is in the array */
-	COND_KEYS					/* the array has the item, the first clock and
+	COND_ITEMS,					/* the item is in the array */
+	COND_KEYS,					/* the array has the item, the first clock and
 								 * the last one, of each key one after the
 								 * other, and the row's item and clock are of
 								 * one of these */
+	COND_TIDS					/* the ctid is in the array */
 } PackedCondKind;
 
 /*

@@ -68,7 +68,7 @@ PlanDirectModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
 	scan = FindScan(plan, rtindex);
 	if (scan == NULL || scan->scan.plan.qual != NIL ||
 		scan->scan.plan.parallel_aware ||
-		ZbxhistHasTids(list_nth(scan->fdw_private, PLAN_CONDS)))
+		list_member_int(list_nth(scan->fdw_private, PLAN_CONDS), COND_TIDS))
 		return false;
 	scan->operation = CMD_DELETE;
 	scan->resultRelation = rtindex;

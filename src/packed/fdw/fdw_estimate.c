@@ -164,9 +164,6 @@ SelectUnknown(PlannerInfo *root, const PackedCond *cond, Selected *selected)
 		case COND_ITEM_TO:
 		case COND_ITEM_BEFORE:
 			break;
-		case COND_TID:
-			selected->ntids = 1;
-			break;
 		case COND_TIDS:
 			selected->ntids =
 				estimate_array_length_compat(root, (Node *) cond->value);

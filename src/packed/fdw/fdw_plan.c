@@ -166,22 +166,6 @@ MatchPathKey(RelOptInfo *rel, const PathKey *key, AttrNumber attnum,
 }
 
 /*
- * HasOneClock says whether conditions leave a single clock.
- */
-static bool
-HasOneClock(List *conds)
-{
-	ListCell   *lc;
-
-	foreach(lc, conds)
-	{
-		if (((PackedCond *) lfirst(lc))->kind == COND_CLOCK)
-			return true;
-	}
-	return false;
-}
-
-/*
  * FindPathKeys returns how much of the order that the query wants can be that
  * of rows by clock and ns, from its sort key first on, and its direction.
  */
@@ -285,17 +269,18 @@ AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 	List	   *local = NIL;
 	List	   *pathkeys = NIL;
 	bool		is_descending = false;
+	bool		has_one_clock;
 
 	ZbxhistSplitConditions(rel->fdw_private, rel->baserestrictinfo, &conds,
 						   &exact, &local);
-	if (ZbxhistIsOneItem(conds))
-		pathkeys = FindPathKeys(root, rel, 0, HasOneClock(conds),
-								&is_descending);
+	has_one_clock = ZbxhistHasCond(conds, COND_CLOCK, COND_CLOCK);
+	if (leaves_one_item(conds))
+		pathkeys = FindPathKeys(root, rel, 0, has_one_clock, &is_descending);
 	add_path(rel, (Path *) MakeForeignPath(root, rel, estimate, pathkeys,
 										   false,
 										   is_descending, rel->lateral_relids));
-	if (!ZbxhistIsOneItem(conds) && ZbxhistIsListOfItems(conds))
-		AddItemPath(root, rel, estimate, HasOneClock(conds));
+	if (!leaves_one_item(conds) && names_items(conds))
+		AddItemPath(root, rel, estimate, has_one_clock);
 }
 
 /*
@@ -376,7 +361,7 @@ AddOuterOf(RelOptInfo *rel, RestrictInfo *join, List *outers)
 
 	if (!join_clause_is_movable_to(join, rel) ||
 		!ZbxhistTakeCondition(join->clause, &packed->columns, &conds) ||
-		!ZbxhistIsOneItem(conds))
+		!leaves_one_item(conds))
 		return outers;
 	outer = bms_difference(bms_union(join->clause_relids, rel->lateral_relids),
 						   rel->relids);

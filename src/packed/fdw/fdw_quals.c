@@ -92,7 +92,7 @@ ZbxhistFindKeyColumns(PlannerInfo *root, Relation table, Index varno,
 /* ---- taking conditions apart ---- */
 
 /*
- * GetKey returns the number of the column if expr is one of the two, else 0.
+ * GetKey returns the number of the column if expr is one of the two, or the ctid, else 0.
  */
 static AttrNumber
 GetKey(Node *expr, const KeyColumns *columns)
@@ -100,23 +100,12 @@ GetKey(Node *expr, const KeyColumns *columns)
 	Var		   *var = (Var *) expr;
 
 	if (expr == NULL || !IsA(expr, Var) || var->varno != columns->varno ||
-		var->varlevelsup != 0 || var->varattno <= 0 ||
-		(var->varattno != columns->itemid && var->varattno != columns->clock))
+		var->varlevelsup != 0)
 		return InvalidAttrNumber;
-	return var->varattno;
-}
-
-/*
- * IsTid says whether expr is the ctid.
- */
-static bool
-IsTid(Node *expr, const KeyColumns *columns)
-{
-	Var		   *var = (Var *) expr;
-
-	return IsA(expr, Var) && var->varno == columns->varno &&
-		var->varlevelsup == 0 &&
-		var->varattno == SelfItemPointerAttributeNumber;
+	return var->varattno == SelfItemPointerAttributeNumber ||
+		(var->varattno > 0 && (var->varattno == columns->itemid ||
+							   var->varattno == columns->clock)) ?
+		var->varattno : InvalidAttrNumber;
 }
 
 /*
@@ -196,6 +185,8 @@ GetStrategy(Oid operator, Oid type, Oid value_type)
 {
 	switch (type)
 	{
+		case TIDOID:
+			return operator == TIDEqualOperator ? BTEqualStrategyNumber : 0;
 		case FLOAT8OID:
 		case NUMERICOID:
 		case TIMESTAMPTZOID:
@@ -205,6 +196,21 @@ GetStrategy(Oid operator, Oid type, Oid value_type)
 		default:
 			return get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
 	}
+}
+
+/*
+ * MakeTidArray makes an array of one ctid.
+ */
+static Node *
+MakeTidArray(Node *tid)
+{
+	ArrayExpr  *array = makeNode(ArrayExpr);
+
+	array->array_typeid = TIDARRAYOID;
+	array->element_typeid = TIDOID;
+	array->elements = list_make1(tid);
+	array->location = -1;
+	return eval_const_expressions(NULL, (Node *) array);
 }
 
 /*
@@ -235,43 +241,11 @@ TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 		(strategy = GetStrategy(operator, exprType(left),
 								exprType(right))) == 0)
 		return false;
-	AddCond(conds, (key == columns->clock ? COND_CLOCK_BEFORE : COND_ITEM_BEFORE) +
-			strategy - BTLessStrategyNumber, right);
-	return true;
-}
-
-/*
- * TakeTid takes "ctid = value", either way.
- */
-static bool
-TakeTid(OpExpr *op, const KeyColumns *columns, List **conds)
-{
-	Node	   *left = linitial(op->args);
-	Node	   *right = llast(op->args);
-
-	if (op->opno != TIDEqualOperator ||
-		IsTid(left, columns) == IsTid(right, columns))
-		return false;
-	if (IsTid(right, columns))
-		right = left;
-	if (!IsFixedExpr(right, columns))
-		return false;
-	AddCond(conds, COND_TID, right);
-	return true;
-}
-
-/*
- * TakeAnyTid takes "ctid = ANY (array)".
- */
-static bool
-TakeAnyTid(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
-{
-	Node	   *array = lsecond(any->args);
-
-	if (any->opno != TIDEqualOperator || !any->useOr ||
-		!IsTid(linitial(any->args), columns) || !IsFixedExpr(array, columns))
-		return false;
-	AddCond(conds, COND_TIDS, array);
+	if (key == SelfItemPointerAttributeNumber)
+		AddCond(conds, COND_TIDS, MakeTidArray(right));
+	else
+		AddCond(conds, (key == columns->clock ? COND_CLOCK_BEFORE : COND_ITEM_BEFORE) +
+				strategy - BTLessStrategyNumber, right);
 	return true;
 }
 
@@ -282,14 +256,17 @@ TakeAnyTid(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
 static bool
 TakeAny(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
 {
-	AttrNumber	key = GetKey(linitial(any->args), columns);
+	Node	   *left = linitial(any->args);
+	AttrNumber	key = GetKey(left, columns);
 	Node	   *array = lsecond(any->args);
 
 	if (key == InvalidAttrNumber || !any->useOr ||
-		get_op_opfamily_strategy(any->opno, INTEGER_BTREE_FAM_OID) != BTEqualStrategyNumber ||
+		GetStrategy(any->opno, exprType(left),
+					InvalidOid) != BTEqualStrategyNumber ||
 		!IsFixedExpr(array, columns))
 		return false;
-	AddCond(conds, key == columns->clock ? COND_CLOCKS : COND_ITEMS, array);
+	AddCond(conds, key == SelfItemPointerAttributeNumber ? COND_TIDS :
+			key == columns->clock ? COND_CLOCKS : COND_ITEMS, array);
 	return key != columns->clock;
 }
 
@@ -474,11 +451,9 @@ ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)
 	switch (nodeTag(clause))
 	{
 		case T_OpExpr:
-			return TakeQualComparison((OpExpr *) clause, columns, conds) ||
-				TakeTid((OpExpr *) clause, columns, conds);
+			return TakeQualComparison((OpExpr *) clause, columns, conds);
 		case T_ScalarArrayOpExpr:
-			return TakeAny((ScalarArrayOpExpr *) clause, columns, conds) ||
-				TakeAnyTid((ScalarArrayOpExpr *) clause, columns, conds);
+			return TakeAny((ScalarArrayOpExpr *) clause, columns, conds);
 		case T_NullTest:
 			return TakeNotNull((NullTest *) clause, columns);
 		case T_BoolExpr:
@@ -495,26 +470,10 @@ ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)
 }
 
 /*
- * ZbxhistIsOneItem says whether conditions leave no more than one item.
+ * ZbxhistHasCond says whether a condition is of one of the kinds from first to last.
  */
 bool
-ZbxhistIsOneItem(const List *conds)
-{
-	ListCell   *lc;
-
-	foreach(lc, conds)
-	{
-		if (((PackedCond *) lfirst(lc))->kind == COND_ITEM)
-			return true;
-	}
-	return false;
-}
-
-/*
- * ZbxhistIsListOfItems says whether conditions leave the items of an array.
- */
-bool
-ZbxhistIsListOfItems(const List *conds)
+ZbxhistHasCond(const List *conds, PackedCondKind first, PackedCondKind last)
 {
 	ListCell   *lc;
 
@@ -522,38 +481,8 @@ ZbxhistIsListOfItems(const List *conds)
 	{
 		PackedCondKind kind = ((PackedCond *) lfirst(lc))->kind;
 
-		if (kind == COND_ITEMS || kind == COND_KEYS)
+		if (kind >= first && kind <= last)
 			return true;
 	}
 	return false;
-}
-
-/*
- * ZbxhistIsRangeOfItems says whether conditions leave the items between two, and
- * do not name them.
- */
-bool
-ZbxhistIsRangeOfItems(const List *conds)
-{
-	ListCell   *lc;
-
-	foreach(lc, conds)
-	{
-		PackedCondKind kind = ((PackedCond *) lfirst(lc))->kind;
-
-		if (kind <= COND_ITEM_AFTER && kind != COND_ITEM)
-			return !ZbxhistIsOneItem(conds) && !ZbxhistIsListOfItems(conds);
-	}
-	return false;
-}
-
-/*
- * ZbxhistHasTids says whether a condition of such kinds (an IntList) is one on
- * the ctid.
- */
-bool
-ZbxhistHasTids(const List *kinds)
-{
-	return list_member_int(kinds, COND_TID) ||
-		list_member_int(kinds, COND_TIDS);
 }

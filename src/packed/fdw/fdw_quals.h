@@ -36,9 +36,25 @@ extern Node *ZbxhistMakeArray(const int64 *integers, int n);
 extern bool ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns,
 								 List **conds);
 extern void ZbxhistGetConstBounds(List *conds, ScanBounds *bounds);
-extern bool ZbxhistIsOneItem(const List *conds);
-extern bool ZbxhistIsListOfItems(const List *conds);
-extern bool ZbxhistIsRangeOfItems(const List *conds);
-extern bool ZbxhistHasTids(const List *kinds);
+extern bool ZbxhistHasCond(const List *conds, PackedCondKind first,
+						   PackedCondKind last);
+
+/*
+ * leaves_one_item says whether conditions leave no more than one item.
+ */
+static inline bool
+leaves_one_item(const List *conds)
+{
+	return ZbxhistHasCond(conds, COND_ITEM, COND_ITEM);
+}
+
+/*
+ * names_items says whether conditions leave one item, or those of an array.
+ */
+static inline bool
+names_items(const List *conds)
+{
+	return leaves_one_item(conds) || ZbxhistHasCond(conds, COND_ITEMS, COND_KEYS);
+}
 
 #endif							/* ZBXHIST_FDW_QUALS_H */

@@ -103,7 +103,7 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 										 state->wanted,
 										 state->wants_tid ||
 										 state->wants_tuple ||
-										 ZbxhistHasTids(state->kinds));
+										 list_member_int(state->kinds, COND_TIDS));
 	state->scan->open.reads_all =
 		list_nth_int(list_nth(plan->fdw_private, PLAN_ORDER), ORDER_READS_ALL);
 }
