@@ -22,13 +22,14 @@
 #include "aggregate/column_filter.h"
 #include "read/numbers.h"
 
-/* where a value is among the numbers */
+/* how many numbers there are */
+#define ALL_NUMBERS ((uint128) PG_UINT64_MAX + 1)
+
+/* where a value is among the numbers, which equals none if both are the same */
 typedef struct KeyPlace
 {
-	bool		is_below;		/* all of them */
-	bool		is_above;		/* all of them */
-	bool		is_between;		/* key and the next one */
-	uint64		key;
+	uint128		first;			/* so many are less */
+	uint128		next;			/* so many are not greater */
 } KeyPlace;
 
 /* ---- places ---- */
@@ -40,21 +41,22 @@ static void
 PlaceNumeric(Datum number, KeyPlace *place)
 {
 	Datum		floor;
+	uint64		key;
 
+	place->first = place->next = 0;
 	if (DatumGetBool(DirectFunctionCall2(numeric_lt, number,
 										 NumericGetDatum(ZbxhistUnsignedToNumeric(0)))))
-		place->is_below = true;
-	else if (DatumGetBool(DirectFunctionCall2(numeric_gt, number,
-											  NumericGetDatum(ZbxhistUnsignedToNumeric(PG_UINT64_MAX)))))
-		place->is_above = true;
-	else
-	{
-		floor = DirectFunctionCall1(numeric_floor, number);
-		place->is_between = !DatumGetBool(DirectFunctionCall2(numeric_eq, floor,
-															  number));
-		if (!ZbxhistNumericToUnsigned(floor, &place->key))
-			elog(ERROR, "number is not an unsigned integer");
-	}
+		return;
+	place->first = place->next = ALL_NUMBERS;
+	if (DatumGetBool(DirectFunctionCall2(numeric_gt, number,
+										 NumericGetDatum(ZbxhistUnsignedToNumeric(PG_UINT64_MAX)))))
+		return;
+	floor = DirectFunctionCall1(numeric_floor, number);
+	if (!ZbxhistNumericToUnsigned(floor, &key))
+		elog(ERROR, "number is not an unsigned integer");
+	place->first = place->next = (uint128) key + 1;
+	if (DatumGetBool(DirectFunctionCall2(numeric_eq, floor, number)))
+		place->first = key;
 }
 
 /*
@@ -63,81 +65,46 @@ PlaceNumeric(Datum number, KeyPlace *place)
 static void
 PlaceValue(Oid type, Datum value, KeyPlace *place)
 {
-	memset(place, 0, sizeof(KeyPlace));
 	switch (type)
 	{
 		case INT2OID:
-			place->key = int_key(DatumGetInt16(value));
+			place->first = int_key(DatumGetInt16(value));
 			break;
 		case INT4OID:
-			place->key = int_key(DatumGetInt32(value));
+			place->first = int_key(DatumGetInt32(value));
 			break;
 		case INT8OID:
-			place->key = int_key(DatumGetInt64(value));
+			place->first = int_key(DatumGetInt64(value));
 			break;
 		case FLOAT4OID:
-			place->key = double_key(DatumGetFloat4(value));
+			place->first = double_key(DatumGetFloat4(value));
 			break;
 		case FLOAT8OID:
-			place->key = double_key(DatumGetFloat8(value));
+			place->first = double_key(DatumGetFloat8(value));
 			break;
 		case NUMERICOID:
 			PlaceNumeric(value, place);
-			break;
+			return;
 		default:
 			elog(ERROR, "type %u is not compared", type);
 	}
+	place->next = place->first + 1;
 }
 
 /* ---- ranges ---- */
 
 /*
- * AddNumberRange adds a range after the others, if there is anything in it.
+ * AddNumberRange adds a range, next excluded, after the others, if there is anything
+ * in it.
  */
 static void
-AddNumberRange(ColumnCondition *condition, uint64 first, uint64 last)
+AddNumberRange(ColumnCondition *condition, uint128 first, uint128 next)
 {
-	if (first > last)
+	if (first >= next)
 		return;
-	condition->ranges[condition->nranges].first = first;
-	condition->ranges[condition->nranges].last = last;
+	condition->ranges[condition->nranges].first = (uint64) first;
+	condition->ranges[condition->nranges].last = (uint64) (next - 1);
 	condition->nranges++;
-}
-
-/*
- * AddBefore adds what is before a place.
- */
-static void
-AddBefore(ColumnCondition *condition, const KeyPlace *place)
-{
-	if (place->is_above)
-		AddNumberRange(condition, 0, PG_UINT64_MAX);
-	else if (place->is_between)
-		AddNumberRange(condition, 0, place->key);
-	else if (!place->is_below && place->key > 0)
-		AddNumberRange(condition, 0, place->key - 1);
-}
-
-/*
- * AddAt adds what is at a place.
- */
-static void
-AddAt(ColumnCondition *condition, const KeyPlace *place)
-{
-	if (!place->is_above && !place->is_below && !place->is_between)
-		AddNumberRange(condition, place->key, place->key);
-}
-
-/*
- * AddAfter adds what is after a place.
- */
-static void
-AddAfter(ColumnCondition *condition, const KeyPlace *place)
-{
-	if (place->is_below)
-		AddNumberRange(condition, 0, PG_UINT64_MAX);
-	else if (!place->is_above && place->key < PG_UINT64_MAX)
-		AddNumberRange(condition, place->key + 1, PG_UINT64_MAX);
 }
 
 /*
@@ -150,17 +117,18 @@ SetComparison(ColumnCondition *condition, Datum value)
 	KeyPlace	place;
 
 	PlaceValue(condition->value_type, value, &place);
-	condition->ranges = palloc(sizeof(ColumnRange) * 3);
-	if (strategy == BTLessStrategyNumber ||
-		strategy == BTLessEqualStrategyNumber || strategy == InvalidStrategy)
-		AddBefore(condition, &place);
-	if (strategy == BTLessEqualStrategyNumber ||
-		strategy == BTEqualStrategyNumber ||
-		strategy == BTGreaterEqualStrategyNumber)
-		AddAt(condition, &place);
-	if (strategy == BTGreaterEqualStrategyNumber ||
-		strategy == BTGreaterStrategyNumber || strategy == InvalidStrategy)
-		AddAfter(condition, &place);
+	condition->ranges = palloc(sizeof(ColumnRange) * 2);
+	if (strategy == InvalidStrategy)
+	{
+		AddNumberRange(condition, 0, place.first);
+		AddNumberRange(condition, place.next, ALL_NUMBERS);
+		return;
+	}
+	AddNumberRange(condition,
+				   strategy < BTEqualStrategyNumber ? 0 :
+				   strategy == BTGreaterStrategyNumber ? place.next : place.first,
+				   strategy > BTEqualStrategyNumber ? ALL_NUMBERS :
+				   strategy == BTLessStrategyNumber ? place.first : place.next);
 }
 
 /* ---- arrays ---- */
@@ -178,38 +146,24 @@ compare_numbers(const void *left, const void *right)
 }
 
 /*
- * FindKeys returns the numbers among an array's elements, sorted, and sets how
+ * GetKeys returns the numbers among an array's elements, sorted, and sets how
  * many they are.  Elements that are no numbers of the column equal none.
  */
 static uint64 *
-FindKeys(const ColumnCondition *condition, ArrayType *array, bool *has_null,
-		 bool *is_empty, int *nkeys)
+GetKeys(Oid type, const Datum *values, const bool *nulls, int n, int *nkeys)
 {
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
-	uint64	   *result;
+	uint64	   *result = palloc(sizeof(uint64) * Max(n, 1));
 
-	get_typlenbyvalalign(condition->value_type, &typlen, &typbyval, &typalign);
-	deconstruct_array(array, condition->value_type, typlen, typbyval, typalign,
-					  &values, &nulls, &n);
-	result = palloc(sizeof(uint64) * Max(n, 1));
-	*is_empty = n == 0;
-	*has_null = false;
 	*nkeys = 0;
 	for (int i = 0; i < n; i++)
 	{
 		KeyPlace	place;
 
-		*has_null |= nulls[i];
 		if (nulls[i])
 			continue;
-		PlaceValue(condition->value_type, values[i], &place);
-		if (!place.is_below && !place.is_above && !place.is_between)
-			result[(*nkeys)++] = place.key;
+		PlaceValue(type, values[i], &place);
+		if (place.first < place.next)
+			result[(*nkeys)++] = (uint64) place.first;
 	}
 	qsort(result, *nkeys, sizeof(uint64), compare_numbers);
 	return result;
@@ -221,32 +175,38 @@ FindKeys(const ColumnCondition *condition, ArrayType *array, bool *has_null,
 static void
 SetArray(ColumnCondition *condition, Datum value)
 {
+	ArrayType  *array = DatumGetArrayTypeP(value);
 	bool		is_any = condition->strategy == BTEqualStrategyNumber;
-	bool		has_null;
-	bool		is_empty;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	uint64	   *keys;
 	int			nkeys;
-	uint64	   *keys = FindKeys(condition, DatumGetArrayTypeP(value),
-								&has_null, &is_empty, &nkeys);
-	uint64		next = 0;
+	uint128		next = 0;
 
+	get_typlenbyvalalign(condition->value_type, &typlen, &typbyval, &typalign);
+	deconstruct_array(array, condition->value_type, typlen, typbyval, typalign,
+					  &values, &nulls, &n);
 	/* nothing is not equal to null; even null is so to all of no elements */
-	condition->accepts_null = is_empty && !is_any;
-	condition->ranges = palloc(sizeof(ColumnRange) * (nkeys + 1));
-	condition->is_never = is_any ? is_empty : has_null;
+	condition->accepts_null = n == 0 && !is_any;
+	condition->is_never = is_any ? n == 0 : array_contains_nulls(array);
 	if (condition->is_never)
 		return;
+	keys = GetKeys(condition->value_type, values, nulls, n, &nkeys);
+	condition->ranges = palloc(sizeof(ColumnRange) * (nkeys + 1));
 	for (int i = 0; i < nkeys; i++)
 	{
-		if (i > 0 && keys[i] == keys[i - 1])
-			continue;
-		if (is_any)
-			AddNumberRange(condition, keys[i], keys[i]);
-		else if (keys[i] > 0)
-			AddNumberRange(condition, next, keys[i] - 1);
-		next = keys[i] + 1;
+		if (!is_any)
+			AddNumberRange(condition, next, keys[i]);
+		else if (keys[i] >= next)
+			AddNumberRange(condition, keys[i], (uint128) keys[i] + 1);
+		next = (uint128) keys[i] + 1;
 	}
-	if (!is_any && (nkeys == 0 || keys[nkeys - 1] < PG_UINT64_MAX))
-		AddNumberRange(condition, next, PG_UINT64_MAX);
+	if (!is_any)
+		AddNumberRange(condition, next, ALL_NUMBERS);
 }
 
 /* ---- all of them ---- */
