@@ -121,11 +121,13 @@ InitSource(AggregateScanState *state, InputSource *source, TotalKind kind,
 	when = linitial_node(CaseWhen, choice->args);
 	otherwise = (const Const *) choice->defresult;
 	if (otherwise == NULL || !IsA(otherwise, Const) ||
-		!otherwise->constisnull || !ZbxhistIsColumnCondition(when->expr))
+		!otherwise->constisnull)
 		return;
-	source->value = (Node *) when->result;
 	source->filter = ZbxhistMakeColumnFilter(list_make1(when->expr),
 											 &state->css.ss.ps);
+	if (source->filter == NULL)
+		return;
+	source->value = (Node *) when->result;
 	state->has_filters = true;
 }
 

@@ -3,8 +3,8 @@
  * column_filter.c
  *	  Which conditions are evaluated on columns of segments, without rows.
  *
- * Comparisons of a column of integers, doubles or numerics with a constant, a
- * parameter, or an array of these, by an operator of the default ordering of
+ * Comparisons of a column of integers, doubles or numerics with what is the same for
+ * all rows, or an array of such values, by an operator of the default ordering of
  * the column's type or the one that negates its equality; IS NULL and
  * IS NOT NULL; and AND and OR of all that.  A row counts where a condition is
  * true; whether it is false or unknown elsewhere is all the same without NOT,
@@ -19,40 +19,13 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "aggregate/column_filter.h"
 
 /* ---- comparisons ---- */
-
-/*
- * is_no_value is a walker that says whether an expression has anything but
- * constants, parameters, and casts and arrays of them.
- */
-static bool
-is_no_value(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_FuncExpr:
-			if (((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CAST &&
-				((FuncExpr *) node)->funcformat != COERCE_IMPLICIT_CAST)
-				return true;
-			break;
-		case T_List:
-		case T_Const:
-		case T_Param:
-		case T_RelabelType:
-		case T_ArrayExpr:
-			break;
-		default:
-			return true;
-	}
-	return expression_tree_walker(node, is_no_value, context);
-}
 
 /*
  * IsNumberColumn says whether an expression is a column of a type that we
@@ -80,7 +53,7 @@ SetOperator(ColumnCondition *condition, Oid operator, Node *column, Node *value)
 	Oid			left;
 
 	if (!OidIsValid(operator) || !IsNumberColumn(column) ||
-		is_no_value(value, NULL))
+		contain_var_clause(value))
 		return false;
 	condition->place = ((Var *) column)->varattno;
 	condition->type = ((Var *) column)->vartype;
@@ -191,38 +164,8 @@ TakeColumnCondition(Expr *expr, ColumnCondition *condition, Node **value)
 /* ---- all of them ---- */
 
 /*
- * IsJunction says whether an expression is AND or OR.
- */
-static bool
-IsJunction(Expr *expr)
-{
-	return IsA(expr, BoolExpr) && ((BoolExpr *) expr)->boolop != NOT_EXPR;
-}
-
-/*
- * ZbxhistIsColumnCondition says whether a condition on rows of one relation is
- * evaluated on its columns.
- */
-bool
-ZbxhistIsColumnCondition(Expr *expr)
-{
-	ColumnCondition condition;
-	Node	   *value;
-	ListCell   *lc;
-
-	if (!IsJunction(expr))
-		return TakeColumnCondition(expr, &condition, &value);
-	foreach(lc, ((BoolExpr *) expr)->args)
-	{
-		if (!ZbxhistIsColumnCondition(lfirst(lc)))
-			return false;
-	}
-	return true;
-}
-
-/*
- * MakeFilter makes the filter of a condition of which ZbxhistIsColumnCondition
- * is true.
+ * MakeFilter makes the filter of a condition, NULL if it is not evaluated on columns;
+ * without a parent, which evaluates its values, only to tell that.
  */
 static ColumnFilter *
 MakeFilter(Expr *expr, PlanState *parent)
@@ -232,23 +175,34 @@ MakeFilter(Expr *expr, PlanState *parent)
 	Node	   *value;
 	ListCell   *lc;
 
-	if (IsJunction(expr))
+	if (IsA(expr, BoolExpr) && ((BoolExpr *) expr)->boolop != NOT_EXPR)
 	{
 		filter->kind = ((BoolExpr *) expr)->boolop == AND_EXPR ? FILTER_AND :
 			FILTER_OR;
 		foreach(lc, ((BoolExpr *) expr)->args)
 			filter->parts = lappend(filter->parts,
 									MakeFilter(lfirst(lc), parent));
-		return filter;
+		return list_member_ptr(filter->parts, NULL) ? NULL : filter;
 	}
 	filter->kind = FILTER_CONDITION;
 	filter->condition = condition = palloc(sizeof(ColumnCondition));
 	if (!TakeColumnCondition(expr, condition, &value))
-		elog(ERROR, "condition is not one on a column");
-	if (value != NULL)
+		return NULL;
+	if (value != NULL && parent != NULL)
 		condition->value = ExecInitExpr((Expr *) value, parent);
-	condition->check = ExecInitQual(list_make1(expr), parent);
+	if (parent != NULL)
+		condition->check = ExecInitQual(list_make1(expr), parent);
 	return filter;
+}
+
+/*
+ * ZbxhistIsColumnCondition says whether a condition on rows of one relation is
+ * evaluated on its columns.
+ */
+bool
+ZbxhistIsColumnCondition(Expr *expr)
+{
+	return MakeFilter(expr, NULL) != NULL;
 }
 
 /*
@@ -265,9 +219,10 @@ ZbxhistMakeColumnFilter(List *conditions, PlanState *parent)
 	filter->kind = FILTER_AND;
 	foreach(lc, conditions)
 	{
-		if (ZbxhistIsColumnCondition(lfirst(lc)))
-			filter->parts = lappend(filter->parts,
-									MakeFilter(lfirst(lc), parent));
+		ColumnFilter *part = MakeFilter(lfirst(lc), parent);
+
+		if (part != NULL)
+			filter->parts = lappend(filter->parts, part);
 	}
 	return filter->parts == NIL ? NULL : filter;
 }
