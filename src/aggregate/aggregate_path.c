@@ -65,8 +65,7 @@ HasStrangeCondition(const RelOptInfo *rel)
  * AddAggregateTable adds a table; returns false if it is in the way.
  */
 static bool
-AddAggregateTable(PlannerInfo *root, RelOptInfo *rel, AppendRelInfo *appinfo,
-				  Tables *tables)
+AddAggregateTable(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 {
 	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 
@@ -75,14 +74,12 @@ AddAggregateTable(PlannerInfo *root, RelOptInfo *rel, AppendRelInfo *appinfo,
 	if (tables->packed == NULL && ZbxhistPackedRelOf(rel) != NULL)
 	{
 		tables->packed = rel;
-		tables->appinfo = appinfo;
 		return true;
 	}
 	if (rel->cheapest_total_path == NULL ||
 		rel->cheapest_total_path->param_info != NULL)
 		return false;
 	tables->others = lappend(tables->others, rel);
-	tables->appinfos = lappend(tables->appinfos, appinfo);
 	return true;
 }
 
@@ -100,8 +97,7 @@ FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 	if (rte->tablesample != NULL || HasStrangeCondition(rel))
 		return false;
 	if (!rte->inh)
-		return AddAggregateTable(root, rel, NULL,
-								 tables) && tables->packed != NULL;
+		return AddAggregateTable(root, rel, tables) && tables->packed != NULL;
 	foreach(lc, root->append_rel_list)
 	{
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
@@ -112,10 +108,20 @@ FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 		child = root->simple_rel_array[appinfo->child_relid];
 		if (child == NULL || IS_DUMMY_REL(child))
 			continue;
-		if (!AddAggregateTable(root, child, appinfo, tables))
+		if (!AddAggregateTable(root, child, tables))
 			return false;
 	}
 	return tables->packed != NULL;
+}
+
+/*
+ * PartOf returns how a table is a part of a relation; NULL: it is all of it.
+ */
+static const AppendRelInfo *
+PartOf(PlannerInfo *root, const RelOptInfo *rel)
+{
+	return root->append_rel_array == NULL ? NULL :
+		root->append_rel_array[rel->relid];
 }
 
 /*
@@ -134,21 +140,21 @@ ColumnOf(const AppendRelInfo *appinfo, Var *column)
  * table, or 0.
  */
 static AttrNumber
-FindParentAttribute(const Tables *tables, AttrNumber attnum)
+FindParentAttribute(PlannerInfo *root, const RelOptInfo *packed,
+					AttrNumber attnum)
 {
-	AttrNumber	result = 0;
+	const AppendRelInfo *appinfo = PartOf(root, packed);
 	ListCell   *lc;
 
-	if (tables->appinfo == NULL)
+	if (appinfo == NULL)
 		return attnum;
-	foreach(lc, tables->appinfo->translated_vars)
+	foreach(lc, appinfo->translated_vars)
 	{
 		Var		   *var = lfirst(lc);
 
-		result++;
-		if (var != NULL && IsA(var, Var) &&
-			var->varno == tables->packed->relid && var->varattno == attnum)
-			return result;
+		if (var != NULL && IsA(var, Var) && var->varno == packed->relid &&
+			var->varattno == attnum)
+			return foreach_current_index(lc) + 1;
 	}
 	return InvalidAttrNumber;
 }
@@ -215,14 +221,15 @@ ZbxhistPlaceColumns(List *exprs, List *columns)
  * with the columns of the input.
  */
 Path *
-ZbxhistAggregateInput(PlannerInfo *root, Path *path, AppendRelInfo *appinfo,
-					  List *columns)
+ZbxhistAggregateInput(PlannerInfo *root, Path *path, List *columns)
 {
 	PathTarget *target = create_empty_pathtarget();
 	ListCell   *lc;
 
 	foreach(lc, columns)
-		add_column_to_pathtarget(target, ColumnOf(appinfo, lfirst(lc)), 0);
+		add_column_to_pathtarget(target,
+								 ColumnOf(PartOf(root, path->parent), lfirst(lc)),
+								 0);
 	set_pathtarget_cost_width(root, target);
 	return (Path *) create_projection_path(root, path->parent, path, target);
 }
@@ -232,17 +239,17 @@ ZbxhistAggregateInput(PlannerInfo *root, Path *path, AppendRelInfo *appinfo,
  * returns false if there are none for some.  Local conditions may have more.
  */
 static bool
-SetPackedColumns(AggregateChoice *choice, List *locals)
+SetPackedColumns(PlannerInfo *root, AggregateChoice *choice, List *locals)
 {
-	const Tables *tables = &choice->tables;
+	const RelOptInfo *packed = choice->tables.packed;
 	List	   *columns = NIL;
 	ListCell   *lc;
 
 	foreach(lc, choice->columns)
 	{
-		Var		   *var = (Var *) ColumnOf(tables->appinfo, lfirst(lc));
+		Var		   *var = (Var *) ColumnOf(PartOf(root, packed), lfirst(lc));
 
-		if (!IsA(var, Var) || var->varno != tables->packed->relid ||
+		if (!IsA(var, Var) || var->varno != packed->relid ||
 			var->varattno <= 0 ||
 			var->vartype != lfirst_node(Var, lc)->vartype)
 			return false;
@@ -267,7 +274,7 @@ SetPackedColumns(AggregateChoice *choice, List *locals)
  * false if there are some that we do not evaluate.
  */
 static bool
-SetPackedConditions(AggregateChoice *choice)
+SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
 {
 	RelOptInfo *packed = choice->tables.packed;
 	List	   *local = NIL;
@@ -278,7 +285,7 @@ SetPackedConditions(AggregateChoice *choice)
 	local = extract_actual_clauses(local, false);
 	return !ZbxhistHasCond(choice->conds, COND_TIDS, COND_TIDS) &&
 		ZbxhistIsUsable((Node *) local) &&
-		SetPackedColumns(choice, local);
+		SetPackedColumns(root, choice, local);
 }
 
 /*
@@ -389,14 +396,12 @@ static CustomPath *
 MakeSinglePath(PlannerInfo *root, RelOptInfo *output, AggregateChoice *choice)
 {
 	List	   *inputs = NIL;
-	ListCell   *rel;
-	ListCell   *appinfo;
+	ListCell   *lc;
 
-	forboth(rel, choice->tables.others, appinfo, choice->tables.appinfos)
+	foreach(lc, choice->tables.others)
 		inputs = lappend(inputs,
 						 ZbxhistAggregateInput(root,
-											   ((RelOptInfo *) lfirst(rel))->cheapest_total_path,
-											   lfirst(appinfo),
+											   ((RelOptInfo *) lfirst(lc))->cheapest_total_path,
 											   choice->columns));
 	return ZbxhistMakeAggregatePath(output, choice, AGGREGATE_ALL,
 									choice->target, inputs);
@@ -446,9 +451,10 @@ Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
 		return NULL;
 	packed = ZbxhistPackedRelOf(choice->tables.packed);
 	query->rti = input->relid;
-	query->itemid = FindParentAttribute(&choice->tables,
+	query->itemid = FindParentAttribute(root, choice->tables.packed,
 										packed->columns.itemid);
-	query->clock = FindParentAttribute(&choice->tables, packed->columns.clock);
+	query->clock = FindParentAttribute(root, choice->tables.packed,
+									   packed->columns.clock);
 	if (query->itemid == InvalidAttrNumber ||
 		query->clock == InvalidAttrNumber ||
 		!ZbxhistReadAggregateQuery(root, clauses, target, query))
@@ -458,7 +464,7 @@ Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
 											query->inputs), query->times);
 	choice->relid =
 		planner_rt_fetch(choice->tables.packed->relid, root)->relid;
-	return SetPackedConditions(choice) ? choice : NULL;
+	return SetPackedConditions(root, choice) ? choice : NULL;
 }
 
 /*

@@ -16,9 +16,7 @@
 typedef struct Tables
 {
 	RelOptInfo *packed;			/* a packed table; NULL: there is none */
-	AppendRelInfo *appinfo;		/* how it is a part; NULL: it is all */
 	List	   *others;			/* RelOptInfos */
-	List	   *appinfos;		/* of others */
 } Tables;
 
 /* what a path carries to its plan; custom_private has one */
@@ -44,7 +42,7 @@ typedef struct AggregateChoice
 /* aggregate_path.c */
 extern List *ZbxhistPlaceColumns(List *exprs, List *columns);
 extern Path *ZbxhistAggregateInput(PlannerInfo *root, Path *path,
-								   AppendRelInfo *appinfo, List *columns);
+								   List *columns);
 extern double ZbxhistCostPerRow(const AggregateChoice *choice);
 extern Cost ZbxhistCostOfRows(const AggregateChoice *choice, double nrows);
 extern void ZbxhistSetGroupsCost(CustomPath *path, RelOptInfo *output,

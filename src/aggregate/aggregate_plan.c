@@ -47,11 +47,7 @@ MakeScanList(const AggregateChoice *choice)
 	if (choice->role == AGGREGATE_SHARE)
 		return make_tlist_from_pathtarget(choice->states);
 
-	foreach(lc, query->keys)
-		result = lappend(result,
-						 makeTargetEntry(copyObject(lfirst(lc)),
-										 list_length(result) + 1, NULL, false));
-	foreach(lc, query->aggrefs)
+	foreach(lc, list_concat_copy(query->keys, query->aggrefs))
 		result = lappend(result,
 						 makeTargetEntry(copyObject(lfirst(lc)),
 										 list_length(result) + 1, NULL, false));

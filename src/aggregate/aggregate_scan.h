@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_AGGREGATE_SCAN_H
 #define ZBXHIST_AGGREGATE_SCAN_H
 
+#include "access/htup_details.h"
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 
@@ -100,9 +101,9 @@ typedef struct AggregateScanState
 	const DayReader *reader;	/* whose it is */
 	bool		by_column;		/* rows need not be made */
 	const LayoutColumn *ns;		/* NULL: times are not of it */
-	bool	   *wanted_packed;	/* for inputs only, and their filters */
-	bool	   *wanted_filter;	/* for inputs and filter */
-	int			nwanted;		/* size of both */
+	bool		wanted_packed[MaxHeapAttributeNumber];	/* for inputs only, and
+														 * their filters */
+	bool		wanted_filter[MaxHeapAttributeNumber];	/* for inputs and filter */
 	MemoryContext segment_context;
 
 	/* keys at the beginning of the run of rows in hand, and at another one */

@@ -204,19 +204,7 @@ WantFilter(const ColumnFilter *filter, bool *wanted)
 static void
 WantInputs(AggregateScanState *state)
 {
-	int			npacked = state->reader->layout->npacked;
-
-	if (npacked > state->nwanted)
-	{
-		MemoryContext context = state->css.ss.ps.state->es_query_cxt;
-
-		state->wanted_packed = MemoryContextAlloc(context,
-												  sizeof(bool) * npacked);
-		state->wanted_filter = MemoryContextAlloc(context,
-												  sizeof(bool) * npacked);
-		state->nwanted = npacked;
-	}
-	memset(state->wanted_packed, false, sizeof(bool) * npacked);
+	memset(state->wanted_packed, false, sizeof(state->wanted_packed));
 	if (state->by_column && state->times != NIL)
 	{
 		state->wanted_packed[0] = true;
@@ -234,7 +222,8 @@ WantInputs(AggregateScanState *state)
 		if (source->filter != NULL)
 			WantFilter(source->filter, state->wanted_packed);
 	}
-	memcpy(state->wanted_filter, state->wanted_packed, sizeof(bool) * npacked);
+	memcpy(state->wanted_filter, state->wanted_packed,
+		   sizeof(state->wanted_packed));
 	if (state->by_column && state->filter != NULL)
 		WantFilter(state->filter, state->wanted_filter);
 }

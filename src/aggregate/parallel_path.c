@@ -125,20 +125,18 @@ ShareInputs(PlannerInfo *root, const AggregateChoice *choice, Share *share,
 {
 	Cost		total = 0;
 	Cost		greatest = 0;
-	ListCell   *rel;
-	ListCell   *appinfo;
+	ListCell   *lc;
 
 	*cost = 0;
-	forboth(rel, choice->tables.others, appinfo, choice->tables.appinfos)
+	foreach(lc, choice->tables.others)
 	{
 		bool		is_partial;
-		Path	   *path = ChoosePath(lfirst(rel), &is_partial);
+		Path	   *path = ChoosePath(lfirst(lc), &is_partial);
 		Cost		own;
 
 		if (path == NULL)
 			return false;
-		path = ZbxhistAggregateInput(root, path, lfirst(appinfo),
-									 choice->columns);
+		path = ZbxhistAggregateInput(root, path, choice->columns);
 		if (!path->parallel_safe)
 			return false;
 		share->inputs = lappend(share->inputs, path);

@@ -288,18 +288,19 @@ AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
 /* ---- rows ---- */
 
 /*
- * FilterDecoded leaves those rows of the segment that pass the filter.
+ * FilterDecoded makes rows of those of the segment that pass a filter, with the wanted
+ * columns, and returns which these are.
  */
-static void
-FilterDecoded(AggregateScanState *state, SegmentRows *rows)
+static const bool *
+FilterDecoded(AggregateScanState *state, const ColumnFilter *filter,
+			  const SegmentRows *rows, const bool *wanted, SegmentRows *result)
 {
 	bool	   *mask = palloc(sizeof(bool) * Max(rows->nrows, 1));
-	SegmentRows all = *rows;
 
 	memset(mask, true, sizeof(bool) * rows->nrows);
-	ZbxhistFilterRows(state->filter, &all, state->econtext, state->input,
-					  mask);
-	(void) ZbxhistLeaveRows(&all, state->wanted_filter, mask, rows);
+	ZbxhistFilterRows(filter, rows, state->econtext, state->input, mask);
+	(void) ZbxhistLeaveRows(rows, wanted, mask, result);
+	return mask;
 }
 
 /*
@@ -310,15 +311,12 @@ static void
 FilterInput(AggregateScanState *state, InputSource *source,
 			const SegmentRows *rows)
 {
-	bool	   *mask = palloc(sizeof(bool) * Max(rows->nrows, 1));
 	bool	   *wanted = palloc0(sizeof(bool) * rows->ncolumns);
+	const bool *mask;
 
-	memset(mask, true, sizeof(bool) * rows->nrows);
-	ZbxhistFilterRows(source->filter, rows, state->econtext, state->input,
-					  mask);
 	if (source->column->packed >= 0)
 		wanted[source->column->packed] = true;
-	(void) ZbxhistLeaveRows(rows, wanted, mask, &source->rows);
+	mask = FilterDecoded(state, source->filter, rows, wanted, &source->rows);
 	source->places = palloc(sizeof(int) * (rows->nrows + 1));
 	source->places[0] = 0;
 	for (int i = 0; i < rows->nrows; i++)
@@ -347,7 +345,11 @@ DecodeInputs(AggregateScanState *state, bool wants_clocks, bool is_filtered,
 	state->counters.segments_decoded++;
 	state->counters.values_decoded += rows->nrows;
 	if (is_filtered && state->by_column)
-		FilterDecoded(state, rows);
+	{
+		SegmentRows all = *rows;
+
+		(void) FilterDecoded(state, state->filter, &all, wanted, rows);
+	}
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
 	{
 		if (state->sources[i].filter != NULL &&
@@ -551,19 +553,11 @@ AddSegmentPart(AggregateScanState *state, bool is_filtered)
 static void
 AddWhole(AggregateScanState *state, const SegmentInfo *info, bool is_filtered)
 {
-	ValueGroup *group;
 	SegmentRows rows;
 
-	if (!is_filtered)
-	{
-		group = FindGroup(state);
-		if (AddStats(state, group, info))
-			return;
-		DecodeInputs(state, false, false, &rows);
-		AddSameRows(state, group, &rows, 0, rows.nrows);
+	if (!is_filtered && AddStats(state, FindGroup(state), info))
 		return;
-	}
-	DecodeInputs(state, false, true, &rows);
+	DecodeInputs(state, false, is_filtered, &rows);
 	if (rows.nrows > 0)
 		AddSameRows(state, FindGroup(state), &rows, 0, rows.nrows);
 }
@@ -639,21 +633,15 @@ void
 ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 {
 	const ScanBounds *bounds = &state->scan->bounds;
-	bool		is_filtered;
+	FilterVerdict verdict;
 
 	if (state->of_items != NULL && !IsItemWanted(state, info->itemid))
 		return;
-	switch (Judge(state, info))
+	verdict = Judge(state, info);
+	if (verdict == FILTER_NONE)
 	{
-		case FILTER_NONE:
-			state->counters.segments_excluded++;
-			return;
-		case FILTER_SOME:
-			is_filtered = true;
-			break;
-		default:
-			is_filtered = false;
-			break;
+		state->counters.segments_excluded++;
+		return;
 	}
 	if (state->by_column && info->first_clock >= bounds->from_clock &&
 		info->last_clock <= bounds->to_clock)
@@ -661,9 +649,9 @@ ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 		EvaluateKeys(state, info->itemid, info->first_clock, &state->first);
 		if (IsInRun(state, info->itemid, info->first_clock, info->last_clock))
 		{
-			AddWhole(state, info, is_filtered);
+			AddWhole(state, info, verdict == FILTER_SOME);
 			return;
 		}
 	}
-	AddSegmentPart(state, is_filtered);
+	AddSegmentPart(state, verdict == FILTER_SOME);
 }
