@@ -24,9 +24,6 @@ typedef struct MemberStatistics
 	BlockNumber nblocks;		/* of its table when it was looked at; 0: it
 								 * was not */
 	Oid			day;			/* of the packed table: that was looked at */
-	uint32		generation;		/* the set's when the next two were looked for */
-	bool		has_items;		/* ANALYZE has found something out about them */
-	bool		has_clocks;
 	double		rows_per_block; /* of a table of runs */
 	double		nitems;			/* of which it has rows; 0: unknown */
 	HeapTuple	items;			/* rows of pg_statistic, or NULL */

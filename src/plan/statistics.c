@@ -200,35 +200,19 @@ FindItemRow(const PartitionSet *set, const RelOptInfo *rel, Oid relid)
 /* ---- tables ---- */
 
 /*
- * LookForAnalyze looks for what ANALYZE has found out about a table, unless this has been
- * done since the set was built: whatever changes it makes the set be built anew.
- */
-static void
-LookForAnalyze(const PartitionSet *set, Oid relid, MemberStatistics *known)
-{
-	if (known->generation == set->generation)
-		return;
-	known->has_items = IsAnalyzed(relid, set->itemid_attnum, false);
-	known->has_clocks = IsAnalyzed(relid, set->clock_attnum, false);
-	known->generation = set->generation;
-}
-
-/*
  * FindOfTable returns the statistics of the items or clocks of one table.
  */
 static HeapTuple
 FindOfTable(const PartitionSet *set, const RelOptInfo *rel, Oid relid, bool is_item)
 {
 	ClockRange	clocks = {ZBXHIST_CLOCK_END, ZBXHIST_CLOCK_MIN};
-	MemberStatistics *known = ZbxhistFindStatistics(relid);
 
-	if (known == NULL)
-		return NULL;
-	LookForAnalyze(set, relid, known);
 	if (is_item)
-		return known->has_items ? NULL : FindItemRow(set, rel, relid);
+		return IsAnalyzed(relid, set->itemid_attnum, false) ? NULL :
+			FindItemRow(set, rel, relid);
 	if (!FindClocks(set, relid, &clocks) ||
-		(known->has_clocks && clocks.to_clock <= GetNow()))
+		(clocks.to_clock <= GetNow() &&
+		 IsAnalyzed(relid, set->clock_attnum, false)))
 		return NULL;
 	return MakeClocks(set, relid, &clocks);
 }
