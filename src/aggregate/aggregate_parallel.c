@@ -18,22 +18,10 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "port/atomics.h"
 #include "storage/shm_toc.h"
 
 #include "aggregate/aggregate_scan.h"
 #include "compat.h"
-
-#define NCOUNTERS (sizeof(AggregateCounters) / sizeof(uint64))
-
-/* in shared memory; the packed days follow */
-typedef struct SharedAggregate
-{
-	pg_atomic_uint64 counters[NCOUNTERS];	/* of workers that have ended */
-	int			ninputs;
-	pg_atomic_uint32 takers[FLEXIBLE_ARRAY_MEMBER]; /* how many have asked for
-													 * an input */
-} SharedAggregate;
 
 /* ---- states of groups ---- */
 
@@ -166,33 +154,22 @@ ZbxhistAggregateState(AggregateScanState *state, TupleTableSlot *slot)
 /* ---- sharing out ---- */
 
 /*
- * ZbxhistTakeInput says whether this participant is to run a plan below.
+ * ZbxhistTakeInput says whether this participant is to run a plan below.  All come to
+ * these in the same order.
  */
 bool
 ZbxhistTakeInput(AggregateScanState *state, int input)
 {
-	return state->shared == NULL ||
-		list_nth_int(list_nth(state->private, AGGREGATE_PARTIALS), input) ||
-		pg_atomic_fetch_add_u32(&state->shared->takers[input], 1) == 0;
-}
+	const List *partials = list_nth(state->private, AGGREGATE_PARTIALS);
+	uint32		nbefore = 0;
 
-/*
- * SizeOfShared returns the size of what comes before the days.
- */
-static inline Size
-SizeOfShared(int ninputs)
-{
-	return MAXALIGN(offsetof(SharedAggregate, takers) +
-					sizeof(pg_atomic_uint32) * ninputs);
-}
-
-/*
- * DaysOf returns the packed days in shared memory.
- */
-static SharedDays *
-DaysOf(SharedAggregate *shared)
-{
-	return (SharedDays *) ((char *) shared + SizeOfShared(shared->ninputs));
+	if (state->scan == NULL || state->scan->shared == NULL ||
+		list_nth_int(partials, input))
+		return true;
+	for (int i = 0; i < input; i++)
+		nbefore += list_nth_int(partials, i) ? 0 : 1;
+	return pg_atomic_compare_exchange_u32(&state->scan->shared->next_input,
+										  &nbefore, nbefore + 1);
 }
 
 /*
@@ -201,11 +178,7 @@ DaysOf(SharedAggregate *shared)
 Size
 ZbxhistEstimateAggregate(CustomScanState *node, ParallelContext *context)
 {
-	AggregateScanState *state = (AggregateScanState *) node;
-
-	ZbxhistPackedScanDays(state->scan);
-	return SizeOfShared(list_length(node->custom_ps)) +
-		offsetof(SharedDays, list) + sizeof(PackedDay) * state->scan->ndays;
+	return ZbxhistSizeOfSharedDays(((AggregateScanState *) node)->scan);
 }
 
 /*
@@ -215,11 +188,7 @@ void
 ZbxhistReInitializeAggregate(CustomScanState *node, ParallelContext *context,
 							 void *coordinate)
 {
-	SharedAggregate *shared = coordinate;
-
-	for (int i = 0; i < shared->ninputs; i++)
-		pg_atomic_write_u32(&shared->takers[i], 0);
-	pg_atomic_write_u32(&DaysOf(shared)->next, 0);
+	ZbxhistShareDaysAgain(coordinate);
 }
 
 /*
@@ -230,22 +199,7 @@ void
 ZbxhistInitializeAggregate(CustomScanState *node, ParallelContext *context,
 						   void *coordinate)
 {
-	AggregateScanState *state = (AggregateScanState *) node;
-	SharedAggregate *shared = coordinate;
-	SharedDays *days;
-
-	shared->ninputs = list_length(node->custom_ps);
-	for (int i = 0; i < NCOUNTERS; i++)
-		pg_atomic_init_u64(&shared->counters[i], 0);
-	for (int i = 0; i < shared->ninputs; i++)
-		pg_atomic_init_u32(&shared->takers[i], 0);
-	days = DaysOf(shared);
-	memset(days, 0, offsetof(SharedDays, list));
-	pg_atomic_init_u32(&days->next, 0);
-	days->ndays = state->scan->ndays;
-	memcpy(days->list, state->scan->days, sizeof(PackedDay) * days->ndays);
-	state->shared = shared;
-	state->scan->shared = days;
+	ZbxhistShareDays(((AggregateScanState *) node)->scan, coordinate);
 }
 
 /*
@@ -255,42 +209,7 @@ void
 ZbxhistInitializeAggregateWorker(CustomScanState *node, shm_toc *toc,
 								 void *coordinate)
 {
-	AggregateScanState *state = (AggregateScanState *) node;
-
-	state->shared = coordinate;
-	state->scan->shared = DaysOf(state->shared);
-}
-
-/* ---- counters ---- */
-
-/*
- * ZbxhistAddCounters adds what this participant has done.
- */
-void
-ZbxhistAddCounters(AggregateCounters *counters, AggregateScanState *state)
-{
-	AggregateCounters own = state->counters;
-
-	own.days = state->scan->open.counters.days;
-	own.runs = state->scan->open.counters.runs;
-	for (int i = 0; i < NCOUNTERS; i++)
-		((uint64 *) counters)[i] += ((uint64 *) &own)[i];
-}
-
-/*
- * ZbxhistReportAggregate adds what a worker has done, when it ends.
- */
-void
-ZbxhistReportAggregate(AggregateScanState *state)
-{
-	AggregateCounters own = {0};
-
-	if (state->shared == NULL || !IsParallelWorker())
-		return;
-	ZbxhistAddCounters(&own, state);
-	for (int i = 0; i < NCOUNTERS; i++)
-		pg_atomic_fetch_add_u64(&state->shared->counters[i],
-								((uint64 *) &own)[i]);
+	((AggregateScanState *) node)->scan->shared = coordinate;
 }
 
 /*
@@ -302,11 +221,6 @@ ZbxhistShutdownAggregate(CustomScanState *node)
 {
 	AggregateScanState *state = (AggregateScanState *) node;
 
-	if (state->shared == NULL || IsParallelWorker())
-		return;
-	for (int i = 0; i < NCOUNTERS; i++)
-		((uint64 *) &state->workers)[i] +=
-			pg_atomic_read_u64(&state->shared->counters[i]);
-	state->shared = NULL;
-	state->scan->shared = NULL;
+	if (state->scan != NULL)
+		ZbxhistStopSharing(state->scan);
 }

@@ -241,6 +241,8 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	ZbxhistInitGroups(&state->table);
 	if (state->role != AGGREGATE_COMBINE)
 		ZbxhistBeginPackedGroups(state);
+	state->counters = state->scan != NULL ? &state->scan->open.counters :
+		palloc0(sizeof(ScanCounters));
 }
 
 /* ---- adding ---- */
@@ -266,7 +268,7 @@ AggregateInput(AggregateScanState *state)
 			ZbxhistAggregateState(state, slot);
 		else
 			ZbxhistAggregateRow(state, slot);
-		state->counters.other_rows++;
+		state->counters->other_rows++;
 	}
 	return false;
 }
@@ -446,7 +448,8 @@ EndAggregate(CustomScanState *node)
 	ListCell   *lc;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	ZbxhistReportAggregate(state);
+	if (state->scan != NULL)
+		ZbxhistReportToLeader(state->scan);
 	ZbxhistForgetSpilled(state);
 	ZbxhistEndPackedGroups(state);
 	foreach(lc, node->custom_ps)
@@ -465,7 +468,8 @@ ReScanAggregate(CustomScanState *node)
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	if (state->is_done && !state->is_part && state->spilled == NULL &&
-		state->shared == NULL && node->ss.ps.chgParam == NULL)
+		(state->scan == NULL || state->scan->shared == NULL) &&
+		node->ss.ps.chgParam == NULL)
 	{
 		state->bucket = 0;
 		state->group = NULL;
@@ -567,21 +571,20 @@ ExplainFilters(const AggregateScanState *state, ExplainState *es)
 static void
 ExplainCounters(AggregateScanState *state, ExplainState *es)
 {
-	AggregateCounters all = state->workers;
+	const ScanCounters *counters = state->counters;
 
-	ZbxhistAddCounters(&all, state);
-	ExplainPropertyInteger("Days", NULL, all.days, es);
+	ExplainPropertyInteger("Days", NULL, counters->days, es);
 	ExplainPropertyInteger("Segments From Statistics", NULL,
-						   all.segments_by_stats, es);
+						   counters->segments_by_stats, es);
 	if (state->filter != NULL)
 		ExplainPropertyInteger("Segments Excluded", NULL,
-							   all.segments_excluded, es);
-	ExplainPropertyInteger("Segments Decoded", NULL, all.segments_decoded, es);
-	ExplainPropertyInteger("Values Decoded", NULL, all.values_decoded, es);
+							   counters->segments_excluded, es);
+	ExplainPropertyInteger("Segments Decoded", NULL, counters->segments_read, es);
+	ExplainPropertyInteger("Values Decoded", NULL, counters->values_decoded, es);
 	if (state->local != NULL)
-		ExplainPropertyInteger("Packed Rows Made", NULL, all.rows_made, es);
-	ExplainPropertyInteger("Other Rows", NULL, all.other_rows, es);
-	ZbxhistExplainRuns(&all.runs, es);
+		ExplainPropertyInteger("Packed Rows Made", NULL, counters->rows_made, es);
+	ExplainPropertyInteger("Other Rows", NULL, counters->other_rows, es);
+	ZbxhistExplainRuns(&counters->runs, es);
 }
 
 /*
@@ -605,9 +608,9 @@ ExplainAggregate(CustomScanState *node, List *ancestors, ExplainState *es)
 		if (es->analyze && state->scan != NULL)
 			ExplainCounters(state, es);
 	}
-	if (es->analyze && state->counters.groups_spilled > 0)
+	if (es->analyze && state->counters->groups_spilled > 0)
 		ExplainPropertyInteger("Groups Spilled", NULL,
-							   state->counters.groups_spilled, es);
+							   state->counters->groups_spilled, es);
 }
 
 /* ---- the node ---- */

@@ -17,20 +17,6 @@
 #include "aggregate/groups.h"
 #include "packed/day/scan.h"
 
-/* what has been done; shown by EXPLAIN */
-typedef struct AggregateCounters
-{
-	uint64		days;
-	uint64		segments_by_stats;	/* not decoded */
-	uint64		segments_decoded;
-	uint64		segments_excluded;	/* no row of them passes, by statistics */
-	uint64		values_decoded; /* rows of these */
-	uint64		rows_made;		/* of packed days */
-	uint64		other_rows;		/* of tables that are not packed */
-	uint64		groups_spilled; /* to disk, each time */
-	RunCounters runs;
-} AggregateCounters;
-
 typedef struct SpilledGroups SpilledGroups;
 
 /* where an input has its values from in packed days */
@@ -116,18 +102,16 @@ typedef struct AggregateScanState
 	bool		is_part;		/* there are more rows, see below */
 	int			bucket;			/* the next one to give out */
 	ValueGroup *group;			/* the next one of it, or NULL */
-	AggregateCounters counters;
+	ScanCounters *counters;		/* the scan's, if there is one */
 	SpilledGroups *spilled;		/* NULL: none yet */
 
 	/*
 	 * When memory is full, groups are spilled, or given out by
 	 * AGGREGATE_SHARE, and it goes on from here.
 	 */
-	struct SharedAggregate *shared; /* NULL: there is only this participant */
 	int			input_number;	/* the plan below in hand */
 	bool		has_input;		/* we are to run it */
 	bool		has_packed;		/* the packed days have begun */
-	AggregateCounters workers;	/* what the others have done */
 } AggregateScanState;
 
 /* aggregate_parallel.c */
@@ -136,9 +120,6 @@ extern Datum ZbxhistGroupState(const GroupTable *table,
 extern void ZbxhistAggregateState(AggregateScanState *state,
 								  TupleTableSlot *slot);
 extern bool ZbxhistTakeInput(AggregateScanState *state, int input);
-extern void ZbxhistAddCounters(AggregateCounters *counters,
-							   AggregateScanState *state);
-extern void ZbxhistReportAggregate(AggregateScanState *state);
 extern Size ZbxhistEstimateAggregate(CustomScanState *node,
 									 ParallelContext *context);
 extern void ZbxhistInitializeAggregate(CustomScanState *node,

@@ -281,7 +281,7 @@ AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
 										&stats, state->table.context);
 	}
 	group->nrows += info->nrows;
-	state->counters.segments_by_stats++;
+	state->counters->segments_by_stats++;
 	return true;
 }
 
@@ -342,8 +342,8 @@ DecodeInputs(AggregateScanState *state, bool wants_clocks, bool is_filtered,
 	ZbxhistDecodeDaySegment(reader->rel, reader->layout,
 							&reader->group.reader, reader->segment,
 							wanted, rows);
-	state->counters.segments_decoded++;
-	state->counters.values_decoded += rows->nrows;
+	state->counters->segments_read++;
+	state->counters->values_decoded += rows->nrows;
 	if (is_filtered && state->by_column)
 	{
 		SegmentRows all = *rows;
@@ -503,7 +503,7 @@ AddRowByRow(AggregateScanState *state, const SegmentRows *rows, int from,
 			slot->tts_isnull[i] = nulls[state->attributes[i]];
 		}
 		ExecStoreVirtualTuple(slot);
-		state->counters.rows_made++;
+		state->counters->rows_made++;
 		state->econtext->ecxt_outertuple = slot;
 		if (ExecQual(state->local, state->econtext))
 			ZbxhistAggregateRow(state, slot);
@@ -640,7 +640,7 @@ ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 	verdict = Judge(state, info);
 	if (verdict == FILTER_NONE)
 	{
-		state->counters.segments_excluded++;
+		state->counters->segments_excluded++;
 		return;
 	}
 	if (state->by_column && info->first_clock >= bounds->from_clock &&

@@ -142,7 +142,7 @@ ZbxhistSpillGroups(AggregateScanState *state)
 								 nulls);
 		}
 	}
-	state->counters.groups_spilled += table->ngroups;
+	state->counters->groups_spilled += table->ngroups;
 	pfree(values);
 	pfree(nulls);
 	ZbxhistEmptyGroups(table);

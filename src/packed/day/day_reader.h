@@ -20,6 +20,13 @@ typedef struct ScanCounters
 	uint64		segments_skipped;	/* of groups that were read */
 	uint64		values_decoded; /* rows of the segments that were read */
 	RunCounters runs;
+
+	/* by aggregates */
+	uint64		segments_by_stats;	/* not decoded */
+	uint64		segments_excluded;	/* no row of them passes, by statistics */
+	uint64		rows_made;		/* of packed days */
+	uint64		other_rows;		/* of tables that are not packed */
+	uint64		groups_spilled; /* to disk, each time */
 } ScanCounters;
 
 /* which rows and what of them is asked for; stays as long as its readers */

@@ -23,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -414,4 +415,73 @@ ZbxhistPackedScanHasTid(PackedScan *scan)
 	tid = make_packed_tid(&id);
 	place = FindTidOfBounds(&scan->bounds, tid);
 	return place < scan->bounds.ntids && scan->bounds.tids[place] == tid;
+}
+
+/* ---- in several processes ---- */
+
+/*
+ * ZbxhistSizeOfSharedDays returns how much shared memory a scan needs whose days are
+ * shared out.
+ */
+Size
+ZbxhistSizeOfSharedDays(PackedScan *scan)
+{
+	ZbxhistPackedScanDays(scan);
+	return offsetof(SharedDays, list) + sizeof(PackedDay) * scan->ndays;
+}
+
+/*
+ * ZbxhistShareDaysAgain lets all days be taken again.
+ */
+void
+ZbxhistShareDaysAgain(SharedDays *shared)
+{
+	pg_atomic_write_u32(&shared->next, 0);
+	pg_atomic_write_u32(&shared->next_input, 0);
+}
+
+/*
+ * ZbxhistShareDays fills the shared memory, and makes the leader take its days from
+ * there, as workers do.
+ */
+void
+ZbxhistShareDays(PackedScan *scan, SharedDays *shared)
+{
+	pg_atomic_init_u32(&shared->next, 0);
+	pg_atomic_init_u32(&shared->next_input, 0);
+	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
+		pg_atomic_init_u64(&shared->counters[i], 0);
+	shared->ndays = scan->ndays;
+	memcpy(shared->list, scan->days, sizeof(PackedDay) * shared->ndays);
+	scan->shared = shared;
+}
+
+/*
+ * ZbxhistReportToLeader adds what a worker has done, when it ends.
+ */
+void
+ZbxhistReportToLeader(PackedScan *scan)
+{
+	const uint64 *counters = (uint64 *) &scan->open.counters;
+
+	if (scan->shared == NULL || !IsParallelWorker())
+		return;
+	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
+		pg_atomic_fetch_add_u64(&scan->shared->counters[i], counters[i]);
+}
+
+/*
+ * ZbxhistStopSharing takes what workers have done, in the leader, before the shared
+ * memory goes.
+ */
+void
+ZbxhistStopSharing(PackedScan *scan)
+{
+	uint64	   *counters = (uint64 *) &scan->open.counters;
+
+	if (scan->shared == NULL || IsParallelWorker())
+		return;
+	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
+		counters[i] += pg_atomic_read_u64(&scan->shared->counters[i]);
+	scan->shared = NULL;
 }

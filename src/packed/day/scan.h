@@ -60,6 +60,8 @@ packed_tid_clock(int64 tid)
 typedef struct SharedDays
 {
 	pg_atomic_uint32 next;		/* the day that nobody has taken yet */
+	pg_atomic_uint32 next_input;	/* the same of an aggregate's inputs of
+									 * which one participant has all rows */
 	pg_atomic_uint64 counters[NUM_SCAN_COUNTERS];	/* of those that have
 													 * ended */
 	int			ndays;
@@ -98,6 +100,11 @@ extern const SegmentInfo *ZbxhistPackedScanFind(PackedScan *scan);
 extern bool ZbxhistPackedScanNextSegment(PackedScan *scan);
 extern bool ZbxhistPackedScanHasTid(PackedScan *scan);
 extern void ZbxhistEndPackedScan(PackedScan *scan);
+extern Size ZbxhistSizeOfSharedDays(PackedScan *scan);
+extern void ZbxhistShareDays(PackedScan *scan, SharedDays *shared);
+extern void ZbxhistShareDaysAgain(SharedDays *shared);
+extern void ZbxhistReportToLeader(PackedScan *scan);
+extern void ZbxhistStopSharing(PackedScan *scan);
 
 /*
  * packed_scan_next goes to the next row, which is the one of scan->open.reader;

@@ -46,9 +46,7 @@ EstimateDSMForeignScan(ForeignScanState *node, ParallelContext *context)
 {
 	FdwScanState *state = node->fdw_state;
 
-	ZbxhistPackedScanDays(state->scan);
-	return offsetof(SharedDays, list) +
-		sizeof(PackedDay) * state->scan->ndays;
+	return ZbxhistSizeOfSharedDays(state->scan);
 }
 
 /*
@@ -60,15 +58,8 @@ InitializeDSMForeignScan(ForeignScanState *node, ParallelContext *context,
 						 void *coordinate)
 {
 	FdwScanState *state = node->fdw_state;
-	SharedDays *shared = coordinate;
 
-	pg_atomic_init_u32(&shared->next, 0);
-	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
-		pg_atomic_init_u64(&shared->counters[i], 0);
-	shared->ndays = state->scan->ndays;
-	memcpy(shared->list, state->scan->days,
-		   sizeof(PackedDay) * shared->ndays);
-	state->scan->shared = shared;
+	ZbxhistShareDays(state->scan, coordinate);
 }
 
 /*
@@ -78,9 +69,7 @@ static void
 ReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *context,
 						   void *coordinate)
 {
-	SharedDays *shared = coordinate;
-
-	pg_atomic_write_u32(&shared->next, 0);
+	ZbxhistShareDaysAgain(coordinate);
 }
 
 /*
@@ -93,21 +82,6 @@ InitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
 	FdwScanState *state = node->fdw_state;
 
 	state->scan->shared = coordinate;
-}
-
-/*
- * ZbxhistAddSharedCounters adds what a worker has done, when it ends.
- */
-void
-ZbxhistAddSharedCounters(FdwScanState *state)
-{
-	SharedDays *shared = state->scan->shared;
-	const uint64 *counters = (uint64 *) &state->scan->open.counters;
-
-	if (shared == NULL || !IsParallelWorker())
-		return;
-	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
-		pg_atomic_fetch_add_u64(&shared->counters[i], counters[i]);
 }
 
 /*
@@ -156,17 +130,12 @@ static void
 ShutdownForeignScan(ForeignScanState *node)
 {
 	FdwScanState *state = node->fdw_state;
-	SharedDays *shared = state->scan == NULL ? NULL : state->scan->shared;
-	uint64	   *counters;
 
-	if (shared == NULL && state->scan != NULL && IsParallelWorker())
-		ReportCounters(node, state);
-	if (shared == NULL || IsParallelWorker())
+	if (state->scan == NULL)
 		return;
-	counters = (uint64 *) &state->scan->open.counters;
-	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
-		counters[i] += pg_atomic_read_u64(&shared->counters[i]);
-	state->scan->shared = NULL;
+	if (state->scan->shared == NULL && IsParallelWorker())
+		ReportCounters(node, state);
+	ZbxhistStopSharing(state->scan);
 }
 
 /*

@@ -248,7 +248,7 @@ EndForeignScan(ForeignScanState *node)
 
 	if (state == NULL || state->scan == NULL)
 		return;
-	ZbxhistAddSharedCounters(state);
+	ZbxhistReportToLeader(state->scan);
 	ZbxhistEndPackedScan(state->scan);
 }
 

@@ -35,7 +35,6 @@ extern void ZbxhistEvaluateBounds(ForeignScanState *node, FdwScanState *state,
 								  ScanBounds *bounds);
 
 /* fdw_parallel.c */
-extern void ZbxhistAddSharedCounters(FdwScanState *state);
 extern void ZbxhistAddReportedCounters(ForeignScanState *node,
 									   ScanCounters *counters);
 
