@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "lib/stringinfo.h"
 #include "storage/shm_toc.h"
 
 #include "aggregate/aggregate_scan.h"
@@ -53,40 +54,19 @@ NumericsOf(Total *total, TotalKind kind, int *n)
 }
 
 /*
- * SizeOfTotals returns the size of the fixed part of a state.
- */
-static inline Size
-SizeOfTotals(const GroupTable *table)
-{
-	return sizeof(int64) + sizeof(Total) * table->ninputs;
-}
-
-/*
  * ZbxhistGroupState returns the state of a group, in the current context.
  */
 Datum
 ZbxhistGroupState(const GroupTable *table, const ValueGroup *group)
 {
-	Size		size = SizeOfTotals(table);
-	bytea	   *result;
-	char	   *data;
+	static const char padding[MAXIMUM_ALIGNOF];
+	StringInfoData state;
 
-	for (int i = 0; i < table->ninputs; i++)
-	{
-		int			nnumerics;
-		const Numeric *numerics = NumericsOf((Total *) &group->totals[i],
-											 table->inputs[i].kind, &nnumerics);
-
-		for (int n = 0; n < nnumerics; n++)
-			size += MAXALIGN(VARSIZE(numerics[n]));
-	}
-	result = palloc0(VARHDRSZ + size);
-	SET_VARSIZE(result, VARHDRSZ + size);
-	data = VARDATA(result);
-	memcpy(data, &group->nrows, sizeof(int64));
-	memcpy(data + sizeof(int64), group->totals,
-		   sizeof(Total) * table->ninputs);
-	data += SizeOfTotals(table);
+	initStringInfo(&state);
+	appendBinaryStringInfo(&state, padding, VARHDRSZ);
+	appendBinaryStringInfo(&state, (const char *) &group->nrows, sizeof(int64));
+	appendBinaryStringInfo(&state, (const char *) group->totals,
+						   sizeof(Total) * table->ninputs);
 	for (int i = 0; i < table->ninputs; i++)
 	{
 		int			nnumerics;
@@ -95,11 +75,14 @@ ZbxhistGroupState(const GroupTable *table, const ValueGroup *group)
 
 		for (int n = 0; n < nnumerics; n++)
 		{
-			memcpy(data, numerics[n], VARSIZE(numerics[n]));
-			data += MAXALIGN(VARSIZE(numerics[n]));
+			int			size = VARSIZE(numerics[n]);
+
+			appendBinaryStringInfo(&state, (const char *) numerics[n], size);
+			appendBinaryStringInfo(&state, padding, MAXALIGN(size) - size);
 		}
 	}
-	return PointerGetDatum(result);
+	SET_VARSIZE(state.data, state.len);
+	return PointerGetDatum(state.data);
 }
 
 /*
@@ -111,9 +94,9 @@ AddState(const GroupTable *table, ValueGroup *group, bytea *state)
 	Size		size = VARSIZE_ANY_EXHDR(state);
 	char	   *data = palloc(size);
 	Total	   *totals = (Total *) (data + sizeof(int64));
-	char	   *next = data + SizeOfTotals(table);
+	char	   *next = (char *) (totals + table->ninputs);
 
-	Assert(size >= SizeOfTotals(table));
+	Assert(size >= next - data);
 	/* it may have come at any address */
 	memcpy(data, VARDATA_ANY(state), size);
 	group->nrows += *(int64 *) data;

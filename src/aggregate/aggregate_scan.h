@@ -73,14 +73,13 @@ typedef struct AggregateScanState
 								 * columns; NULL: none */
 	bool		is_filter;		/* these are all of them */
 	bool		has_values;		/* all filters have their values */
-	MemoryContext filter_context;	/* owns these */
 	int			ncolumns;		/* of input */
 	int		   *attributes;		/* of them, from 0 */
 	int			itemid;			/* in input, from 1; 0: not asked for */
 	int			clock;
 	bool		follows_clock;
 	bool		depends_on_clock;	/* keys do */
-	MemoryContext bounds_context;	/* owns the items */
+	MemoryContext bounds_context;	/* owns the items, and filters' values */
 
 	/* of the day in hand */
 	Oid			day;

@@ -131,7 +131,7 @@ extern FilterVerdict ZbxhistJudgeSegment(const ColumnFilter *filter,
 extern void ZbxhistFilterRows(const ColumnFilter *filter,
 							  const SegmentRows *rows, ExprContext *econtext,
 							  TupleTableSlot *slot, bool *mask);
-extern int	ZbxhistLeaveRows(const SegmentRows *rows, const bool *wanted,
+extern void ZbxhistLeaveRows(const SegmentRows *rows, const bool *wanted,
 							 const bool *mask, SegmentRows *result);
 
 #endif							/* ZBXHIST_COLUMN_FILTER_H */

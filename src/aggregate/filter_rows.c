@@ -377,10 +377,9 @@ LeaveColumn(const PackedColumn *packed, int n, const bool *mask,
 
 /*
  * ZbxhistLeaveRows makes rows of which only those with a mask are left, and of
- * the columns the wanted ones, in the current context; returns how many they
- * are.
+ * the columns the wanted ones, in the current context.
  */
-int
+void
 ZbxhistLeaveRows(const SegmentRows *rows, const bool *wanted,
 				 const bool *mask, SegmentRows *result)
 {
@@ -389,8 +388,9 @@ ZbxhistLeaveRows(const SegmentRows *rows, const bool *wanted,
 	for (int i = 0; i < rows->nrows; i++)
 		n += mask[i];
 	*result = *rows;
+	result->nrows = n;
 	if (n == 0 || n == rows->nrows)
-		return result->nrows = n;
+		return;
 	result->columns = palloc0(sizeof(PackedColumn) * rows->ncolumns);
 	for (int i = 0; i < rows->ncolumns; i++)
 	{
@@ -398,6 +398,4 @@ ZbxhistLeaveRows(const SegmentRows *rows, const bool *wanted,
 			LeaveColumn(&rows->columns[i], rows->nrows, mask,
 						&result->columns[i]);
 	}
-	result->nrows = n;
-	return n;
 }

@@ -36,13 +36,7 @@ MakeInputDesc(const AggregateScanState *state)
 	TupleDesc	result = CreateTemplateTupleDesc(state->ncolumns);
 
 	for (int i = 0; i < state->ncolumns; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, state->attributes[i]);
-
-		TupleDescInitEntry(result, i + 1, NULL, att->atttypid, att->atttypmod,
-						   0);
-		TupleDescInitEntryCollation(result, i + 1, att->attcollation);
-	}
+		TupleDescCopyEntry(result, i + 1, desc, state->attributes[i] + 1);
 	return result;
 }
 
@@ -123,9 +117,6 @@ ZbxhistBeginPackedGroups(AggregateScanState *state)
 	state->segment_context = AllocSetContextCreate(CurrentMemoryContext,
 												   "zbxhist aggregate segment",
 												   ALLOCSET_DEFAULT_SIZES);
-	state->filter_context = AllocSetContextCreate(CurrentMemoryContext,
-												  "zbxhist aggregate filter",
-												  ALLOCSET_SMALL_SIZES);
 	ZbxhistNotePackedRead(parent, estate->es_snapshot);
 	table_close(parent, NoLock);
 	state->scan = ZbxhistBeginPackedScan(state->packed, lsecond_oid(tables),
@@ -299,7 +290,6 @@ BeginPacked(AggregateScanState *state)
 	/* a segment is added once, its rows are looked at */
 	bounds.keys = NULL;
 	bounds.nkeys = 0;
-	MemoryContextReset(state->filter_context);
 	state->has_values = false;
 	ZbxhistStartPackedScan(state->scan, &bounds);
 	state->day = InvalidOid;

@@ -299,7 +299,7 @@ FilterDecoded(AggregateScanState *state, const ColumnFilter *filter,
 
 	memset(mask, true, sizeof(bool) * rows->nrows);
 	ZbxhistFilterRows(filter, rows, state->econtext, state->input, mask);
-	(void) ZbxhistLeaveRows(rows, wanted, mask, result);
+	ZbxhistLeaveRows(rows, wanted, mask, result);
 	return mask;
 }
 
@@ -589,12 +589,12 @@ SetFilterValues(AggregateScanState *state)
 	state->has_values = true;
 	if (state->filter != NULL)
 		ZbxhistSetFilterValues(state->filter, state->econtext,
-							   state->filter_context);
+							   state->bounds_context);
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
 		if (state->sources[i].filter != NULL)
 			ZbxhistSetFilterValues(state->sources[i].filter, state->econtext,
-								   state->filter_context);
+								   state->bounds_context);
 	}
 }
 

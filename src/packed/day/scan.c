@@ -36,11 +36,11 @@
 /* ---- beginning and ending ---- */
 
 /*
- * ZbxhistPackedScanDays finds the days that there are now, or takes those of
+ * FindScanDays finds the days that there are now, or takes those of
  * the parallel scan that this one is part of.
  */
-void
-ZbxhistPackedScanDays(PackedScan *scan)
+static void
+FindScanDays(PackedScan *scan)
 {
 	if (scan->days != NULL)
 		return;
@@ -309,7 +309,7 @@ ZbxhistBoundsRange(const ScanBounds *bounds, ItemRange *range)
 void
 ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 {
-	ZbxhistPackedScanDays(scan);
+	FindScanDays(scan);
 	ZbxhistRestartDays(&scan->open);
 	scan->bounds = *bounds;
 	scan->open.walk = bounds->items != NULL && bounds->keys == NULL &&
@@ -426,7 +426,7 @@ ZbxhistPackedScanHasTid(PackedScan *scan)
 Size
 ZbxhistSizeOfSharedDays(PackedScan *scan)
 {
-	ZbxhistPackedScanDays(scan);
+	FindScanDays(scan);
 	return offsetof(SharedDays, list) + sizeof(PackedDay) * scan->ndays;
 }
 

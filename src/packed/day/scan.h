@@ -92,7 +92,6 @@ extern PackedScan *ZbxhistBeginPackedScan(Relation table, Oid parent,
 										  Snapshot snapshot,
 										  const bool *wanted,
 										  bool wants_row_id);
-extern void ZbxhistPackedScanDays(PackedScan *scan);
 extern void ZbxhistBoundsRange(const ScanBounds *bounds, ItemRange *range);
 extern void ZbxhistStartPackedScan(PackedScan *scan,
 								   const ScanBounds *bounds);

@@ -136,7 +136,7 @@ typedef struct Selected
 	double		ndays;
 	double		nplaces;		/* of items in days that are gone to */
 	double		nrows;			/* of the selected items */
-	double		run_share;		/* of the days' rows, those in runs */
+	double		run_rows;		/* of these, in runs */
 } Selected;
 
 /*
@@ -186,7 +186,6 @@ SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
 	selected->nitems = -1;
 	selected->ntids = -1;
 	selected->share = 1;
-	selected->is_one_clock = false;
 	foreach(lc, conds)
 	{
 		PackedCond *cond = lfirst(lc);
@@ -250,26 +249,14 @@ SelectRange(PlannerInfo *root, RelOptInfo *rel, List *conds,
 }
 
 /*
- * FindRunShare says how much of the rows of the days in bounds is in runs.
+ * AddDayRows adds rows of a day.
  */
-static double
-FindRunShare(const PackedRel *packed, const ScanBounds *bounds)
+static void
+AddDayRows(Selected *selected, const PackedDay *day, double nrows)
 {
-	double		nrows = 0;
-	double		run_rows = 0;
-
-	for (int i = 0; i < packed->ndays; i++)
-	{
-		const PackedDay *day = &packed->days[i];
-
-		if (day->to_clock <= bounds->from_clock ||
-			day->from_clock > bounds->to_clock)
-			continue;
-		nrows += day->nrows;
-		if (day->has_runs)
-			run_rows += day->nrows;
-	}
-	return run_rows / Max(nrows, 1);
+	selected->nrows += nrows;
+	if (day->has_runs)
+		selected->run_rows += nrows;
 }
 
 /*
@@ -295,8 +282,6 @@ CountKeyRows(const PackedRel *packed, Selected *selected)
 	int			last = FindDayAfter(packed, selected->bounds.to_clock);
 
 	selected->ndays = Min(last + 1, packed->ndays) - first;
-	selected->nplaces = 0;
-	selected->nrows = 0;
 	for (int i = 0; i < selected->bounds.nkeys; i++)
 	{
 		const KeyRange *key = &selected->bounds.keys[i];
@@ -311,8 +296,8 @@ CountKeyRows(const PackedRel *packed, Selected *selected)
 				Max(day->from_clock, key->first) + 1;
 
 			selected->nplaces++;
-			selected->nrows += Max(1, day->nrows / packed->nitems * nclocks /
-								   (day->to_clock - day->from_clock));
+			AddDayRows(selected, day, Max(1, day->nrows / packed->nitems * nclocks /
+										  (day->to_clock - day->from_clock)));
 		}
 	}
 }
@@ -325,11 +310,10 @@ CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
 {
 	const PackedRel *packed = rel->fdw_private;
 	double		share = selected->share;
+	double		nrows;
 	int64		from_clock = selected->bounds.from_clock;
 	int64		to_clock = selected->bounds.to_clock;
 
-	selected->ndays = 0;
-	selected->nrows = 0;
 	for (int i = 0; i < packed->ndays; i++)
 	{
 		const PackedDay *day = &packed->days[i];
@@ -337,11 +321,12 @@ CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
 		if (day->to_clock <= from_clock || day->from_clock > to_clock)
 			continue;
 		selected->ndays++;
-		selected->nrows += (double) day->nrows *
-			(Min(day->to_clock - 1, to_clock) -
-			 Max(day->from_clock, from_clock) + 1) /
-			(day->to_clock - day->from_clock);
+		AddDayRows(selected, day, (double) day->nrows *
+				   (Min(day->to_clock - 1, to_clock) -
+					Max(day->from_clock, from_clock) + 1) /
+				   (day->to_clock - day->from_clock));
 	}
+	nrows = selected->nrows;
 	selected->ndays = ceil(selected->ndays * share);
 	selected->nrows *= share;
 	if (selected->nitems >= 0)
@@ -357,6 +342,7 @@ CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
 		selected->ndays = 1;
 	}
 	selected->nplaces = selected->ndays * selected->nitems;
+	selected->run_rows *= selected->nrows / Max(nrows, 1);
 }
 
 /*
@@ -383,7 +369,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 					List *local, ScanEstimate *estimate)
 {
 	const PackedRel *packed = rel->fdw_private;
-	Selected	selected;
+	Selected	selected = {0};
 	QualCost	local_cost;
 	double		decoded;
 	Cost		page_cost;
@@ -394,7 +380,6 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 		CountKeyRows(packed, &selected);
 	else
 		CountDayRows(root, rel, &selected);
-	selected.run_share = FindRunShare(packed, &selected.bounds);
 	estimate->pages = CountPages(packed, &selected);
 	estimate->rows = clamp_row_est(selected.nrows *
 								   clauselist_selectivity(root, local,
@@ -412,7 +397,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	cost_qual_eval(&local_cost, local, root);
 
 	estimate->cpu_cost = decoded * cpu_tuple_cost * DECODE_COST +
-		selected.nrows * selected.run_share * cpu_tuple_cost * RUN_COST +
+		selected.run_rows * cpu_tuple_cost * RUN_COST +
 		selected.nrows * (cpu_tuple_cost + local_cost.per_tuple);
 	estimate->startup_cost = local_cost.startup;
 	estimate->total_cost = estimate->startup_cost + estimate->cpu_cost +

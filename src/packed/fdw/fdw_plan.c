@@ -108,9 +108,9 @@ ZbxhistSplitConditions(const PackedRel *packed, List *restrictions,
 }
 
 /*
- * Estimate estimates a scan by some conditions.
+ * Estimate estimates a scan by some conditions, and returns what it is to do by these.
  */
-static void
+static List *
 Estimate(PlannerInfo *root, RelOptInfo *rel, List *restrictions,
 		 ScanEstimate *estimate)
 {
@@ -121,6 +121,7 @@ Estimate(PlannerInfo *root, RelOptInfo *rel, List *restrictions,
 	ZbxhistSplitConditions(rel->fdw_private, restrictions, &conds, &exact,
 						   &local);
 	ZbxhistEstimateScan(root, rel, conds, local, estimate);
+	return conds;
 }
 
 /*
@@ -142,7 +143,7 @@ GetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	set_baserel_size_estimates(root, rel);
 	rel->baserestrictinfo = restrictions;
 	cost_qual_eval(&rel->baserestrictcost, restrictions, root);
-	Estimate(root, rel, restrictions, &packed->estimate);
+	packed->conds = Estimate(root, rel, restrictions, &packed->estimate);
 	rel->rows = packed->estimate.rows;
 }
 
@@ -264,16 +265,11 @@ AddItemPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate,
 static void
 AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 {
-	List	   *conds = NIL;
-	List	   *exact = NIL;
-	List	   *local = NIL;
+	const List *conds = ((PackedRel *) rel->fdw_private)->conds;
+	bool		has_one_clock = ZbxhistHasCond(conds, COND_CLOCK, COND_CLOCK);
 	List	   *pathkeys = NIL;
 	bool		is_descending = false;
-	bool		has_one_clock;
 
-	ZbxhistSplitConditions(rel->fdw_private, rel->baserestrictinfo, &conds,
-						   &exact, &local);
-	has_one_clock = ZbxhistHasCond(conds, COND_CLOCK, COND_CLOCK);
 	if (leaves_one_item(conds))
 		pathkeys = FindPathKeys(root, rel, 0, has_one_clock, &is_descending);
 	add_path(rel, (Path *) MakeForeignPath(root, rel, estimate, pathkeys,
@@ -400,8 +396,8 @@ AddJoinPaths(PlannerInfo *root, RelOptInfo *rel)
 		ParamPathInfo *info = get_baserel_parampathinfo(root, rel, lfirst(lc));
 		ScanEstimate estimate;
 
-		Estimate(root, rel, list_concat_copy(rel->baserestrictinfo,
-											 info->ppi_clauses), &estimate);
+		(void) Estimate(root, rel, list_concat_copy(rel->baserestrictinfo,
+													info->ppi_clauses), &estimate);
 		info->ppi_rows = estimate.rows;
 		add_path(rel, (Path *) MakeForeignPath(root, rel, &estimate, NIL,
 											   false,

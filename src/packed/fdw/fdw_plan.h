@@ -33,7 +33,8 @@ typedef struct PackedRel
 	double		nrows;			/* in all days */
 	double		nitems;			/* about so many have rows */
 	List	   *ors;			/* of TakenOr, those of the query's conditions */
-	ScanEstimate estimate;		/* of a scan by the query's conditions */
+	List	   *conds;			/* of PackedCond, by the query's conditions */
+	ScanEstimate estimate;		/* of a scan by these */
 } PackedRel;
 
 /* what an OR, which may have a thousand parts, says */

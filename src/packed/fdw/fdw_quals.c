@@ -320,20 +320,11 @@ MakeInt8(int64 value)
 Node *
 ZbxhistMakeArray(const int64 *integers, int n)
 {
-	ArrayType  *array = construct_empty_array(INT8OID);
+	ArrayType  *array;
 
-	if (n > 0)
-	{
-		Size		size = ARR_OVERHEAD_NONULLS(1) + sizeof(int64) * n;
-
-		array = palloc0(size);
-		SET_VARSIZE(array, size);
-		array->ndim = 1;
-		array->elemtype = INT8OID;
-		ARR_DIMS(array)[0] = n;
-		ARR_LBOUND(array)[0] = 1;
-		memcpy(ARR_DATA_PTR(array), integers, sizeof(int64) * n);
-	}
+	StaticAssertStmt(sizeof(Datum) == sizeof(int64), "integers are Datums");
+	array = construct_array((Datum *) integers, n, INT8OID, sizeof(int64), true,
+							TYPALIGN_DOUBLE);
 	return (Node *) makeConst(INT8ARRAYOID, -1, InvalidOid, -1,
 							  PointerGetDatum(array), false, false);
 }
