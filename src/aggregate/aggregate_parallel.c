@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "lib/stringinfo.h"
 #include "storage/shm_toc.h"
 
 #include "aggregate/aggregate_scan.h"
@@ -54,18 +53,18 @@ NumericsOf(Total *total, TotalKind kind, int *n)
 }
 
 /*
- * ZbxhistGroupState returns the state of a group, in the current context.
+ * ZbxhistGroupState returns the state of a group, which lasts until that of another one.
  */
 Datum
-ZbxhistGroupState(const GroupTable *table, const ValueGroup *group)
+ZbxhistGroupState(GroupTable *table, const ValueGroup *group)
 {
 	static const char padding[MAXIMUM_ALIGNOF];
-	StringInfoData state;
+	StringInfo	state = &table->state;
 
-	initStringInfo(&state);
-	appendBinaryStringInfo(&state, padding, VARHDRSZ);
-	appendBinaryStringInfo(&state, (const char *) &group->nrows, sizeof(int64));
-	appendBinaryStringInfo(&state, (const char *) group->totals,
+	resetStringInfo(state);
+	appendBinaryStringInfo(state, padding, VARHDRSZ);
+	appendBinaryStringInfo(state, (const char *) &group->nrows, sizeof(int64));
+	appendBinaryStringInfo(state, (const char *) group->totals,
 						   sizeof(Total) * table->ninputs);
 	for (int i = 0; i < table->ninputs; i++)
 	{
@@ -77,12 +76,12 @@ ZbxhistGroupState(const GroupTable *table, const ValueGroup *group)
 		{
 			int			size = VARSIZE(numerics[n]);
 
-			appendBinaryStringInfo(&state, (const char *) numerics[n], size);
-			appendBinaryStringInfo(&state, padding, MAXALIGN(size) - size);
+			appendBinaryStringInfo(state, (const char *) numerics[n], size);
+			appendBinaryStringInfo(state, padding, MAXALIGN(size) - size);
 		}
 	}
-	SET_VARSIZE(state.data, state.len);
-	return PointerGetDatum(state.data);
+	SET_VARSIZE(state->data, state->len);
+	return PointerGetDatum(state->data);
 }
 
 /*

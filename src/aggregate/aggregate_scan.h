@@ -114,8 +114,7 @@ typedef struct AggregateScanState
 } AggregateScanState;
 
 /* aggregate_parallel.c */
-extern Datum ZbxhistGroupState(const GroupTable *table,
-							   const ValueGroup *group);
+extern Datum ZbxhistGroupState(GroupTable *table, const ValueGroup *group);
 extern void ZbxhistAggregateState(AggregateScanState *state,
 								  TupleTableSlot *slot);
 extern bool ZbxhistTakeInput(AggregateScanState *state, int input);

@@ -58,6 +58,7 @@ ZbxhistInitGroups(GroupTable *table)
 										   "zbxhist groups",
 										   ALLOCSET_DEFAULT_SIZES);
 	table->limit = get_hash_memory_limit();
+	initStringInfo(&table->state);
 	ZbxhistEmptyGroups(table);
 }
 

@@ -9,6 +9,7 @@
 #define ZBXHIST_GROUPS_H
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 
 #include "read/total.h"
 
@@ -54,6 +55,7 @@ typedef struct GroupTable
 	Size		used;			/* bytes, about */
 	Size		limit;			/* of used, see groups_are_full */
 	MemoryContext context;		/* owns groups */
+	StringInfoData state;		/* of a group that is given out */
 } GroupTable;
 
 /*
