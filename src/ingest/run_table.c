@@ -56,8 +56,10 @@ IsKeyOfRuns(Relation parent, Relation index, const PartitionSet *set,
 	{
 		AttrNumber	attnum = form->indkey.values[i];
 
-		if (attnum != set->itemid_attnum && attnum != set->clock_attnum &&
-			attnum != set->ns_attnum)
+		/* of an expression, or a table without ns, the number is 0 */
+		if (attnum == InvalidAttrNumber ||
+			(attnum != set->itemid_attnum && attnum != set->clock_attnum &&
+			 attnum != set->ns_attnum))
 			return false;
 		for (int j = 0; j < i; j++)
 		{

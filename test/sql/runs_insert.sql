@@ -174,7 +174,18 @@ RESET ROLE;
 SELECT count(*), count(DISTINCT (itemid, clock, ns)) AS keys FROM history;
 SELECT count(*) FROM ONLY history;
 
-DROP TABLE history, items, seen CASCADE;
+-- of a table without ns: an index by an expression is none that runs are looked up by
+CREATE TABLE trends (itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL, value_avg double precision NOT NULL, PRIMARY KEY (itemid, clock));
+SELECT zbxhist.create_parent('trends', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
+SELECT zbxhist_internal.create_runs('trends', 864000, 867600) AS runs \gset
+INSERT INTO trends VALUES (1, 864000, 1, 1), (1, 864002, 1, 1);
+SELECT tableoid::regclass, count(*) FROM trends GROUP BY 1;
+CREATE UNIQUE INDEX ON trends (itemid, (clock / 2));
+INSERT INTO trends VALUES (2, 864000, 1, 1);
+INSERT INTO trends VALUES (2, 864001, 1, 1);
+SELECT itemid, clock FROM trends ORDER BY 1, 2;
+
+DROP TABLE history, items, seen, trends CASCADE;
 DROP ROLE runs_owner;
 DROP ROLE runs_writer;
 DROP FUNCTION runs, raise, see;
