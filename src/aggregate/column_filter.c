@@ -3,8 +3,8 @@
  * column_filter.c
  *	  Which conditions are evaluated on columns of segments, without rows.
  *
- * Comparisons of a column of integers, doubles or numerics with what is the same for
- * all rows, or an array of such values, by an operator of the default ordering of
+ * Comparisons of a column of integers, doubles or numerics with a constant, a
+ * parameter, or an array of these, by an operator of the default ordering of
  * the column's type or the one that negates its equality; IS NULL and
  * IS NOT NULL; and AND and OR of all that.  A row counts where a condition is
  * true; whether it is false or unknown elsewhere is all the same without NOT,
@@ -19,13 +19,41 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "aggregate/column_filter.h"
 
 /* ---- comparisons ---- */
+
+/*
+ * is_no_value is a walker that says whether an expression has anything but
+ * constants, parameters, and casts and arrays of them: others may fail, where an OR
+ * would not have come to them.
+ */
+static bool
+is_no_value(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_FuncExpr:
+			if (((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CAST &&
+				((FuncExpr *) node)->funcformat != COERCE_IMPLICIT_CAST)
+				return true;
+			break;
+		case T_List:
+		case T_Const:
+		case T_Param:
+		case T_RelabelType:
+		case T_ArrayExpr:
+			break;
+		default:
+			return true;
+	}
+	return expression_tree_walker(node, is_no_value, context);
+}
 
 /*
  * IsNumberColumn says whether an expression is a column of a type that we
@@ -53,7 +81,7 @@ SetOperator(ColumnCondition *condition, Oid operator, Node *column, Node *value)
 	Oid			left;
 
 	if (!OidIsValid(operator) || !IsNumberColumn(column) ||
-		contain_var_clause(value))
+		is_no_value(value, NULL))
 		return false;
 	condition->place = ((Var *) column)->varattno;
 	condition->type = ((Var *) column)->vartype;

@@ -137,6 +137,9 @@ EXECUTE above(-1000, '{}');
 EXECUTE above(NULL, '{1}');
 EXECUTE above(-1000, NULL);
 SELECT * FROM plan_of('EXECUTE above(3, ''{0,1,2}'')');
+-- what an OR does not come to does not fail
+PREPARE parted(double precision) AS SELECT count(*) FROM history WHERE itemid = 2 AND clock < 259200 AND (value = 5 OR value > 1 / $1);
+EXECUTE parted(0);
 PREPARE below(text) AS SELECT count(*) FROM history_uint WHERE itemid = $1::bigint AND value < $1::numeric;
 EXECUTE below('4');
 RESET plan_cache_mode;
