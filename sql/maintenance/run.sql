@@ -26,7 +26,6 @@ $$;
 COMMENT ON PROCEDURE zbxhist_internal.next_transaction IS
 'Commits, and begins a transaction with a safe search_path (internal)';
 
--- Runs one step of maintenance, logs its failure, and says whether to go on.
 -- One step of maintenance on one parent, in the transaction of the caller,
 -- which commits after it.  Whatever goes wrong is undone, logged and answered
 -- with a word; only a cancel or a lost connection ends the run.

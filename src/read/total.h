@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * total.h
- *	  Count, least, greatest, sum, first and last of the values of a group.
+ *	  Count, least, greatest, sum, spread, first and last of the values of a group.
  *
  *-------------------------------------------------------------------------
  */

@@ -55,11 +55,8 @@ INSERT INTO wanted VALUES
     ('preview', 'parent regclass DEFAULT NULL::regclass', 'TABLE(table_name regclass, action text, partition text, from_time timestamp with time zone, to_time timestamp with time zone, rows bigint, bytes bigint)', 'f', 'v', 's', true),
     ('check', '', 'TABLE(severity text, code text, object text, message text, hint text)', 'f', 'v', 'r', true),
     ('route', '', 'trigger', 'f', 'v', 'u', false),
-    ('move_rows', 'source regclass, target regclass, from_clock bigint, to_clock bigint, after_itemid bigint, max_rows integer, OUT moved bigint, OUT duplicates bigint, OUT last_itemid bigint, OUT done boolean', 'record', 'f', 'v', 'u', false),
-    ('invalidate', 'parent regclass', 'void', 'f', 'v', 'u', false),
     ('list_partitions', 'parent regclass', 'TABLE(partition regclass, from_clock bigint, to_clock bigint)', 'f', 's', 's', true),
     ('partition_bounds', 'partition regclass, OUT from_clock bigint, OUT to_clock bigint', 'record', 'f', 's', 's', true),
-    ('counters', '', 'TABLE(parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)', 'f', 'v', 's', true),
     ('insert_paths', '', 'TABLE(parent regclass, path text, statements bigint, values_stored bigint)', 'f', 'v', 's', true),
     ('version', '', 'text', 'f', 's', 's', true);
 SELECT results_eq(
