@@ -139,6 +139,8 @@ def fill(store, data, clock):
                 connection.execute(text)
     connection.close()
     clock.set(data.start + NOW)
+    # yesterday has become old enough to be packed
+    store.maintain()
     store.catch_up()
     # as autovacuum would, which has not come to ANALYZE
     store.execute("VACUUM (FREEZE)", SUPERUSER)
