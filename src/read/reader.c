@@ -54,9 +54,9 @@ typedef struct OpenSource
 	Oid			relid;			/* InvalidOid: packed days, whose rows are of
 								 * the parent's row type */
 	bool		is_behind;		/* its next row has not been asked for yet */
-	bool		is_converted;	/* rows go through converted */
-	TupleConversionMap *map;	/* NULL: same columns at the same places */
-	TupleTableSlot *converted;
+	TupleConversionMap *map;	/* NULL: same columns at the same places, none
+								 * added without rewriting the table */
+	TupleTableSlot *converted;	/* with a map: rows go through it */
 } OpenSource;
 
 /*
@@ -110,15 +110,11 @@ static OpenSource *
 OpenSourceOf(Relation rel, Relation parent, Snapshot snapshot)
 {
 	OpenSource *open = palloc0(sizeof(OpenSource));
-	const TupleConstr *constr = RelationGetDescr(rel)->constr;
 
 	open->relid = RelationGetRelid(rel);
 	open->map = convert_tuples_by_name(RelationGetDescr(rel),
 									   RelationGetDescr(parent));
-	/* other places of the columns, or some added without rewriting the table */
-	open->is_converted = open->map != NULL ||
-		(constr != NULL && constr->missing != NULL);
-	if (open->is_converted)
+	if (open->map != NULL)
 		open->converted = MakeSingleTupleTableSlot(RelationGetDescr(parent),
 												   &TTSOpsVirtual);
 	open->source = ZbxhistOpenHeapSource(rel, snapshot);
@@ -136,26 +132,15 @@ StartSource(OpenSource *open, const ItemRange *range)
 }
 
 /*
- * GetSourceSlot returns the present row with the parent's columns, which
- * desc describes; it is good until the source goes on.
+ * GetSourceSlot returns the present row with the parent's columns; it is good
+ * until the source goes on.
  */
 static TupleTableSlot *
-GetSourceSlot(OpenSource *open, TupleDesc desc)
+GetSourceSlot(OpenSource *open)
 {
-	TupleTableSlot *slot = open->source->slot;
-
-	if (!open->is_converted)
-		return slot;
-	if (open->map != NULL)
-		return execute_attr_map_slot(open->map->attrMap, slot,
-									 open->converted);
-	slot_getallattrs(slot);
-	ExecClearTuple(open->converted);
-	memcpy(open->converted->tts_values, slot->tts_values,
-		   sizeof(Datum) * desc->natts);
-	memcpy(open->converted->tts_isnull, slot->tts_isnull,
-		   sizeof(bool) * desc->natts);
-	return ExecStoreVirtualTuple(open->converted);
+	return open->map == NULL ? open->source->slot :
+		execute_attr_map_slot(open->map->attrMap, open->source->slot,
+							  open->converted);
 }
 
 /*
@@ -754,7 +739,7 @@ ZbxhistReadPosition(const ItemReader *reader)
 TupleTableSlot *
 ZbxhistReadSlot(ItemReader *reader)
 {
-	return GetSourceSlot(reader->current, RelationGetDescr(reader->parent));
+	return GetSourceSlot(reader->current);
 }
 
 /*
