@@ -19,12 +19,27 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "aggregate/column_filter.h"
 
 /* ---- comparisons ---- */
+
+/*
+ * CannotFail says whether a function is a cast of numbers that takes them all.
+ */
+static bool
+CannotFail(Oid function)
+{
+	return function == F_INT4_INT2 || function == F_INT8_INT2 ||
+		function == F_INT8_INT4 || function == F_FLOAT8_INT2 ||
+		function == F_FLOAT8_INT4 || function == F_FLOAT8_INT8 ||
+		function == F_FLOAT8_FLOAT4 || function == F_NUMERIC_INT2 ||
+		function == F_NUMERIC_INT4 || function == F_NUMERIC_INT8 ||
+		function == F_NUMERIC_FLOAT4 || function == F_NUMERIC_FLOAT8;
+}
 
 /*
  * is_no_value is a walker that says whether an expression has anything but
@@ -39,8 +54,7 @@ is_no_value(Node *node, void *context)
 	switch (nodeTag(node))
 	{
 		case T_FuncExpr:
-			if (((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CAST &&
-				((FuncExpr *) node)->funcformat != COERCE_IMPLICIT_CAST)
+			if (!CannotFail(((FuncExpr *) node)->funcid))
 				return true;
 			break;
 		case T_List:

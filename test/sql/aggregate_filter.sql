@@ -140,6 +140,8 @@ SELECT * FROM plan_of('EXECUTE above(3, ''{0,1,2}'')');
 -- what an OR does not come to does not fail
 PREPARE parted(double precision) AS SELECT count(*) FROM history WHERE itemid = 2 AND clock < 259200 AND (value = 5 OR value > 1 / $1);
 EXECUTE parted(0);
+PREPARE cast_down(numeric) AS SELECT count(*), count(*) FILTER (WHERE value IS NOT NULL OR ns = $1::integer) FROM history WHERE itemid = 2 AND clock < 259200 AND (value IS NOT NULL OR value IS NULL OR ns = $1::integer);
+EXECUTE cast_down(1e30);
 PREPARE below(text) AS SELECT count(*) FROM history_uint WHERE itemid = $1::bigint AND value < $1::numeric;
 EXECUTE below('4');
 RESET plan_cache_mode;

@@ -87,6 +87,12 @@ SELECT * FROM on_both('UPDATE history SET value = value + 1, clock = clock WHERE
 SELECT * FROM on_both('UPDATE history_uint SET value = value / 3 WHERE itemid = 16', 'history_uint');
 SELECT * FROM on_both('UPDATE history_text SET value = repeat(value, 1000) WHERE itemid = 1 AND clock < 90000', 'history_text');
 SELECT * FROM on_both('UPDATE history h SET value = i FROM generate_series(16, 17) i WHERE h.itemid = i AND h.clock > 172800');
+-- rows that a join finds twice are changed, counted and returned once
+SELECT * FROM on_both('UPDATE history h SET value = 9 FROM generate_series(1, 3) i WHERE h.itemid = 17 AND h.clock % 10 > 2 * i');
+SELECT * FROM on_both('WITH u AS (UPDATE history h SET value = 10 FROM generate_series(16, 17) i, generate_series(1, 2) WHERE h.itemid = i RETURNING h.itemid, h.clock, h.ns) SELECT * FROM u');
+BEGIN;
+SELECT * FROM on_both('WITH d AS (DELETE FROM history h USING (VALUES (16, 100000), (16, 90000), (17, 0)) x (itemid, clock) WHERE h.itemid = x.itemid AND h.clock >= x.clock RETURNING h.*) SELECT * FROM d');
+ROLLBACK;
 -- twice in a transaction, with what is undone in between
 BEGIN;
 DELETE FROM managed.history WHERE itemid = 18 AND clock < 100000;

@@ -28,6 +28,7 @@
 #include "access/xact.h"
 #include "executor/tuptable.h"
 #include "pgstat.h"
+#include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 

@@ -55,10 +55,12 @@ typedef struct FdwModifyState
 	AttrNumber	tid;			/* in the plan's rows */
 	AttrNumber	row;			/* or 0 */
 	bool		has_tid_alone;	/* rows are named by nothing but a ctid */
+	bool		has_join;		/* the plan may give a row more than once */
 	TupleTableSlot *newest;		/* a row that others have changed; or NULL */
 	RowKey	   *newest_key;
 	HTAB	   *done;			/* PackedRowId of those evaluated again or
-								 * moved; zeros between their parts */
+								 * moved, and with a join of all; zeros
+								 * between their parts */
 } FdwModifyState;
 
 /* a row that is to be changed */
@@ -241,6 +243,17 @@ RaiseTidAlone(const FdwModifyState *state)
 }
 
 /*
+ * FindJoin is a walker that says whether a plan has a join.
+ */
+static bool
+FindJoin(PlanState *node, void *context)
+{
+	return IsA(node, NestLoopState) || IsA(node, MergeJoinState) ||
+		IsA(node, HashJoinState) ||
+		planstate_tree_walker(node, FindJoin, context);
+}
+
+/*
  * GetChanges returns the changes, which begin with the first row.
  */
 static DayChanges *
@@ -252,6 +265,7 @@ GetChanges(FdwModifyState *state, EState *estate)
 		return state->changes;
 	if (state->has_tid_alone)
 		RaiseTidAlone(state);
+	state->has_join = FindJoin(outerPlanState(state->node), NULL);
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
 	state->changes = ZbxhistBeginDayChanges(state->table, estate->es_snapshot);
 	MemoryContextSwitchTo(old);
@@ -286,8 +300,8 @@ GetRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
 /* ---- rows that others have changed meanwhile ---- */
 
 /*
- * IsFirstTime notes that a row is evaluated again, or moved; returns false if it has
- * been before: then it has been changed by this statement.
+ * IsFirstTime notes that a row is evaluated again, moved, or changed; returns false if
+ * it has been before: then it has been changed by this statement.
  */
 static bool
 IsFirstTime(FdwModifyState *state, EState *estate, const PackedRowId *id)
@@ -300,6 +314,16 @@ IsFirstTime(FdwModifyState *state, EState *estate, const PackedRowId *id)
 								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	(void) hash_search(state->done, id, HASH_ENTER, &found);
 	return !found;
+}
+
+/*
+ * WasChanged says whether a join has given a row before, which has been changed.
+ */
+static bool
+WasChanged(const FdwModifyState *state, const PackedRowId *id)
+{
+	return state->has_join && state->done != NULL &&
+		hash_search(state->done, id, HASH_FIND, NULL) != NULL;
 }
 
 /*
@@ -385,13 +409,15 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	bool		isnull;
 
 	GetRow(state, estate, plan_slot, ROW_LOCK_UPDATE, &row);
-	if (row.modify == NULL)
+	if (row.modify == NULL || WasChanged(state, &row.id))
 		return NULL;
 	found = ZbxhistDayDeleteRow(row.modify, &row.id, false);
 	if (found == ROW_CHANGED && EvaluateAgain(state, estate, rri, &row))
 		found = ZbxhistDayDeleteRow(row.modify, &row.id, true);
 	if (found != ROW_SAME)
 		return NULL;
+	if (state->has_join)
+		(void) IsFirstTime(state, estate, &row.id);
 	if (rri->ri_projectReturning == NULL)
 		return slot;
 	whole = ExecGetJunkAttribute(row.plan_slot, state->row, &isnull);
@@ -478,7 +504,7 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	RowState	found;
 
 	GetRow(state, estate, plan_slot, ROW_LOCK_NO_KEY_UPDATE, &row);
-	if (row.modify == NULL)
+	if (row.modify == NULL || WasChanged(state, &row.id))
 		return NULL;
 	found = UpdateRow(state, estate, rri, &row, slot);
 	if (found == ROW_CHANGED && EvaluateAgain(state, estate, rri, &row))
@@ -489,6 +515,8 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	}
 	if (found != ROW_SAME)
 		return NULL;
+	if (state->has_join)
+		(void) IsFirstTime(state, estate, &row.id);
 	set_packed_tid(&slot->tts_tid, &row.id);
 	return slot;
 }
