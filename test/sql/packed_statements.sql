@@ -175,5 +175,18 @@ TRUNCATE managed.history, plain.history;
 SELECT * FROM on_both('DELETE FROM history WHERE itemid = 96');
 INSERT INTO managed.history VALUES (1, 86400, 1, 1);
 SELECT tableoid::regclass, * FROM managed.history;
+-- rows of one key, in tables without one, are locked each
+CREATE TABLE keyless (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL);
+CREATE INDEX ON keyless (itemid, clock);
+SELECT zbxhist.create_parent('keyless');
+SELECT zbxhist.create_partition('keyless', '1970-01-02');
+INSERT INTO keyless SELECT 1, 86400 + n / 4, n % 4 / 3, 0 FROM generate_series(0, 11) n;
+INSERT INTO keyless SELECT 1, 86400, n, 0 FROM generate_series(1, 4) n;
+CALL zbxhist.pack('keyless', '1970-01-02');
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT clock, count(*), sum(value) FROM (SELECT * FROM keyless FOR UPDATE) k GROUP BY 1 ORDER BY 1;
+COMMIT;
+SELECT value FROM keyless WHERE itemid = 1 AND clock = 86400 ORDER BY value FOR SHARE;
+DROP TABLE keyless CASCADE;
 DROP SCHEMA plain, managed CASCADE;
 DROP FUNCTION on_both;

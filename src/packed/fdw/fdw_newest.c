@@ -36,6 +36,7 @@ FindRowOfSecond(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
 	TupleTableSlot *row = MakeSingleTupleTableSlot(RelationGetDescr(table),
 												   &TTSOpsVirtual);
 	RowState	result = ROW_GONE;
+	bool		has_several = false;
 
 	ExecClearTuple(newest);
 	while (result != ROW_SAME && day_reader_next(reader))
@@ -50,9 +51,7 @@ FindRowOfSecond(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
 			result = ROW_SAME;
 		else if (ZbxhistGetPosition(key, row) == position)
 		{
-			/* which of several it was nobody knows */
-			if (result == ROW_CHANGED)
-				ZbxhistRaiseChanged();
+			has_several = result == ROW_CHANGED;
 			result = ROW_CHANGED;
 			ExecCopySlot(newest, row);
 			ZbxhistDayReaderRowId(reader, &id);
@@ -60,6 +59,9 @@ FindRowOfSecond(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
 			newest->tts_tableOid = RelationGetRelid(table);
 		}
 	}
+	/* which of them it was nobody knows */
+	if (result == ROW_CHANGED && has_several)
+		ZbxhistRaiseChanged();
 	ExecDropSingleTupleTableSlot(row);
 	return result;
 }
