@@ -235,7 +235,12 @@ class Server:
         A crash amid REINDEX CONCURRENTLY leaves an invalid index of the TOAST
         table behind, which each later one says it skips.
         """
-        explained = ("could not stat file", "cannot reindex invalid index")
+        explained = (
+            "could not stat file",
+            "cannot reindex invalid index",
+            # a session that was ending when another one was killed
+            "could not send data to client",
+        )
         lines = []
         with open(self.log, errors="replace") as file:
             for line in file:
