@@ -153,11 +153,7 @@ OBJS = \
 	src/packed/jobs/unpack.o \
 	src/packed/jobs/verify.o \
 	src/plan/clock_bounds.o \
-	src/plan/combine.o \
 	src/plan/exclude.o \
-	src/plan/group_below.o \
-	src/plan/group_source.o \
-	src/plan/implied.o \
 	src/plan/interval_query.o \
 	src/plan/item_path.o \
 	src/plan/item_query.o \
@@ -166,7 +162,6 @@ OBJS = \
 	src/plan/prune.o \
 	src/plan/range_scan.o \
 	src/plan/select.o \
-	src/plan/series.o \
 	src/plan/stand_in.o \
 	src/plan/statistics.o \
 	src/read/aggregates.o \

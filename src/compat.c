@@ -275,27 +275,6 @@ ungroup_query(Query *query)
 }
 
 /*
- * group_exprs returns where a query has the expressions of GROUP BY besides its
- * target list; NULL: nowhere.
- */
-List	  **
-group_exprs(Query *query)
-{
-#if PG_VERSION_NUM >= 180000
-	ListCell   *lc;
-
-	foreach(lc, query->hasGroupRTE ? query->rtable : NIL)
-	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind == RTE_GROUP)
-			return &rte->groupexprs;
-	}
-#endif
-	return NULL;
-}
-
-/*
  * is_valid_json says whether text in the database's encoding is JSON.  17 lets
  * the caller have the lexer's state (1c99cde2f).
  */

@@ -503,7 +503,6 @@ extern Oid	get_owner(Oid relid);
 extern int	count_relations(const Query *query);
 extern Node *ungrouped_expr(Query *query, Node *expr);
 extern void ungroup_query(Query *query);
-extern List **group_exprs(Query *query);
 extern Oid	relation_user(const Query *query, const RangeTblEntry *rte);
 extern void substitute_relation(Query *query, Index rti, Oid relid);
 extern void substitute_subquery(Query *query, Index rti, Query *subquery);

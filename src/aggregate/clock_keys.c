@@ -209,11 +209,11 @@ RemainderQuotient(Node *left, Node *right)
 }
 
 /*
- * ZbxhistCallOf returns the function that an expression calls, with its arguments;
+ * FindCall returns the function that an expression calls, with its arguments;
  * InvalidOid if it is another expression.
  */
-Oid
-ZbxhistCallOf(Node *node, List **args)
+static Oid
+FindCall(Node *node, List **args)
 {
 	if (IsA(node, FuncExpr))
 	{
@@ -237,7 +237,7 @@ ArithmeticOf(Node *node, List **args)
 {
 	static const char *const roundings[] = {"int4", "int8", "float8", "numeric",
 	"round", "trunc", "ceil", "ceiling", "floor", "dround", "dtrunc", NULL};
-	Oid			function = ZbxhistCallOf(node, args);
+	Oid			function = FindCall(node, args);
 	const char *name;
 	ListCell   *lc;
 
@@ -437,7 +437,7 @@ FindDirection(Node *node, KeySearch *search)
 			return list_length(args) == 1 || IsA(lsecond(args), Const) ?
 				FindDirection(linitial(args), search) : NOT_KNOWN;
 		default:
-			return DirectionOfTime(ZbxhistCallOf(node, &args), args, search);
+			return DirectionOfTime(FindCall(node, &args), args, search);
 	}
 }
 

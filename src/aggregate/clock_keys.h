@@ -10,7 +10,6 @@
 
 #include "nodes/primnodes.h"
 
-extern Oid	ZbxhistCallOf(Node *node, List **args);
 extern bool ZbxhistFollowsClock(Node *key, Index varno, AttrNumber clock,
 								List **breaks);
 extern bool ZbxhistIsOfColumn(Node *expr, AttrNumber attnum);

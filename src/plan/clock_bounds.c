@@ -47,6 +47,26 @@ ZbxhistAddParts(List *parts, Node *quals, BoolExprType kind)
 }
 
 /*
+ * ZbxhistHasOr says whether some of conditions that are ANDed is an OR.
+ */
+bool
+ZbxhistHasOr(Node *quals)
+{
+	ListCell   *lc;
+
+	if (quals == NULL || is_orclause(quals))
+		return quals != NULL;
+	if (!is_andclause(quals))
+		return false;
+	foreach(lc, ((BoolExpr *) quals)->args)
+	{
+		if (ZbxhistHasOr(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+/*
  * NarrowBoundsByOne narrows bounds by one condition, if it is one that compares
  * the clock of the relation varno with a constant, of whatever type.  What packed
  * days are read by is known to hold for the clock of any table, but for ctids.

@@ -42,7 +42,6 @@
 #include "guc.h"
 #include "packed/fdw/fdw_quals.h"
 #include "plan/clock_bounds.h"
-#include "plan/implied.h"
 #include "plan/interval_query.h"
 #include "plan/item_path.h"
 #include "plan/stand_in.h"
@@ -336,6 +335,18 @@ refers_to_join(Node *node, void *context)
 }
 
 /*
+ * ListConjuncts returns the conditions of such a query, in WHERE and of the join.
+ */
+static List *
+ListConjuncts(const Query *query)
+{
+	const JoinExpr *join = linitial(query->jointree->fromlist);
+
+	return ZbxhistAddParts(ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR),
+						   IsA(join, JoinExpr) ? join->quals : NULL, AND_EXPR);
+}
+
+/*
  * IsSameColumn says whether a condition is that a column of the parent, which is never
  * null, equals itself, and which.
  */
@@ -371,7 +382,7 @@ TakeJoinConditions(IntervalJoin *join, List **left)
 	ListCell   *lc;
 
 	*left = NIL;
-	foreach(lc, ZbxhistGetConjuncts(join->query))
+	foreach(lc, ListConjuncts(join->query))
 	{
 		Node	   *condition = replace_result(lfirst(lc), join);
 
@@ -393,13 +404,9 @@ TakeOut(IntervalJoin *join, List *left)
 {
 	Query	   *query = join->query;
 	RangeTblRef *ref = makeNode(RangeTblRef);
-	Node	   *quals = copyObject(join->wanted.quals);
 
 	ChangeVarNodes(join->quals, 1, join->rti, 0);
 	left = ZbxhistAddParts(left, join->quals, AND_EXPR);
-	/* what is chosen satisfies these, of which others may follow (implied.c) */
-	ChangeVarNodes(quals, 1, join->rti, 0);
-	left = list_union(left, ZbxhistAddParts(NIL, quals, AND_EXPR));
 	ungroup_query(query);
 	query->targetList = (List *) replace_result((Node *) query->targetList, join);
 	query->havingQual = replace_result(query->havingQual, join);

@@ -15,7 +15,7 @@
  *	SELECT DISTINCT itemid …
  *	SELECT max(clock) … WHERE itemid = 5
  *
- * of all items or of a list, which a subquery may give.  Of the latter the planner
+ * of all items or of a list.  Of the latter the planner
  * makes what it always does, Unique or an aggregation, and finds that each item has
  * one row only.
  * So of one row of each item conditions must not be about anything but item and clock,
@@ -132,108 +132,6 @@ IsSorted(Query *query, int first, Relation table, const PartitionSet *set,
 		(IsSortedBy(query, list_nth(query->sortClause, first + 1), table,
 					set->ns_attnum, &is_ns_descending) &&
 		 *is_descending == is_ns_descending);
-}
-
-/*
- * ArrayInPlace returns "column = ANY (ARRAY (SELECT …))" in place of
- * "column IN (SELECT …)", which means the same; other conditions as they are.
- */
-static Node *
-ArrayInPlace(Node *qual)
-{
-	const SubLink *in = (const SubLink *) qual;
-	const OpExpr *op;
-	SubLink    *array;
-	ScalarArrayOpExpr *any;
-
-	if (!IsA(qual, SubLink) || in->subLinkType != ANY_SUBLINK ||
-		!IsA(in->testexpr, OpExpr))
-		return qual;
-	op = (const OpExpr *) in->testexpr;
-	if (list_length(op->args) != 2 || !IsA(linitial(op->args), Var) ||
-		!IsA(lsecond(op->args), Param))
-		return qual;
-	array = makeNode(SubLink);
-	array->subLinkType = ARRAY_SUBLINK;
-	array->subselect = in->subselect;
-	array->location = in->location;
-	any = makeNode(ScalarArrayOpExpr);
-	any->opno = op->opno;
-	any->opfuncid = op->opfuncid;
-	any->useOr = true;
-	any->inputcollid = op->inputcollid;
-	any->args = list_make2(linitial(op->args), array);
-	any->location = op->location;
-	return (Node *) any;
-}
-
-/*
- * ArraysInPlace returns WHERE with such conditions.  The query stays as it is.
- */
-static Node *
-ArraysInPlace(const Query *query)
-{
-	List	   *args;
-	ListCell   *lc;
-
-	if (!query->hasSubLinks || query->jointree->quals == NULL)
-		return query->jointree->quals;
-	args = ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR);
-	foreach(lc, args)
-		lfirst(lc) = ArrayInPlace(lfirst(lc));
-	return (Node *) make_ands_explicit(args);
-}
-
-/*
- * IsListOfItems says whether a condition asks for the items that a subquery gives,
- * which knows nothing of the query, and is one for some of them: who wants all
- * items is better off with a join.
- */
-static bool
-IsListOfItems(Node *qual, Index rti, AttrNumber itemid_attnum)
-{
-	const SubLink *in = (const SubLink *) qual;
-	const Query *items;
-	const Var  *var;
-
-	if (!IsA(qual, SubLink) || in->subLinkType != ANY_SUBLINK ||
-		!IsA(in->testexpr, OpExpr))
-		return false;
-	items = castNode(Query, in->subselect);
-	var = linitial(((const OpExpr *) in->testexpr)->args);
-	return IsA(var, Var) && var->varno == rti && var->varlevelsup == 0 &&
-		var->varattno == itemid_attnum &&
-		get_op_opfamily_strategy(((const OpExpr *) in->testexpr)->opno,
-								 INTEGER_BTREE_FAM_OID) == BTEqualStrategyNumber &&
-		(items->limitCount != NULL || items->jointree->quals != NULL ||
-		 list_length(items->rtable) > 1) &&
-		!contain_vars_of_level(in->subselect, 1) &&
-		!contain_volatile_functions(in->subselect);
-}
-
-/*
- * ZbxhistListItemsOf has items of relation rti that WHERE takes from a subquery be
- * listed, so that they are looked for in packed days, in place of a join with the
- * subquery, before which no aggregate can be made.
- */
-void
-ZbxhistListItemsOf(Query *query, Index rti, AttrNumber itemid_attnum)
-{
-	List	   *args = ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR);
-	bool		has_list = false;
-	ListCell   *lc;
-
-	if (!query->hasSubLinks)
-		return;
-	foreach(lc, args)
-	{
-		if (!IsListOfItems(lfirst(lc), rti, itemid_attnum))
-			continue;
-		lfirst(lc) = ArrayInPlace(lfirst(lc));
-		has_list = true;
-	}
-	if (has_list)
-		query->jointree->quals = (Node *) make_ands_explicit(args);
 }
 
 /*
@@ -559,7 +457,7 @@ ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
 	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
 		!IsPlain(query, rti) || !set->is_exhaustive)
 		return false;
-	result->quals = ArraysInPlace(query);
+	result->quals = query->jointree->quals;
 	result->is_of_each = IsOfEach(query, parent, set, result);
 	return result->is_of_each || IsOfOne(query, parent, set, result);
 }

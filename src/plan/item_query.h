@@ -36,8 +36,6 @@ typedef struct ItemQuery
 
 extern double ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows);
 extern bool ZbxhistMayBeOfEach(const Query *query);
-extern void ZbxhistListItemsOf(Query *query, Index rti,
-							   AttrNumber itemid_attnum);
 extern bool ZbxhistIsItemColumn(Node *expr, Relation table, AttrNumber attnum);
 extern bool ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum,
 								bool *has_max, bool *has_min);

@@ -7,16 +7,10 @@
  *
  *	SELECT … WHERE (itemid = 5 AND clock = 100 AND ns = 7) OR (…) OR …
  *
- * up to a thousand of them.  Others write the same as
- *
- *	SELECT … WHERE (itemid, clock, ns) IN ((5, 100, 7), …)
- *	SELECT … WHERE (itemid, clock, ns) IN (VALUES (5, 100, 7), …)
- *
- * also without ns, or join with VALUES; and parts of an OR may have a range of clocks.
- * Where a condition is, or implies, such a list of constants item_scan.c reads these rows
- * only.  A condition of WHERE that says nothing
- * else is taken out of the query, unless there are other relations, of which an outer
- * join may add rows that it keeps away.  All others stay as they are.
+ * up to a thousand of them.  Of (itemid, clock, ns) IN ((5, 100, 7), …) the parser makes
+ * the same.  Parts may lack ns, or have a range of clocks.  Where a condition is, or
+ * implies, such a list of constants item_scan.c reads these rows only.  A condition that
+ * says nothing else is taken out of the query.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +30,6 @@
 #include "guc.h"
 #include "packed/fdw/fdw_quals.h"
 #include "plan/clock_bounds.h"
-#include "plan/implied.h"
 #include "plan/item_query.h"
 #include "read_integer.h"
 #include "rows/item_index.h"
@@ -250,145 +243,6 @@ TakeOrKeys(KeyList *list, Node *condition)
 	return true;
 }
 
-/* ---- VALUES ---- */
-
-/*
- * IsList says whether a subquery is nothing but VALUES.  Of a single row the parser
- * makes a SELECT without FROM.
- */
-static bool
-IsList(const Query *query)
-{
-	const FromExpr *from = query->jointree;
-
-	if (query->commandType != CMD_SELECT || query->hasTargetSRFs ||
-		query->hasAggs || query->hasWindowFuncs || query->cteList != NIL ||
-		query->setOperations != NULL || query->groupClause != NIL ||
-		query->groupingSets != NIL || query->havingQual != NULL ||
-		query->limitCount != NULL || query->limitOffset != NULL ||
-		query->distinctClause != NIL || from->quals != NULL)
-		return false;
-	return query->rtable == NIL ||
-		(list_length(query->rtable) == 1 && list_length(from->fromlist) == 1 &&
-		 linitial_node(RangeTblEntry, query->rtable)->rtekind == RTE_VALUES);
-}
-
-/*
- * FindResult returns which result of a subquery an expression is: of relation varno, or
- * of a subquery of IN if that is 0.  Returns 0 if it is something else.
- */
-static int
-FindResult(Node *expr, Index varno)
-{
-	const Param *param = (const Param *) expr;
-	const Var  *var = (const Var *) expr;
-
-	if (varno == 0)
-		return IsA(param, Param) && param->paramkind == PARAM_SUBLINK ?
-			param->paramid : 0;
-	return IsA(var, Var) && var->varno == varno && var->varlevelsup == 0 ?
-		var->varattno : 0;
-}
-
-/*
- * TakeKeyRow adds the key that is in a row of VALUES, or of a SELECT without
- * FROM if row is NIL.  columns has, for each result of the subquery, its place
- * in the key, or -1.
- */
-static bool
-TakeKeyRow(KeyList *list, const List *results, const int *columns,
-		   const List *row)
-{
-	Key			key = any_key;
-	ListCell   *lc;
-
-	foreach(lc, results)
-	{
-		Node	   *value = (Node *) lfirst_node(TargetEntry, lc)->expr;
-		int			column = columns[foreach_current_index(lc)];
-
-		if (column < 0)
-			continue;
-		if (row != NIL && IsA(value, Var))
-			value = list_nth(row, ((Var *) value)->varattno - 1);
-		if (!LimitKey(&key, column, BTEqualStrategyNumber, value))
-			return false;
-	}
-	return AddKeyToList(list, &key);
-}
-
-/*
- * TakeRows adds the keys of all rows of such a subquery, of which conditions, which
- * are ANDed, compare a column of a key with results: relation varno of the query has
- * them, or they are parameters of IN if it is 0.
- */
-static bool
-TakeRows(KeyList *list, const Query *values, List *conditions, Index varno)
-{
-	int			nresults = list_length(values->targetList);
-	int		   *columns = palloc(sizeof(int) * Max(nresults, 1));
-	ListCell   *lc;
-
-	memset(columns, -1, sizeof(int) * nresults);
-	foreach(lc, conditions)
-	{
-		Node	   *value;
-		int			strategy;
-		int			column = FindComparison(list, lfirst(lc), &value, &strategy);
-		int			result = column < 0 || strategy != BTEqualStrategyNumber ? 0 :
-			FindResult(value, varno);
-
-		if (result >= 1 && result <= nresults)
-			columns[result - 1] = column;
-		else if (varno == 0)
-			return false;
-	}
-	if (values->rtable == NIL)
-		return TakeKeyRow(list, values->targetList, columns, NIL);
-	foreach(lc, linitial_node(RangeTblEntry, values->rtable)->values_lists)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!TakeKeyRow(list, values->targetList, columns, lfirst(lc)))
-			return false;
-	}
-	return true;
-}
-
-/*
- * TakeIn adds the keys that IN (VALUES …) has.
- */
-static bool
-TakeIn(KeyList *list, const SubLink *in)
-{
-	const Query *values = (const Query *) in->subselect;
-
-	return in->subLinkType == ANY_SUBLINK && in->testexpr != NULL &&
-		IsList(values) &&
-		TakeRows(list, values, ZbxhistAddParts(NIL, in->testexpr, AND_EXPR), 0);
-}
-
-/*
- * TakeJoin adds the keys of VALUES in FROM that the parent is joined with.
- */
-static bool
-TakeJoin(KeyList *list, const Query *query, List *conditions)
-{
-	ListCell   *lc;
-
-	list->is_exact = false;
-	foreach(lc, query->rtable)
-	{
-		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		list->nkeys = 0;
-		if (rte->rtekind == RTE_SUBQUERY && IsList(rte->subquery) &&
-			TakeRows(list, rte->subquery, conditions,
-					 foreach_current_index(lc) + 1))
-			return true;
-	}
-	return false;
-}
-
 /* ---- the query ---- */
 
 /*
@@ -428,89 +282,62 @@ InitKeyList(KeyList *list, Index rti, Relation parent, const PartitionSet *set)
 }
 
 /*
- * TakeKeyCondition adds the keys that all rows have for which a condition
- * holds; returns false if it is none of these.
- */
-static bool
-TakeKeyCondition(KeyList *list, Node *condition)
-{
-	list->nkeys = 0;
-	list->is_exact = true;
-	list->has_ranges = false;
-	if (is_orclause(condition))
-		return TakeOrKeys(list, condition);
-	return IsA(condition, SubLink) && TakeIn(list, (SubLink *) condition);
-}
-
-/*
- * MayHaveKeys says whether a query has conditions that keys may be found in, so that
- * for others nothing is opened.
- */
-static bool
-MayHaveKeys(const Query *query, List *conditions)
-{
-	ListCell   *lc;
-
-	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning)
-		return false;
-	foreach(lc, conditions)
-	{
-		if (is_orclause(lfirst(lc)) || IsA(lfirst(lc), SubLink))
-			return true;
-	}
-	foreach(lc, query->rtable)
-	{
-		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind == RTE_SUBQUERY && IsList(rte->subquery))
-			return true;
-	}
-	return false;
-}
-
-/*
  * AreRangesWanted says whether a query is to be read by a list of keys that have several
  * clocks: not one of groups, nor one of few of them.
  */
 static bool
 AreRangesWanted(const Query *query, const KeyList *list)
 {
-	return count_relations(query) == 1 && list->nkeys >= MIN_RANGES &&
-		!query->hasAggs && query->groupClause == NIL &&
-		query->distinctClause == NIL;
+	return list->nkeys >= MIN_RANGES && !query->hasAggs &&
+		query->groupClause == NIL && query->distinctClause == NIL;
 }
 
 /*
- * ZbxhistIsKeyQuery says whether conditions of a query leave only rows of relation rti,
+ * FindKeys returns the one of a query's conditions, which are ANDed, that leaves only
+ * rows of a list of keys, and fills that; NULL if there is none.
+ */
+static ListCell *
+FindKeys(const Query *query, List *conditions, KeyList *list)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		list->nkeys = 0;
+		list->is_exact = true;
+		list->has_ranges = false;
+		if (is_orclause(lfirst(lc)) && TakeOrKeys(list, lfirst(lc)) &&
+			(!list->has_ranges || AreRangesWanted(query, list)))
+			return lc;
+	}
+	return NULL;
+}
+
+/*
+ * ZbxhistIsKeyQuery says whether conditions of a query leave only rows of its only relation,
  * an open parent, that a list of keys has, and which rows it wants then.
  */
 bool
 ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
 				  const PartitionSet *set, ItemQuery *result)
 {
-	List	   *conditions = ZbxhistGetConjuncts(query);
-	bool		is_alone = count_relations(query) == 1;
+	List	   *conditions;
 	KeyList		list;
 	ListCell   *lc;
 
-	if (!MayHaveKeys(query, conditions) ||
+	/* nothing is opened for others */
+	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
+		count_relations(query) > 1 || !ZbxhistHasOr(query->jointree->quals) ||
 		!InitKeyList(&list, rti, parent, set))
 		return false;
-	result->quals = query->jointree->quals;
-	foreach(lc, conditions)
-	{
-		if (TakeKeyCondition(&list, lfirst(lc)) &&
-			(!list.has_ranges || AreRangesWanted(query, &list)))
-			break;
-	}
-	if (lc == NULL && (is_alone || !TakeJoin(&list, query, conditions)))
+	conditions = ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR);
+	lc = FindKeys(query, conditions, &list);
+	if (lc == NULL)
 		return false;
-	if (lc != NULL && is_alone && list.is_exact)
-	{
+	if (list.is_exact)
 		conditions = list_delete_cell(conditions, lc);
-		result->quals = conditions == NIL ? NULL :
-			(Node *) make_ands_explicit(conditions);
-	}
+	result->quals = conditions == NIL ? NULL :
+		(Node *) make_ands_explicit(conditions);
 	list.nkeys = ZbxhistMergeKeyRanges(list.keys, list.nkeys);
 	result->is_of_each = true;
 	result->is_descending = false;

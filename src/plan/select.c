@@ -50,8 +50,6 @@
 #include "guc.h"
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
-#include "plan/group_below.h"
-#include "plan/implied.h"
 #include "plan/interval_query.h"
 #include "plan/item_path.h"
 #include "plan/select.h"
@@ -124,26 +122,6 @@ RefersToRow(Query *query, Index rti)
 }
 
 /*
- * HasOr says whether some of conditions that are ANDed is an OR.
- */
-static bool
-HasOr(Node *quals)
-{
-	ListCell   *lc;
-
-	if (quals == NULL || is_orclause(quals))
-		return quals != NULL;
-	if (!is_andclause(quals))
-		return false;
-	foreach(lc, ((BoolExpr *) quals)->args)
-	{
-		if (HasOr(lfirst(lc)))
-			return true;
-	}
-	return false;
-}
-
-/*
  * IsWanted says whether WHERE leaves some of the clocks of a partition, which is
  * within its bounds: parts of an OR may be far from each other.
  */
@@ -169,7 +147,7 @@ ListChildren(const Query *query, Index rti, const PartitionSet *set,
 			 const ClockRange *bounds)
 {
 	List	   *result = NIL;
-	bool		has_or = HasOr(query->jointree->quals);
+	bool		has_or = ZbxhistHasOr(query->jointree->quals);
 
 	if (OidIsValid(set->packed) &&
 		(!zbxhist_enable_packed_scan_pruning ||
@@ -273,8 +251,6 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	bounds = ZbxhistBoundsInWhere(query, rti, set->clock_attnum);
 	if (bounds.from_clock >= bounds.to_clock)
 		return NULL;
-	if (ZbxhistHasPackedDay(set, &bounds))
-		ZbxhistListItemsOf(query, rti, set->itemid_attnum);
 	tables = ListChildren(query, rti, set, &bounds);
 	if ((list_length(tables) == count_children(set) && !IsForFew(query, &bounds)) ||
 		list_length(tables) > MAX_LOOKED_AT ||
@@ -337,13 +313,8 @@ FindNarrowings(Node *node, List **narrowings)
 	if (query->commandType != CMD_SELECT)
 		return false;
 	ZbxhistTakeIntervals(query);
-	ZbxhistGroupBelow(query);
-	if (list_length(query->rtable) > 1)
-		(void) ZbxhistImplyOfSeries((Node *) query->jointree, query);
-	ZbxhistImplyConditions(query);
 	if (query->rowMarks == NIL &&
-		(query->jointree->quals != NULL || list_length(query->rtable) > 1 ||
-		 ZbxhistMayBeOfEach(query)))
+		(query->jointree->quals != NULL || ZbxhistMayBeOfEach(query)))
 		FindInQuery(query, narrowings);
 	/* long lists of values need not be walked */
 	if (query->hasSubLinks)

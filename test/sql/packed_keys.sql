@@ -98,13 +98,13 @@ SELECT format('(%s,%s,%s)', itemid, clock, ns) AS one FROM list WHERE n = 1 \gse
 SELECT string_agg(format('(%s,%s,%s)', itemid, clock, ns), ',') AS some FROM list \gset
 SELECT string_agg(format('itemid=%s and clock=%s', itemid, clock), ' or ') AS pairs FROM list \gset
 SELECT number, keys_of(query) AS keys, compare(query) AS rows FROM unnest(ARRAY[
-    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES ONE) ORDER BY 1, 2, 4$$,
-    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, SOME, ONE) ORDER BY 1, 2, 4$$,
-    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (NULL, 87303, 5), (3, NULL, 4), (3, 87303, NULL)) ORDER BY 1, 2, 4$$,
-    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (3, 99999999999, 5), (3, 87303, -99999999999), (-3, -5, -7)) ORDER BY 1, 2, 4$$,
-    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (1 + 1, 87303::bigint, '5')) ORDER BY 1, 2, 4$$,
-    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (3, 87303.0, 5)) ORDER BY 1, 2, 4$$,
-    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (extract(year FROM now())::integer, 5, 7)) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (ONE) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME, SOME, ONE) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME, (NULL, 87303, 5), (3, NULL, 4), (3, 87303, NULL)) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME, (3, 99999999999, 5), (3, 87303, -99999999999), (-3, -5, -7)) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME, (1 + 1, 87303::bigint, '5')) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME, (3, 87303.0, 5)) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME, (extract(year FROM now())::integer, 5, 7)) ORDER BY 1, 2, 4$$,
     $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME ORDER BY 1, 2, 3 LIMIT 3) ORDER BY 1, 2, 4$$,
     $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME UNION ALL VALUES ONE) ORDER BY 1, 2, 4$$,
     $$SELECT * FROM T WHERE (ns, itemid, clock) IN (SELECT v.c, v.a, v.b FROM (VALUES SOME) v(a, b, c)) ORDER BY 1, 2, 4$$,
@@ -117,7 +117,7 @@ SELECT number, keys_of(query) AS keys, compare(query) AS rows FROM unnest(ARRAY[
     $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME) OR itemid = 3 AND clock = 345603 ORDER BY 1, 2, 4$$,
     $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME) OR itemid = 3 AND ns = 4 ORDER BY 1, 2, 4$$,
     $$SELECT * FROM T WHERE ((itemid, clock, ns) IN (SOME) OR PAIRS) AND (clock < 90000 OR value > 300) AND itemid IN (SELECT n FROM list) ORDER BY 1, 2, 4$$,
-    $$SELECT count(*), sum(ns), avg(value), max(clock) FROM T WHERE (itemid, clock, ns) IN (VALUES SOME)$$,
+    $$SELECT count(*), sum(ns), avg(value), max(clock) FROM T WHERE (itemid, clock, ns) IN (SOME)$$,
     $$SELECT itemid, max(clock) FROM T WHERE (itemid, clock) IN (SELECT 3, 87303) OR PAIRS GROUP BY itemid ORDER BY 1$$,
     $$SELECT itemid, count(*) FROM T WHERE PAIRS GROUP BY itemid HAVING count(*) > 1 ORDER BY 1$$,
     $$SELECT DISTINCT itemid FROM T WHERE PAIRS ORDER BY 1 DESC LIMIT 2$$,
@@ -136,8 +136,8 @@ SELECT number, keys_of(query) AS keys, compare(query) AS rows FROM unnest(ARRAY[
   WITH ORDINALITY queries(template, number),
        replace(replace(replace(template, 'SOME', :'some'), 'ONE', :'one'), 'PAIRS', :'pairs') query;
 -- plans that are kept, and cursors, which go either way
-PREPARE keys AS SELECT count(*) FROM history WHERE (itemid, clock, ns) IN (VALUES :some);
-PREPARE parameters(integer) AS SELECT count(*) FROM history WHERE (itemid, clock, ns) IN (VALUES :some) AND itemid <> $1 OR itemid = 5 AND clock = $1 OR itemid = 5 AND clock = 86405;
+PREPARE keys AS SELECT count(*) FROM history WHERE (itemid, clock, ns) IN (:some);
+PREPARE parameters(integer) AS SELECT count(*) FROM history WHERE (itemid, clock, ns) IN (:some) AND itemid <> $1 OR itemid = 5 AND clock = $1 OR itemid = 5 AND clock = 86405;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE keys;
 EXECUTE parameters(432905);
@@ -185,8 +185,8 @@ BEGIN
 END $$;
 CREATE FUNCTION counter(plan jsonb, name text) RETURNS numeric LANGUAGE sql
 RETURN (SELECT sum(n::text::numeric) FROM jsonb_path_query(plan, format('strict $.**.%s', to_json(name))::jsonpath, silent => true) n);
-SELECT form, counter(plan, 'Keys') >= CASE form WHEN 'any values' THEN 900 ELSE 1000 END AS are_keys, counter(plan, 'Tables Read') <= 7 AS few_tables, (plan #>> '{0,Plan,Total Cost}')::numeric < 100000 AS is_cheap
-  FROM unnest('{or,quoted,without ns,row in,values,any values}'::text[]) form, plan_of(format('SELECT itemid, clock, ns FROM history WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1100))) plan;
+SELECT form, counter(plan, 'Keys') >= 1000 AS are_keys, counter(plan, 'Tables Read') <= 7 AS few_tables, (plan #>> '{0,Plan,Total Cost}')::numeric < 100000 AS is_cheap
+  FROM unnest('{or,quoted,without ns,row in}'::text[]) form, plan_of(format('SELECT itemid, clock, ns FROM history WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1100))) plan;
 SELECT form, counter(plan, 'Packed Keys') > 500 AS are_keys, counter(plan, 'Segments Read') < 1000 AS few_segments, (plan #>> '{0,Plan,Total Cost}')::numeric < 100000 AS is_cheap
   FROM unnest('{or,without ns,row in}'::text[]) form, plan_of(format('SELECT itemid, clock, ns FROM history_packed WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1000))) plan;
 -- one segment for each item, whose rows are there once
@@ -259,10 +259,7 @@ RESET ROLE;
 DROP VIEW shown;
 DROP OWNED BY packed_keys_reader;
 DROP ROLE packed_keys_reader;
--- what is joined otherwise: the outer table is limited to what the subquery has
-SELECT counter(plan, 'Segments Read') <= 2 * 9 AS few_segments
-  FROM plan_of(replace(graph('other ns', 'MIN', '1,2,3,4,5,6,7,8,9', 86400, 172799, 7200), ' T ', ' history ')) plan;
--- what does not follow is not added: a left join, another column, an expression
+-- joins of other kinds
 SELECT compare(query) FROM unnest(ARRAY[
     'SELECT h.itemid, s.clock FROM T h LEFT JOIN (SELECT itemid, max(clock) AS clock FROM T WHERE itemid IN (1, 2) AND clock < 200000 GROUP BY itemid) s ON h.itemid = s.itemid AND h.clock = s.clock ORDER BY h.itemid, h.clock, h.ns, 2',
     'SELECT h.itemid, s.n FROM T h JOIN (SELECT itemid, count(*) AS n, max(ns) + 86399 AS clock FROM T WHERE itemid IN (1, 2) AND ns < 5 GROUP BY itemid) s ON h.itemid = s.itemid AND h.clock > s.clock ORDER BY h.itemid, h.clock, h.ns',
