@@ -168,7 +168,6 @@ OBJS = \
 	src/read/double_total.o \
 	src/read/edge_total.o \
 	src/read/heap_source.o \
-	src/read/item_usage.o \
 	src/read/numbers.o \
 	src/read/parent.o \
 	src/read/reader.o \

@@ -50,7 +50,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     own_children, own_column, own_pages, packable_partitions, packed_columns, packed_table, parent_list,
     parse_period, partition_bounds, partition_name, partitions_to_split, patient_lock_timeout, places_to_replace,
     plan_setup, preload_command, preview, preview_parent, preview_steps, privileges, probable_rows, range,
-    range_support, ranges_of_day, refuse, renamed_column, require_owner, require_parent, require_routed, role_name,
+    range_support, ranges_of_day, refuse, renamed_column, require_managed, require_owner, require_parent, require_routed, role_name,
     row_triggers, rows_before, run_index_columns, run_indexes, running_transactions, schema_problem,
     session_libraries, setting_command, settings_grant, setup_command, short_lock_timeout, span_seconds, statistics,
     stored_keys, stored_paths, stored_setting, stored_texts, stored_values, tablespace_of, takes_runs, targets_of,

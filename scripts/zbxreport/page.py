@@ -308,7 +308,6 @@ def usage(report, table):
     days = report["usage_days"]
     most = max(1, found["items"][0]["bytes"])
     when = f"of the last {days} days" if days else "of all time"
-    exact = "" if all(i["is_exact"] for i in found["items"]) else ", unpacked ones estimated"
     items = rows(
         [
             ("item", "name"),
@@ -333,7 +332,7 @@ def usage(report, table):
     html = (
         f"<h3>Items that take most, {when}</h3>"
         f'<p class="soft">{count(found["total_items"])} items, {count(found["total_values"])} values, '
-        f'{size(found["total_bytes"])}{exact}</p>{items}'
+        f'{size(found["total_bytes"])}</p>{items}'
     )
     if found["hosts"]:
         html += "<h3>Hosts that take most</h3>" + rows(

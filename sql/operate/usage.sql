@@ -1,25 +1,86 @@
 -- sql/operate/usage.sql
 
--- Packed days are counted by their directories.  What is not packed is counted
--- row by row; of a table of more than 64 MB a sample is, and is_exact is false.
-CREATE FUNCTION zbxhist_internal.measure_items(parent regclass, from_clock bigint, to_clock bigint, max_items integer)
-RETURNS TABLE (
-    itemid bigint, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint, is_exact boolean,
-    total_bytes bigint)
-LANGUAGE c STABLE ROWS 100 PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_item_usage';
+-- What a value of an item takes of packed days is told by the groups that items near it
+-- are in: by the lengths of these and their numbers of values.  Days' tables belong to the
+-- owner alone; for others all values of a day are alike.
+CREATE FUNCTION zbxhist_internal.measure_items(parent regclass, from_clock bigint, to_clock bigint)
+RETURNS TABLE (itemid bigint, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint)
+LANGUAGE plpgsql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    in_range CONSTANT text := format('clock >= %s AND clock < %s', from_clock, to_clock);
+    in_days  text;
+    days     text;
+    heaps    text;
+    width    text;
+BEGIN
+    SELECT coalesce('clock >= ' || min(d.from_clock) || ' AND clock < ' || max(d.to_clock), 'false'),
+           coalesce(string_agg(
+               CASE WHEN NOT d.runs AND has_table_privilege(d.day, 'SELECT')
+                    THEN format('SELECT first_itemid, sum(nrows), sum(octet_length(payload)) * %s / sum(sum(octet_length(payload))) OVER ()'
+                                ' FROM %s WHERE nrows > 0 GROUP BY first_itemid', b.bytes, d.day)
+                    ELSE format('SELECT 0::bigint, %s::numeric, %s', d.nrows, b.bytes) END, ' UNION ALL '),
+               'SELECT 0::bigint, 0::numeric, 0::float8 WHERE false')
+      INTO in_days, days
+      FROM zbxhist.packed_day d
+      LEFT JOIN zbxhist.archive_copy a ON a.copy = d.archive_copy
+     CROSS JOIN LATERAL (SELECT pg_total_relation_size(d.day) + coalesce(a.bytes, 0) || '::float8') b (bytes)
+     WHERE d.parent = measure_items.parent AND NOT d.unpacked
+       AND d.from_clock < measure_items.to_clock AND d.to_clock > measure_items.from_clock;
+    -- of a row: its header, and values stored out of line, too
+    SELECT '24 + ' || string_agg(format('coalesce(pg_column_size(%I), 0)', a.attname), ' + ') INTO width
+      FROM pg_attribute a WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped;
+    SELECT string_agg(format(
+               'SELECT itemid, count(*) FILTER (WHERE %1$s), count(*) FILTER (WHERE %1$s AND %2$s),'
+               ' sum(%3$s) FILTER (WHERE %1$s) * %4$s::float8 / sum(sum(%3$s)) OVER () FROM %5$s GROUP BY itemid',
+               in_range, in_days, width, pg_total_relation_size(t.relation), t.source), ' UNION ALL ')
+      INTO heaps
+      FROM (SELECT parent, 'ONLY ' || parent
+             UNION ALL
+            SELECT i.inhrelid, i.inhrelid::regclass::text
+              FROM pg_inherits i
+              LEFT JOIN zbxhist.list_partitions(parent) p ON p.partition = i.inhrelid
+             WHERE i.inhparent = measure_items.parent AND i.inhrelid IS DISTINCT FROM zbxhist_internal.packed_table(parent)
+               AND coalesce(p.from_clock < measure_items.to_clock AND p.to_clock > measure_items.from_clock, true)) t (relation, source);
+    RETURN QUERY EXECUTE format($query$
+        WITH heap AS MATERIALIZED (
+            SELECT t.itemid, sum(t.n)::bigint AS n, sum(t.n_in_days)::bigint AS n_in_days, sum(t.bytes) AS bytes
+              FROM (%s) t (itemid, n, n_in_days, bytes) WHERE t.itemid IS NOT NULL GROUP BY t.itemid),
+        near AS (
+            SELECT g.first_itemid, sum(g.nrows) AS nrows, sum(g.bytes) AS bytes FROM (%s) g (first_itemid, nrows, bytes)
+             GROUP BY g.first_itemid HAVING sum(g.nrows) > 0),
+        width AS MATERIALIZED (
+            SELECT array_agg(n.first_itemid ORDER BY n.first_itemid) AS first_itemids,
+                   array_agg(n.bytes / n.nrows ORDER BY n.first_itemid) AS bytes,
+                   sum(n.bytes) / sum(n.nrows) AS average
+              FROM near n),
+        packed AS (
+            SELECT t.itemid, t.n - coalesce(h.n_in_days, 0) AS n
+              FROM (SELECT itemid, count(*) AS n FROM %s WHERE %s AND %s GROUP BY itemid) t
+              LEFT JOIN heap h ON h.itemid = t.itemid),
+        sized AS (
+            SELECT p.itemid, p.n, w.average, p.n * w.bytes[greatest(width_bucket(p.itemid, w.first_itemids), 1)] AS bytes
+              FROM packed p CROSS JOIN width w
+             WHERE p.n > 0)
+        SELECT itemid, coalesce(s.n, 0), coalesce((s.bytes * s.average * sum(s.n) OVER () / sum(s.bytes) OVER ())::bigint, 0),
+               coalesce(h.n, 0), coalesce(h.bytes::bigint, 0)
+          FROM heap h FULL JOIN sized s USING (itemid)
+         WHERE s.n > 0 OR h.n > 0
+        $query$, heaps, days, parent, in_range, in_days);
+END
+$$;
 
 COMMENT ON FUNCTION zbxhist_internal.measure_items IS
-'What items take of a table, each and all together (internal)';
+'How many values each item has in a range of clocks, and about what these take of the disk (internal)';
 
--- Directories of packed days are read, not values.  The share of some days stands
--- for all: as many as 256 MB, one at least and ten at most, from the oldest to
--- the newest, for the older a day is the more of its items are gone.
+-- The share of some days stands for all: as many as 256 MB, one at least and ten at most,
+-- from the oldest to the newest, for the older a day is the more of its items are gone.
 CREATE FUNCTION zbxhist_internal.measure_deleted(parent regclass, OUT bytes bigint, OUT percent numeric)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    known CONSTANT record := zbxhist_internal.known_items(parent);
-    share numeric;
-    total bigint;
+    known  CONSTANT record := zbxhist_internal.known_items(parent);
+    chosen text;
+    share  numeric;
+    total  bigint;
 BEGIN
     IF known.problem IS NOT NULL THEN
         RETURN;
@@ -32,16 +93,17 @@ BEGIN
          WHERE d.parent = measure_deleted.parent AND NOT d.unpacked),
     plan AS (
         SELECT d.*, least(d.days, 10, greatest(1, floor(268435456 * d.days / nullif(d.total, 0)))) AS wanted
-          FROM day d),
-    measured AS (
-        SELECT p.total, m.packed_bytes, k.itemid IS NULL AS is_deleted
-          FROM plan p
-         CROSS JOIN LATERAL zbxhist_internal.measure_items(measure_deleted.parent, p.from_clock, p.to_clock, NULL) m
-          LEFT JOIN unnest(known.items) AS k (itemid) ON k.itemid = m.itemid
-         WHERE floor((p.place + 0.5) * p.wanted / p.days + 0.5) > floor((p.place - 0.5) * p.wanted / p.days + 0.5))
-    SELECT coalesce(sum(m.packed_bytes) FILTER (WHERE m.is_deleted), 0) / nullif(sum(m.packed_bytes), 0), max(m.total)
-      INTO share, total
-      FROM measured m;
+          FROM day d)
+    SELECT max(p.total), string_agg(format('SELECT itemid, count(*) FROM %s WHERE %s GROUP BY itemid',
+               zbxhist_internal.packed_table(parent), zbxhist_internal.bounds_condition(p.from_clock, p.to_clock)), ' UNION ALL ')
+      INTO total, chosen
+      FROM plan p
+     WHERE floor((p.place + 0.5) * p.wanted / p.days + 0.5) > floor((p.place - 0.5) * p.wanted / p.days + 0.5);
+    IF chosen IS NULL THEN
+        RETURN;
+    END IF;
+    EXECUTE format('SELECT sum(n) FILTER (WHERE itemid <> ALL ($1)) / sum(n) FROM (%s) AS i (itemid, n)', chosen)
+       INTO share USING known.items;
     bytes := share * total;
     percent := round(100 * share, 1);
 EXCEPTION WHEN data_corrupted OR index_corrupted THEN
@@ -51,39 +113,45 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.measure_deleted IS
-'About what values of items that Zabbix has deleted take of packed days; null if it cannot be told which items there are (internal)';
+'About what values of items that Zabbix has deleted take of packed days, by their number; null if it cannot be told which items there are (internal)';
 
 CREATE FUNCTION zbxhist.item_usage(
     parent regclass, from_clock integer DEFAULT NULL, to_clock integer DEFAULT NULL, max_items integer DEFAULT 100)
 RETURNS TABLE (
     itemid bigint, host text, item text, item_key text, "values" bigint, bytes bigint, bytes_per_value numeric,
-    percent numeric, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint, is_exact boolean)
-LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    WITH usage AS MATERIALIZED (
-        SELECT u.*, u.packed_values + u.heap_values AS all_values, u.packed_bytes + u.heap_bytes AS all_bytes
-          FROM zbxhist_internal.measure_items(parent, from_clock, to_clock, max_items) u
-         ORDER BY u.packed_bytes + u.heap_bytes DESC, u.itemid
-         -- it refuses negative numbers itself
-         LIMIT abs(max_items::bigint))
-    SELECT u.itemid, n.host, n.item, n.item_key, u.all_values, u.all_bytes,
-           round(u.all_bytes::numeric / nullif(u.all_values, 0), 2),
-           round(100.0 * u.all_bytes / nullif(u.total_bytes, 0), 2),
-           u.packed_values, u.packed_bytes, u.heap_values, u.heap_bytes, u.is_exact
-      FROM usage u
-      LEFT JOIN zbxhist_internal.item_names(
-           (SELECT s.nspname FROM pg_class k JOIN pg_namespace s ON s.oid = k.relnamespace WHERE k.oid = parent),
-           ARRAY(SELECT o.itemid FROM usage o)) n ON n.itemid = u.itemid
-     ORDER BY u.all_bytes DESC, u.itemid
+    percent numeric, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint)
+LANGUAGE plpgsql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM zbxhist_internal.require_managed(parent);
+    PERFORM zbxhist_internal.refuse('22023', 'range of time ends before it begins')
+      WHERE from_clock > to_clock;
+    RETURN QUERY
+        WITH usage AS MATERIALIZED (
+            SELECT m.*, m.packed_values + m.heap_values AS all_values, m.packed_bytes + m.heap_bytes AS all_bytes,
+                   sum(m.packed_bytes + m.heap_bytes) OVER () AS total_bytes
+              FROM zbxhist_internal.measure_items(parent, coalesce(from_clock, -2147483648), coalesce(to_clock, 2147483648)) m
+             ORDER BY all_bytes DESC, m.itemid
+             LIMIT max_items)
+        SELECT u.itemid, n.host, n.item, n.item_key, u.all_values, u.all_bytes,
+               round(u.all_bytes::numeric / u.all_values, 2),
+               round(100 * u.all_bytes / nullif(u.total_bytes, 0), 2),
+               u.packed_values, u.packed_bytes, u.heap_values, u.heap_bytes
+          FROM usage u
+          LEFT JOIN zbxhist_internal.item_names(
+               (SELECT s.nspname FROM pg_class k JOIN pg_namespace s ON s.oid = k.relnamespace WHERE k.oid = parent),
+               ARRAY(SELECT o.itemid FROM usage o)) n ON n.itemid = u.itemid
+         ORDER BY u.all_bytes DESC, u.itemid;
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist.item_usage(regclass, integer, integer, integer) IS
-'The items that take most of the disk, of values from one clock, included, to another, excluded; packed days without decoding values; is_exact is false where a large unpacked table was sampled';
+'The items that take most of the disk, of values from one clock, included, to another, excluded; what a value takes of packed days is estimated by the values near it';
 
 CREATE FUNCTION zbxhist.item_usage(
     parent regclass, from_time timestamptz, to_time timestamptz DEFAULT NULL, max_items integer DEFAULT 100)
 RETURNS TABLE (
     itemid bigint, host text, item text, item_key text, "values" bigint, bytes bigint, bytes_per_value numeric,
-    percent numeric, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint, is_exact boolean)
+    percent numeric, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint)
 LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- greatest and least leave nulls out: from the beginning, to the end
     SELECT u.*

@@ -156,7 +156,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.require_owner IS
 'Raises an error unless the caller may act as the owner of the table (internal)';
 
-CREATE FUNCTION zbxhist_internal.require_parent(parent regclass) RETURNS zbxhist.parent_config
+CREATE FUNCTION zbxhist_internal.require_managed(parent regclass) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy zbxhist.parent_config;
@@ -164,21 +164,33 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.refuse('22004', 'table must not be null')
       WHERE parent IS NULL;
-    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = require_parent.parent;
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = require_managed.parent;
     IF NOT FOUND THEN
         SELECT c.parent INTO owner
           FROM zbxhist.parent_config c
-         WHERE c.parent IN (SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = require_parent.parent
+         WHERE c.parent IN (SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = require_managed.parent
                              UNION ALL
-                            SELECT d.parent FROM zbxhist.packed_day d WHERE d.day = require_parent.parent);
+                            SELECT d.parent FROM zbxhist.packed_day d WHERE d.day = require_managed.parent);
         PERFORM zbxhist_internal.refuse('42P17', format('table %s is not managed by zbxhist', parent),
             hint => CASE WHEN owner IS NOT NULL
                          THEN format('It is a part of %1$s: call the function with %1$L.', owner)
                          WHEN (zbxhist_internal.column_problem(parent)).problem IS NULL
-                              AND EXISTS (SELECT FROM pg_class k WHERE k.oid = require_parent.parent AND k.relkind = 'r')
+                              AND EXISTS (SELECT FROM pg_class k WHERE k.oid = require_managed.parent AND k.relkind = 'r')
                          THEN format('SELECT zbxhist.create_parent(%L);', parent)
                          ELSE 'SELECT parent FROM zbxhist.parents;' END);
     END IF;
+    RETURN policy;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.require_managed IS
+'The policy of a managed table; raises an error if it is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.require_parent(parent regclass) RETURNS zbxhist.parent_config
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_managed(parent);
+BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
     RETURN policy;
 END

@@ -93,7 +93,7 @@ SELECT bag_eq(
         describe_policy,due_precision,effective_retention,estimated_rows,find_tables,format_options,is_preloaded,
         format_time,insert_paths,stored_paths,has_own_rows,list_partitions,lock_class,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
-        partition_name,patient_lock_timeout,preload_command,preview,preview_parent,preview_steps,targets_of,has_begun,require_owner,require_parent,
+        partition_name,patient_lock_timeout,preload_command,preview,preview_parent,preview_steps,targets_of,has_begun,require_managed,require_owner,require_parent,
         role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,verify_time_precision,verify_clock_limits,open_check,version,waiting_clock,
         waiting_partitions,waiting_rows,waiting_span,wanted_ranges,zabbix_setting,zabbix_tables,
