@@ -54,7 +54,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     row_triggers, rows_before, run_index_columns, run_indexes, running_transactions, schema_problem,
     session_libraries, setting_command, settings_grant, setup_command, short_lock_timeout, span_seconds, statistics,
     stored_keys, stored_paths, stored_setting, stored_texts, stored_values, tablespace_of, takes_runs, targets_of,
-    time_clock, time_ns, trusts_owner, unaligned_partitions, unfinished_indexes, unindexed_partitions, unlike,
+    time_clock, time_ns, tool_triggers, trusts_owner, unaligned_partitions, unfinished_indexes, unindexed_partitions, unlike,
     unneeded_archive_tables, unneeded_copies, verify_archive, verify_auditlog, verify_clock_limits, verify_columns,
     verify_deleted_items, verify_ingest, verify_interval, verify_not_in_other_care, verify_policy, verify_retention,
     verify_retention_action, verify_table, verify_tablespace, verify_time_precision, version, waiting_clock,

@@ -63,8 +63,25 @@ BEGIN
           FROM zbxhist.list_partitions(parent) p
           JOIN pg_trigger t ON t.tgrelid = p.partition
          WHERE NOT t.tgisinternal
+           AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(p.partition) o)
            AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(check_triggers.parent) o WHERE o.tgname = t.tgname)
          GROUP BY t.tgname;
+    RETURN QUERY
+        SELECT CASE WHEN g.log IS NULL THEN 'error' ELSE 'warning' END, 'tool_trigger', r.relation::text,
+               format('trigger "%s" was left behind by pg_repack: %s', t.tgname,
+                      CASE WHEN g.log IS NULL THEN 'every INSERT into the table fails'
+                           ELSE 'it notes every row once more, and maintenance moves none to or from the table' END),
+               format('DROP TRIGGER %I ON %s;', t.tgname, r.relation)
+          FROM (SELECT check_triggers.parent AS relation
+                 UNION ALL SELECT p.partition FROM zbxhist.list_partitions(check_triggers.parent) p
+                 UNION ALL SELECT zbxhist_internal.packed_table(check_triggers.parent)) r
+         CROSS JOIN LATERAL zbxhist_internal.tool_triggers(r.relation) t
+          JOIN pg_proc f ON f.oid = t.tgfoid AND f.proname = 'repack_trigger'
+         -- its table of changes is the trigger's argument, or by its table's OID
+         CROSS JOIN LATERAL to_regclass(coalesce(substring(encode(t.tgargs, 'escape') FROM 'INSERT INTO (repack[.]log_[0-9]+)'),
+                                                 'repack.log_' || t.tgrelid)) g (log)
+         WHERE t.tgenabled <> 'D'
+           AND (g.log IS NULL OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.application_name = 'pg_repack'));
 END
 $$;
 

@@ -55,6 +55,15 @@ BEGIN
        AND NOT (step = 'pack' AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = relation AND d.runs)) THEN
         RETURN 'done';
     END IF;
+    -- rows are moved past triggers: who copies one of the tables would not learn of it
+    IF step IN ('move', 'undo_move', 'merge') THEN
+        SELECT format('trigger "%s" is on table %s: a tool follows its changes', t.tgname, t.tgrelid::regclass) INTO problem
+          FROM unnest(ARRAY[parent, relation]) r, zbxhist_internal.tool_triggers(r) t LIMIT 1;
+        IF FOUND THEN
+            PERFORM zbxhist_internal.note_outcome(parent, step, label, 'postponed', NULL, problem);
+            RETURN 'postponed';
+        END IF;
+    END IF;
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
     BEGIN
         -- the others have no managed table to act on, or may find that it is none any more

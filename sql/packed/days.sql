@@ -107,7 +107,8 @@ COMMENT ON FUNCTION zbxhist_internal.altered_days IS
 -- The columns of the parent follow the six of a packed day, or the seven of a
 -- table of runs; nothing is ever stored in them.  They say what the packed rows
 -- are made of, and stay as they are when the parent is altered: one that has been
--- renamed has its former name.  By its column "run" a table of runs is known, and
+-- renamed has its former name.  Groups are not decoded as changes, so without a replica identity
+-- nothing can follow them so and put its copy in the table's place.  By its column "run" a table of runs is known, and
 -- it has no key.
 CREATE FUNCTION zbxhist_internal.create_day_of_range(
     parent regclass, stem name, from_clock bigint, to_clock bigint, persistence "char", runs boolean DEFAULT false)
@@ -151,7 +152,7 @@ BEGIN
         CASE WHEN runs THEN ', batch bigint' ELSE '' END, columns, key,
         zbxhist_internal.day_constraint(from_clock, to_clock), place);
     result := format('zbxhist_packed.%I', new_name)::regclass;
-    EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STORAGE EXTERNAL', result, payload);
+    EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STORAGE EXTERNAL, REPLICA IDENTITY NOTHING', result, payload);
     PERFORM zbxhist_internal.own_alone(result, source.relowner);
     RETURN result;
 END
@@ -197,6 +198,7 @@ BEGIN
         'WITH (' || zbxhist_internal.format_options(source.reloptions) || ')',
         'TABLESPACE ' || quote_ident(source.spcname));
     result := format('zbxhist_packed.%I', new_name)::regclass;
+    EXECUTE format('ALTER TABLE %s REPLICA IDENTITY NOTHING', result);
     PERFORM zbxhist_internal.own_alone(result, k.relowner) FROM pg_class k WHERE k.oid = parent;
     RETURN result;
 END

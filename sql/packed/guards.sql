@@ -1,8 +1,8 @@
 -- sql/packed/guards.sql
 
 -- The library refuses to lose packed days (src/maintenance/drop_guard.c), or to
--- make them unreadable (drop_guard.c); a session that has not loaded it yet
--- does so before it drops or alters a table.
+-- make them unreadable, or have them copied by halves; a session that has not loaded it yet
+-- does so before it drops or alters a table, or makes a trigger.
 CREATE FUNCTION zbxhist_internal.load_guards() RETURNS void
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_load_guards';
 
@@ -45,14 +45,14 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.before_change IS
-'Event trigger: has the library loaded before something is dropped or altered (internal)';
+'Event trigger: has the library loaded before something is dropped or altered, or a trigger made (internal)';
 
 CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
-    WHEN TAG IN ('ALTER FOREIGN TABLE', 'ALTER TABLE', 'DROP EXTENSION', 'DROP FOREIGN DATA WRAPPER',
+    WHEN TAG IN ('ALTER FOREIGN TABLE', 'ALTER TABLE', 'CREATE TRIGGER', 'DROP EXTENSION', 'DROP FOREIGN DATA WRAPPER',
                  'DROP FOREIGN TABLE', 'DROP OWNED', 'DROP SCHEMA', 'DROP SERVER', 'DROP TABLE')
     EXECUTE FUNCTION zbxhist_internal.before_change();
 
-COMMENT ON EVENT TRIGGER zbxhist_before_change IS 'Keeps packed days from being dropped unawares or made unreadable';
+COMMENT ON EVENT TRIGGER zbxhist_before_change IS 'Keeps packed days from being dropped unawares, made unreadable or copied by halves';
 
 -- An event trigger for every user who alters a table.  ALTER TABLE ... ADD COLUMN has
 -- the foreign table locked already, and only its owner gets that far.

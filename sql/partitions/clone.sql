@@ -24,6 +24,23 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.has_same_columns IS
 'Whether a managed table has the columns that it had when a day was packed, so that rows can be merged into that (internal)';
 
+-- Tools that copy a table while it is in use give it a trigger for that time, which notes
+-- changes where the tool reads them: pg_repack, pg-osc, pgroll, Slony.
+CREATE FUNCTION zbxhist_internal.tool_triggers(relation regclass) RETURNS SETOF pg_trigger
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT t
+      FROM pg_trigger t
+      JOIN pg_proc f ON f.oid = t.tgfoid
+     WHERE t.tgrelid = relation AND NOT t.tgisinternal AND t.tgfoid <> 'zbxhist.route()'::regprocedure
+       AND (t.tgname ~ '^((z_)?repack_trigger|primary_to_audit_table_trigger|_pgroll_trigger_.*|_.*_logtrigger)$'
+            -- or of an extension that has a schema for itself
+            OR EXISTS (SELECT FROM pg_depend d
+                        WHERE d.classid = 'pg_namespace'::regclass AND d.objid = f.pronamespace AND d.deptype = 'e'))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.tool_triggers IS
+'The triggers by which tools follow the changes of a table while they copy it (internal)';
+
 -- The row triggers that PostgreSQL fires on the table a row is stored in.
 -- BEFORE INSERT ones stay behind: they fire on the parent, before the routing.
 CREATE FUNCTION zbxhist_internal.row_triggers(parent regclass) RETURNS SETOF pg_trigger
@@ -35,6 +52,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND (t.tgtype & 2 = 0 OR t.tgtype & 24 <> 0)     -- not only BEFORE INSERT
        AND t.tgnewtable IS NULL AND t.tgoldtable IS NULL
        AND t.tgfoid <> 'zbxhist.route()'::regprocedure
+       AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(parent) o)
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.row_triggers IS

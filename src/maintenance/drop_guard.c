@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * drop_guard.c
- *	  Keeps packed days from being dropped unawares.
+ *	  Keeps packed days from being dropped unawares, or copied by halves.
  *
  * Partitions outlive the extension, packed days cannot: nobody else could
  * read them.  So no command may drop the foreign table that stands for them,
@@ -17,7 +17,13 @@
  * that went without it are looked at when the statement ends.
  *
  * An event trigger (sql/packed/guards.sql) has sessions load the library
- * before they drop or alter a table.
+ * before they drop or alter a table, or make a trigger.
+ *
+ * Groups are written past triggers.  A tool that copies a table while it is in
+ * use, and learns of changes from a trigger, as pg_repack does, would put a copy
+ * without them in its place.  So the table of a packed day can have no trigger,
+ * whoever asks for one.  Those that follow it by logical decoding are kept off
+ * by its replica identity (create_day_of_range).
  *
  * Packed rows lack a column that was added after they had been packed.  They
  * have what the catalog keeps for older rows, if ADD COLUMN had a constant
@@ -31,11 +37,15 @@
 #include "postgres.h"
 
 #include "access/attnum.h"
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_trigger.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "maintenance/drop_guard.h"
@@ -43,8 +53,10 @@
 #include "nodes/value.h"
 #include "pgtime.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
@@ -97,6 +109,41 @@ GuardDefault(Oid relid, AttrNumber attnum)
 				errdetail("Table \"%s\" has days that were packed without the column.",
 						  get_rel_name(parent)),
 				errhint("Add the column with a constant default, which packed rows then have, and change its default afterwards."));
+}
+
+/*
+ * GuardTrigger raises an error if a trigger, which has just been made and is not
+ * visible yet, is one of the table of a packed day.
+ */
+static void
+GuardTrigger(Oid trigger)
+{
+	Relation	rel = table_open(TriggerRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			relid = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(trigger));
+	scan = systable_beginscan(rel, TriggerOidIndexId, true, SnapshotSelf, 1,
+							  &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		relid = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+
+	if (OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_RELATION &&
+		get_rel_namespace(relid) ==
+		get_namespace_oid(ZBXHIST_PACKED_SCHEMA, true))
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("cannot create a trigger on \"%s\", because it is the table of a packed day",
+					   get_rel_name(relid)),
+				errdetail("Packed values are written past triggers: what copies the table and follows its changes by a trigger, as pg_repack does, would lose them."),
+				errhint("Leave out the schema \"%s\".  CALL zbxhist.repack(...) makes a packed day compact.",
+						ZBXHIST_PACKED_SCHEMA));
 }
 
 PG_FUNCTION_INFO_V1(zbxhist_load_guards);
@@ -239,7 +286,7 @@ DropRelation(Oid relid)
 
 /*
  * ZbxhistGuardObject is told of each object that is dropped, before it goes,
- * and of each default that is made.
+ * and of each default and trigger that is made.
  */
 void
 ZbxhistGuardObject(ObjectAccessType access, Oid classId, Oid objectId,
@@ -249,6 +296,8 @@ ZbxhistGuardObject(ObjectAccessType access, Oid classId, Oid objectId,
 		DropRelation(objectId);
 	else if (access == OAT_POST_CREATE && classId == AttrDefaultRelationId)
 		GuardDefault(objectId, subId);
+	else if (access == OAT_POST_CREATE && classId == TriggerRelationId)
+		GuardTrigger(objectId);
 }
 
 /*
@@ -330,7 +379,7 @@ ZbxhistEndDrop(int outer_days)
 
 /*
  * zbxhist_load_guards() has the library loaded, which is all: the event
- * trigger calls it before something is dropped or altered.
+ * trigger calls it before something is dropped or altered, or a trigger made.
  */
 Datum
 zbxhist_load_guards(PG_FUNCTION_ARGS)

@@ -643,6 +643,13 @@ my @cases = (
 		  . "CREATE TRIGGER t BEFORE INSERT ON $tomorrow FOR EACH ROW EXECUTE FUNCTION nop()",
 		twice => 1
 	},
+	{
+		code => 'tool_trigger',
+		provoke =>
+		  'CREATE FUNCTION repack_trigger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;'
+		  . " CREATE TRIGGER repack_trigger AFTER INSERT ON $yesterday FOR EACH ROW EXECUTE FUNCTION"
+		  . " repack_trigger('INSERT INTO repack.log_1(pk, row) VALUES (NULL)')"
+	},
 
 	# of packed days
 	{
