@@ -22,7 +22,6 @@ OBJS = \
 	src/aggregate/segment_groups.o \
 	src/aggregate/spilled_groups.o \
 	src/catalog/bounds.o \
-	src/catalog/clock_checks.o \
 	src/catalog/columns.o \
 	src/catalog/functions.o \
 	src/catalog/own_tables.o \
@@ -60,12 +59,6 @@ OBJS = \
 	src/ingest/lookup.o \
 	src/ingest/path.o \
 	src/ingest/route.o \
-	src/ingest/run_insert.o \
-	src/ingest/run_merger.o \
-	src/ingest/run_key_filter.o \
-	src/ingest/run_keys.o \
-	src/ingest/run_table.o \
-	src/ingest/stored_keys.o \
 	src/ingest/table_keys.o \
 	src/maintenance/as_owner.o \
 	src/maintenance/drop_guard.o \
@@ -73,7 +66,6 @@ OBJS = \
 	src/maintenance/native_partition.o \
 	src/maintenance/own_rows.o \
 	src/maintenance/refuse.o \
-	src/maintenance/merger.o \
 	src/maintenance/worker.o \
 	src/packed/changes/day_changes.o \
 	src/packed/changes/day_conflicts.o \
@@ -81,7 +73,6 @@ OBJS = \
 	src/packed/changes/day_modify.o \
 	src/packed/changes/group_lock.o \
 	src/packed/changes/row_lock.o \
-	src/packed/changes/run_modify.o \
 	src/packed/day/archive.o \
 	src/packed/day/archive_away.o \
 	src/packed/day/archived_group.o \
@@ -98,13 +89,6 @@ OBJS = \
 	src/packed/day/settled.o \
 	src/packed/day/shared_items.o \
 	src/packed/day/source.o \
-	src/packed/runs/day_runs.o \
-	src/packed/runs/item_runs.o \
-	src/packed/runs/known_batches.o \
-	src/packed/runs/run_group.o \
-	src/packed/runs/run_index.o \
-	src/packed/runs/run_read.o \
-	src/packed/runs/run_write.o \
 	src/packed/values/day_decode.o \
 	src/packed/values/layout.o \
 	src/packed/values/row_buffer.o \
@@ -136,7 +120,6 @@ OBJS = \
 	src/packed/format/codec_double.o \
 	src/packed/format/codec_integer.o \
 	src/packed/format/column_values.o \
-	src/packed/format/run.o \
 	src/packed/format/segment_columns.o \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \
@@ -148,7 +131,6 @@ OBJS = \
 	src/packed/jobs/merge.o \
 	src/packed/jobs/pack.o \
 	src/packed/jobs/packing.o \
-	src/packed/jobs/merge_runs.o \
 	src/packed/jobs/row_sort.o \
 	src/packed/jobs/unpack.o \
 	src/packed/jobs/verify.o \
@@ -180,7 +162,6 @@ OBJS = \
 	src/rows/item_list.o \
 	src/rows/item_range.o \
 	src/rows/kept_tables.o \
-	src/rows/merge_lock.o \
 	src/rows/move_lock.o \
 	src/rows/moving.o \
 	src/rows/partition_walk.o \

@@ -12,7 +12,6 @@ SELECT c.parent,
        c.routing,
        c.created_at,
        c.deleted_items,
-       c.ingest,
        c.retention_action,
        c.retention_schema,
        c.time_precision,
@@ -36,13 +35,13 @@ COMMENT ON COLUMN zbxhist.parents.retention_source IS 'Where that comes from: po
 CREATE VIEW zbxhist.partitions AS
 SELECT c.parent,
        p.relation AS partition,
-       CASE WHEN p.is_runs THEN 'runs' WHEN p.is_packed THEN 'packed' ELSE 'heap' END AS kind,
+       CASE WHEN p.is_packed THEN 'packed' ELSE 'heap' END AS kind,
        p.from_clock,
        p.to_clock,
        pg_catalog.to_timestamp(p.from_clock) AS from_time,
        pg_catalog.to_timestamp(p.to_clock) AS to_time,
        CASE WHEN a.copy IS NOT NULL THEN 'archived'
-            WHEN p.is_packed AND NOT p.is_runs THEN 'packed'
+            WHEN p.is_packed THEN 'packed'
             WHEN p.from_clock > t.present THEN 'future'
             WHEN p.to_clock > t.present THEN 'current'
             ELSE 'open' END AS state,
@@ -55,9 +54,7 @@ SELECT c.parent,
   CROSS JOIN LATERAL zbxhist_internal.list_ranges(c.parent) p
   CROSS JOIN LATERAL (SELECT pg_catalog.date_part('epoch', pg_catalog.now()) AS present) t
   CROSS JOIN LATERAL (
-       -- of runs, what is known is how many bytes they have
-       SELECT CASE WHEN p.is_runs THEN pg_catalog.pg_relation_size(p.relation) / 10
-                   WHEN p.is_packed
+       SELECT CASE WHEN p.is_packed
                    THEN (SELECT CASE WHEN NOT d.unpacked THEN d.nrows ELSE 0 END
                            FROM zbxhist.packed_day d WHERE d.day = p.relation)
                    ELSE zbxhist_internal.estimated_rows(p.relation) END AS rows,
@@ -71,7 +68,7 @@ SELECT c.parent,
 
 COMMENT ON VIEW zbxhist.partitions IS 'The partitions and packed days of all managed tables';
 COMMENT ON COLUMN zbxhist.partitions.partition IS 'Its partition, or the table of the packed day';
-COMMENT ON COLUMN zbxhist.partitions.kind IS 'How it is stored: heap, an ordinary table; runs, statement by statement; or packed';
+COMMENT ON COLUMN zbxhist.partitions.kind IS 'How it is stored: heap, an ordinary table, or packed';
 COMMENT ON COLUMN zbxhist.partitions.from_clock IS 'First clock of its range';
 COMMENT ON COLUMN zbxhist.partitions.to_clock IS 'End of its range: the first clock that is not in it';
 COMMENT ON COLUMN zbxhist.partitions.from_time IS 'from_clock as a time';
@@ -159,8 +156,8 @@ SELECT c.parent,
   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
   CROSS JOIN LATERAL (
-       SELECT pg_catalog.count(*) FILTER (WHERE NOT l.is_packed OR l.is_runs) AS partitions,
-              pg_catalog.count(*) FILTER (WHERE l.is_packed AND NOT l.is_runs) AS packed_days,
+       SELECT pg_catalog.count(*) FILTER (WHERE NOT l.is_packed) AS partitions,
+              pg_catalog.count(*) FILTER (WHERE l.is_packed) AS packed_days,
               pg_catalog.count(*) FILTER (WHERE l.from_clock > pg_catalog.date_part('epoch', pg_catalog.now()))
                   AS partitions_ahead,
               pg_catalog.to_timestamp(pg_catalog.max(l.to_clock)) AS covered_until,

@@ -24,7 +24,6 @@
 #include "ingest/counters.h"
 #include "ingest/fast/fast_insert.h"
 #include "ingest/insert_triggers.h"
-#include "ingest/stored_keys.h"
 #include "maintenance/worker.h"
 #include "packed/changes/row_lock.h"
 #include "plan/item_scan.h"
@@ -56,7 +55,6 @@ _PG_init(void)
 
 	ZbxhistGucInit();
 	ZbxhistCountersInit();
-	ZbxhistStoredKeysInit();
 	ZbxhistInsertTriggersInit(zbxhist_route);
 	ZbxhistBatchInit();
 	ZbxhistRowLockInit();

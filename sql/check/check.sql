@@ -148,7 +148,6 @@ BEGIN
     RETURN QUERY SELECT * FROM zbxhist_internal.check_partitions(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_columns(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_packed(parent);
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_runs(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_archive(policy);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_rows(parent);
 END

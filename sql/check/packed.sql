@@ -28,12 +28,11 @@ BEGIN
     RETURN QUERY
         SELECT 'error', 'day_dropped', zbxhist_internal.object_list(array_agg(d.day::oid::text ORDER BY d.from_clock)),
                format('the table of a packed day of %s has been dropped, with %s values of the time from %s to %s.  A backup may have them.  Maintenance forgets the day, and notes that in zbxhist.lost_values',
-                      check_packed.parent, CASE WHEN bool_or(d.runs) THEN 'an unknown number of' ELSE sum(d.nrows)::text END,
+                      check_packed.parent, sum(d.nrows),
                       zbxhist_internal.format_time(to_timestamp(min(d.from_clock))),
                       zbxhist_internal.format_time(to_timestamp(max(d.to_clock)))), remedy
           FROM zbxhist.packed_day d
          WHERE d.parent = check_packed.parent AND NOT d.unpacked
-           AND NOT (d.runs AND d.from_clock > zbxhist_internal.current_clock())
            AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
         HAVING count(*) > 0;
     RETURN QUERY
@@ -126,8 +125,7 @@ BEGIN
     IF problem IS NOT NULL THEN
         RETURN QUERY SELECT 'info', 'not_packable', policy.parent::text,
             format('its partitions cannot be packed: %s.  They stay ordinary partitions, which does no harm', problem),
-            format('SELECT zbxhist.alter_parent(%L, never_pack => true%s);', policy.parent,
-                   CASE policy.ingest WHEN 'runs' THEN ', ingest => ''heap''' ELSE '' END);
+            format('SELECT zbxhist.alter_parent(%L, never_pack => true);', policy.parent);
         RETURN;
     END IF;
     RETURN QUERY
@@ -153,89 +151,3 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.check_packed IS 'The part of check that is about packed days, and partitions that ought to be (internal)';
-
--- What create_runs has made, and what INSERT wants of it: see
--- src/ingest/run_table.c and src/packed/runs/run_index.c.
-CREATE FUNCTION zbxhist_internal.altered_runs(runs regclass) RETURNS TABLE (problem text, remedy text)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    WITH made AS MATERIALIZED (
-        SELECT x.indexrelid::regclass AS index, x.indisvalid, c.columns
-          FROM pg_index x
-         CROSS JOIN LATERAL (SELECT zbxhist_internal.run_index_columns(x.indexrelid)) c (columns)
-         WHERE x.indrelid = runs
-            -- see check_partitions
-           AND (x.indisvalid OR c.columns IS NOT NULL AND NOT EXISTS (
-                   SELECT FROM pg_index o
-                    WHERE o.indrelid = runs AND o.indisvalid
-                      AND zbxhist_internal.run_index_columns(o.indexrelid) = c.columns)))
-    SELECT format('index %s is not valid', m.index), format('REINDEX INDEX %s;', m.index)
-      FROM made m WHERE m.columns IS NOT NULL AND NOT m.indisvalid
-     UNION ALL
-    SELECT format('it has no index (%s)', w.columns),
-           format('CREATE INDEX ON %s (%s) WHERE %s;', runs, w.columns, w.condition)
-      FROM zbxhist_internal.run_indexes() w
-     WHERE NOT EXISTS (SELECT FROM made m WHERE m.columns = w.columns)
-     UNION ALL
-    SELECT format('it has another index, %s', m.index), format('DROP INDEX %s;', m.index)
-      FROM made m
-     WHERE m.columns IS NULL
-        OR m.index <> (SELECT min(o.index::oid) FROM made o WHERE o.columns = m.columns)
-     UNION ALL
-    SELECT format('it has a trigger, "%s"', t.tgname), format('DROP TRIGGER %I ON %s;', t.tgname, runs)
-      FROM pg_trigger t WHERE t.tgrelid = runs AND NOT t.tgisinternal
-     UNION ALL
-    SELECT format('it has a constraint, "%s"', c.conname), format('ALTER TABLE %s DROP CONSTRAINT %I;', runs, c.conname)
-      FROM pg_constraint c WHERE c.conrelid = runs AND c.contype IN ('c', 'f') AND c.conname <> 'zbxhist_range'
-     UNION ALL
-    SELECT 'it has row security', format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', runs)
-      FROM pg_class k WHERE k.oid = runs AND k.relrowsecurity
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.altered_runs IS
-'What keeps values from being stored as runs in a table made for that, and the command that mends it (internal)';
-
-CREATE FUNCTION zbxhist_internal.check_runs(parent regclass) RETURNS SETOF zbxhist_internal.check_line
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    problem text;
-    hour    regclass;
-    waiting bigint;
-BEGIN
-    IF EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = check_runs.parent AND c.ingest = 'runs') THEN
-        problem := zbxhist_internal.why_no_runs(parent);
-        RETURN QUERY
-            SELECT 'warning', 'no_runs', parent::text,
-                   format('its new values are stored in ordinary partitions, for they cannot be stored as runs: %s.  If that is to stay, the command says so in its policy, too', problem),
-                   format('SELECT zbxhist.alter_parent(%L, ingest => ''heap'');', parent)
-             WHERE problem IS NOT NULL;
-    END IF;
-    RETURN QUERY
-        SELECT 'warning', 'runs_altered', d.day::text,
-               format('values of its time are stored in %s itself, and UPDATE and DELETE of those that it has fail, for it is not as zbxhist has made it: %s',
-                      check_runs.parent, a.problem),
-               a.remedy
-          FROM zbxhist.packed_day d
-         CROSS JOIN LATERAL (SELECT * FROM zbxhist_internal.altered_runs(d.day) r LIMIT 1) a
-         WHERE d.parent = check_runs.parent AND d.runs;
-    FOR hour IN
-        SELECT d.day
-          FROM zbxhist.packed_day d
-          JOIN pg_class k ON k.oid = d.day
-         WHERE d.parent = check_runs.parent AND d.runs AND has_table_privilege(k.oid, 'SELECT')
-           AND zbxhist_internal.own_pages(d.day) > 0
-         ORDER BY d.from_clock
-    LOOP
-        EXECUTE format('SELECT count(*) FROM ONLY %s WHERE batch IS NULL AND last_clock < %s', hour, zbxhist_internal.current_clock() - 600)
-           INTO waiting;
-        RETURN QUERY
-            SELECT 'warning', 'runs_not_merged', hour::text,
-                   format('%s runs have not been merged for ten minutes, which makes queries slow: a transaction has the table locked, or there is no worker process left for it (max_worker_processes is %s)',
-                          waiting, current_setting('max_worker_processes')),
-                   'CALL zbxhist.run_maintenance();'
-             WHERE waiting > 200;
-    END LOOP;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_runs IS
-'The part of check that is about hours whose values are stored as runs (internal)';

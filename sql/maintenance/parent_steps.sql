@@ -47,10 +47,10 @@ BEGIN
            AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
         RETURNING d.*
     LOOP
-        -- there are none in what has been unpacked, nor in an hour of runs to come
-        CONTINUE WHEN gone.unpacked OR gone.runs AND gone.from_clock > zbxhist_internal.current_clock();
+        -- there are none in what has been unpacked
+        CONTINUE WHEN gone.unpacked;
         INSERT INTO zbxhist.lost_values (parent, day, is_end, rows, problem)
-        VALUES (parent, gone.day::oid::text, false, CASE WHEN NOT gone.runs THEN gone.nrows END,
+        VALUES (parent, gone.day::oid::text, false, gone.nrows,
                 format('its table, with the values from %s to %s, has been dropped',
                        zbxhist_internal.format_time(to_timestamp(gone.from_clock)),
                        zbxhist_internal.format_time(to_timestamp(gone.to_clock))));

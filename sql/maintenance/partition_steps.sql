@@ -10,7 +10,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 'done';
     END IF;
-    made := zbxhist_internal.create_place(parent, gap.from_clock, gap.to_clock);
+    made := zbxhist_internal.create_range(parent, gap.from_clock, gap.to_clock);
     PERFORM zbxhist_internal.log_action(parent, 'premake', made::text);
     RETURN 'more';
 END
@@ -45,24 +45,22 @@ COMMENT ON FUNCTION zbxhist_internal.step_extend IS
 
 -- What comes is made before the lock is asked for, so that it is held for the
 -- moment of a drop.  A session that stores a row meanwhile stores it in what is there,
--- which then stays, or in the parent.  A table of runs is read as packed days are:
--- a reader of one may come to it next.
-CREATE FUNCTION zbxhist_internal.step_replace(parent regclass, place regclass, action text) RETURNS text
+-- which then stays, or in the parent.
+CREATE FUNCTION zbxhist_internal.step_split(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    label   CONSTANT text := place::text;
+    label   CONSTANT text := partition::text;
     covered record;
     piece   record;
     made    regclass[] := '{}';
     waited  interval;
 BEGIN
     -- another run may have done it, or its time has come
-    IF place NOT IN (SELECT zbxhist_internal.partitions_to_split(parent) WHERE action = 'split'
-                      UNION ALL SELECT zbxhist_internal.places_to_replace(parent) WHERE action = 'replace') THEN
+    IF partition NOT IN (SELECT zbxhist_internal.partitions_to_split(parent)) THEN
         RETURN 'done';
     END IF;
-    SELECT * INTO STRICT covered FROM zbxhist_internal.list_ranges(parent) r WHERE r.relation = place;
-    PERFORM zbxhist_internal.wait_for_readers(place);
+    SELECT * INTO STRICT covered FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_split.partition;
+    PERFORM zbxhist_internal.wait_for_readers(partition);
     FOR piece IN
         SELECT p.piece_from, p.piece_to
           FROM zbxhist.parent_config c,
@@ -72,28 +70,24 @@ BEGIN
                          UNION ALL
                         -- the rest is not due yet
                         SELECT m.middle, covered.to_clock WHERE m.middle < covered.to_clock) p
-         WHERE c.parent = step_replace.parent AND action = 'split'
-         UNION ALL
-        SELECT covered.from_clock, covered.to_clock WHERE action = 'replace'
-         ORDER BY piece_from
+         WHERE c.parent = step_split.parent
+         ORDER BY p.piece_from
     LOOP
-        made := made || zbxhist_internal.create_place(parent, piece.piece_from, piece.piece_to);
+        made := made || zbxhist_internal.create_range(parent, piece.piece_from, piece.piece_to);
     END LOOP;
-    waited := zbxhist_internal.lock_with_patience(VARIADIC CASE WHEN covered.is_packed
-        THEN ARRAY[zbxhist_internal.packed_table(parent), place] ELSE ARRAY[place] END);
-    PERFORM zbxhist_internal.refuse('55006', format('rows have just been stored in partition %s: it stays as it is', place))
-      WHERE zbxhist_internal.own_pages(place) > 0;
-    DELETE FROM zbxhist.packed_day d WHERE d.day = place;
-    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', place));
+    waited := zbxhist_internal.lock_with_patience(partition);
+    PERFORM zbxhist_internal.refuse('55006', format('rows have just been stored in partition %s: it stays as it is', partition))
+      WHERE zbxhist_internal.own_pages(partition) > 0;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, action, label, lock_wait => waited,
-        message => CASE action WHEN 'split' THEN format('%s partitions in its place', cardinality(made)) ELSE format('%s in its place', made[1]) END);
+    PERFORM zbxhist_internal.log_action(parent, 'split', label, lock_wait => waited,
+        message => format('%s partitions in its place', cardinality(made)));
     RETURN 'done';
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_replace IS
-'Maintenance: puts shorter partitions in the place of an empty one of a day to come (split), or a table of runs in that of a partition, or the other way round (replace) (internal)';
+COMMENT ON FUNCTION zbxhist_internal.step_split IS
+'Maintenance: puts shorter partitions in the place of an empty one of a day to come (internal)';
 
 -- A dump does not hold the dependencies.  What a new column contains in packed
 -- rows is noted by an event trigger, which may be disabled.  A session that

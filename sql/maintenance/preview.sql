@@ -43,7 +43,7 @@ BEGIN
         SELECT 'create', NULL::text, to_timestamp(w.from_clock), to_timestamp(w.to_clock),
                NULL::bigint, NULL::bigint
           FROM zbxhist_internal.wanted_ranges(policy) w;
-    RETURN QUERY SELECT * FROM zbxhist_internal.preview_steps(policy, '{split,replace,move}');
+    RETURN QUERY SELECT * FROM zbxhist_internal.preview_steps(policy, '{split,move}');
     extend := zbxhist_internal.next_existing_range(policy);
     IF extend.from_clock IS NOT NULL THEN
         RETURN QUERY
@@ -132,4 +132,4 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.preview IS
-'What the next maintenance would create, split, replace, move, pack, merge, compact, repack, archive, write in another tablespace (set_tablespace) and drop, with rows (an estimate) and bytes; a row for all partitions of a day';
+'What the next maintenance would create, split, move, pack, merge, compact, repack, archive, write in another tablespace (set_tablespace) and drop, with rows (an estimate) and bytes; a row for all partitions of a day';

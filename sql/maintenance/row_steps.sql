@@ -8,7 +8,7 @@ DECLARE
     batch record;
 BEGIN
     SELECT * INTO entry FROM zbxhist.packed_day d
-     WHERE d.parent = step_merge.parent AND d.day = step_merge.day AND d.partition IS NULL AND NOT d.runs
+     WHERE d.parent = step_merge.parent AND d.day = step_merge.day AND d.partition IS NULL
        FOR UPDATE;
     IF NOT FOUND OR NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = day) THEN
         RETURN 'done';
@@ -47,27 +47,6 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.step_merge IS
 'Maintenance: merges a batch of rows from the parent into their packed day (internal)';
-
--- The worker that INSERTs start does the same, see src/maintenance/merger.c; what
--- is in the way is gone by the next run.
-CREATE FUNCTION zbxhist_internal.step_merge_runs(parent regclass, runs regclass) RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    merged bigint;
-BEGIN
-    -- it may have been packed or dropped
-    IF NOT EXISTS (SELECT FROM zbxhist.packed_day d
-                     JOIN pg_class k ON k.oid = d.day
-                    WHERE d.parent = step_merge_runs.parent AND d.day = step_merge_runs.runs AND d.runs) THEN
-        RETURN 'done';
-    END IF;
-    merged := zbxhist_internal.merge_runs(runs);
-    RETURN CASE WHEN merged < 0 THEN 'wait' WHEN merged > 0 THEN 'more' ELSE 'done' END;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_merge_runs IS
-'Maintenance: merges runs of an hour of which there are many (internal)';
 
 -- A parent of more than 1 GB is not cleaned row by row: its rows wait until all
 -- of them are past retention, and then one TRUNCATE takes them.
@@ -111,7 +90,7 @@ COMMENT ON FUNCTION zbxhist_internal.step_expire IS
 'Maintenance: deletes a batch of rows past retention from the parent itself (internal)';
 
 -- Maintenance: notes for which partitions no row is in the parent.
--- Finds out for which partitions, and tables of runs, the parent has no rows, so
+-- Finds out for which partitions the parent has no rows, so
 -- that inserts need not look there, see src/rows/stray.c.  What a transaction that
 -- did not know the partition yet puts into the parent is not to be seen before it
 -- ends, so a partition is verified when all those have ended that ran when it
@@ -132,8 +111,8 @@ BEGIN
     DELETE FROM zbxhist.partition_state s
      WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.partition);
     INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, from_clock, to_clock)
-    SELECT t.relation, step_verify.parent, present || 'prepared'::text, t.from_clock, t.to_clock
-      FROM zbxhist_internal.list_ranges(parent) t WHERE t.is_runs OR NOT t.is_packed
+    SELECT t.partition, step_verify.parent, present || 'prepared'::text, t.from_clock, t.to_clock
+      FROM zbxhist.list_partitions(parent) t
         ON CONFLICT ON CONSTRAINT partition_state_pkey
         DO UPDATE SET from_clock = excluded.from_clock, to_clock = excluded.to_clock
      WHERE s.to_clock IS NULL;
@@ -164,7 +143,7 @@ BEGIN
         RETURN 'more';
     END IF;
     SELECT zbxhist_internal.waiting_clock(parent, min(t.from_clock), max(t.to_clock), true) INTO newest
-      FROM zbxhist_internal.list_ranges(parent) t WHERE t.is_runs OR NOT t.is_packed;
+      FROM zbxhist.list_partitions(parent) t;
     IF looking THEN
         PERFORM zbxhist_internal.lock_strays(parent);
         IF EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = step_verify.parent) THEN
@@ -176,8 +155,8 @@ BEGIN
     UPDATE zbxhist.partition_state s
        SET settling = CASE WHEN s.settling && present THEN s.settling END,
            verified = CASE WHEN t.from_clock > newest OR newest IS NULL THEN version END
-      FROM zbxhist_internal.list_ranges(step_verify.parent) t
-     WHERE s.partition = t.relation AND (t.is_runs OR NOT t.is_packed) AND NOT coalesce(s.settling && present, false);
+      FROM zbxhist.list_partitions(step_verify.parent) t
+     WHERE s.partition = t.partition AND NOT coalesce(s.settling && present, false);
     RETURN 'done';
 END
 $$;

@@ -48,11 +48,9 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('owner', 'premake', 'split', 'replace', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'merge_runs', 'repack', 'compact', 'archive')
+    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack', 'compact', 'archive')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
-                    WHERE c.parent = run_step.parent AND NOT c.routing)
-       -- runs are packed before they are unpacked
-       AND NOT (step = 'pack' AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = relation AND d.runs)) THEN
+                    WHERE c.parent = run_step.parent AND NOT c.routing) THEN
         RETURN 'done';
     END IF;
     -- rows are moved past triggers: who copies one of the tables would not learn of it
@@ -71,7 +69,6 @@ BEGIN
             PERFORM zbxhist_internal.require_parent(parent);
         END IF;
         EXECUTE format('SELECT zbxhist_internal.%s', CASE
-            WHEN step IN ('split', 'replace') THEN 'step_replace($1, $2, $3)'
             WHEN step IN ('move', 'undo_move') THEN 'step_move($1, $2, $3)'
             WHEN step IN ('repack', 'compact') THEN 'step_rewrite($1, $2, $3)'
             ELSE quote_ident('step_' || step) || CASE WHEN relation IS NULL THEN '($1)' ELSE '($1, $2)' END END) INTO answer USING parent, relation, step;
@@ -209,7 +206,6 @@ BEGIN
                                                WHERE t.tgrelid = targets_of.parent AND t.tgname = 'zzz_zbxhist_route'
                                                  AND t.tgenabled <> 'D' AND t.xmin = s.verified)))
         WHEN 'split' THEN ARRAY(SELECT zbxhist_internal.partitions_to_split(parent))
-        WHEN 'replace' THEN ARRAY(SELECT zbxhist_internal.places_to_replace(parent))
         WHEN 'align' THEN ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent))
         WHEN 'index' THEN ARRAY(SELECT u.relation FROM zbxhist_internal.unfinished_indexes(parent) u
                                  WHERE u.is_dropped
@@ -220,16 +216,12 @@ BEGIN
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
         WHEN 'merge' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
                                  WHERE zbxhist_internal.has_same_columns(targets_of.parent, w))
-        WHEN 'merge_runs' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
-                                      WHERE d.parent = targets_of.parent AND d.runs
-                                        AND pg_relation_size(d.day) > 0
-                                      ORDER BY d.from_clock)
         WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
                                   WHERE zbxhist_internal.may_repack(parent))
         WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
         WHEN 'archive' THEN ARRAY(SELECT a.day FROM zbxhist_internal.archivable_days(parent) a)
         WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
-                                  WHERE d.parent = targets_of.parent AND NOT d.runs
+                                  WHERE d.parent = targets_of.parent
                                     AND (d.partition IS NOT NULL
                                          OR NOT EXISTS (SELECT FROM zbxhist.parent_config c
                                                       WHERE c.parent = targets_of.parent AND c.routing)
@@ -246,7 +238,7 @@ BEGIN
                                          WHERE zbxhist_internal.has_archive(parent))
         ELSE '{NULL}' END;
     -- who may not give them to the owner of the table, see step_owner, may do nothing else
-    IF result <> '{}' AND step IN ('split', 'replace', 'align', 'index', 'drop', 'pack', 'merge', 'merge_runs', 'repack', 'archive') THEN
+    IF result <> '{}' AND step IN ('split', 'align', 'index', 'drop', 'pack', 'merge', 'repack', 'archive') THEN
         result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
                          WHERE w.relation NOT IN (SELECT zbxhist_internal.foreign_children(parent))
                          ORDER BY w.place);
@@ -383,8 +375,8 @@ BEGIN
         RETURN;
     END IF;
     FOREACH step IN ARRAY CASE answer WHEN 'unfit' THEN '{end}'::text[]
-        ELSE '{owner,premake,split,replace,attach,trigger,align,unpack,move,drop,pack,index,merge,truncate,expire,
-               merge_runs,verify,compact,repack,archive,archive_clean,archive_reach,inspect,measure,end}' END
+        ELSE '{owner,premake,split,attach,trigger,align,unpack,move,drop,pack,index,merge,truncate,expire,
+               verify,compact,repack,archive,archive_clean,archive_reach,inspect,measure,end}' END
     LOOP
         CONTINUE WHEN step IN ('move', 'merge', 'truncate', 'expire') AND zbxhist_internal.own_pages(parent) = 0
                       OR step = 'expire' AND answer NOT IN ('done', 'postponed');

@@ -85,8 +85,7 @@ COMMENT ON FUNCTION zbxhist_internal.step_undo_end IS
 CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
-    partition pg_catalog.regclass;
-    answer    pg_catalog.text;
+    answer pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     IF EXISTS (SELECT FROM zbxhist.auditlog_config c WHERE c.parent = undo.parent) THEN
@@ -97,11 +96,6 @@ BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     CALL zbxhist_internal.repeat_step(parent, 'owner', ARRAY[NULL::regclass], false, answer);
     CALL zbxhist_internal.repeat_step(parent, 'undo_begin', ARRAY[NULL::regclass], false, answer);
-    -- hours of runs
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
-        EXIT WHEN answer NOT IN ('done', 'more', 'wait');
-        CALL zbxhist_internal.repeat_step(parent, 'pack', ARRAY[partition], false, answer);
-    END LOOP;
     CALL zbxhist_internal.unpack_due(parent, answer);
     -- a second round for rows of transactions that began before the first
     FOR round IN 1 .. 3 LOOP
@@ -117,7 +111,6 @@ BEGIN
         RAISE NOTICE 'table % is not a plain table yet: % partitions and % packed days are left', parent,
                      cardinality(zbxhist_internal.work_list(parent, 'undo_move')),
                      cardinality(zbxhist_internal.work_list(parent, 'unpack'))
-                       + cardinality(zbxhist_internal.work_list(parent, 'pack'))
             USING DETAIL = 'Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log.  All rows can be read at any time.',
                   HINT = format('CALL zbxhist.undo(%L);', parent);
     END IF;

@@ -71,7 +71,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
                   max(q.to_clock) AS until, min(q.from_clock) AS oldest, min(q.to_clock) AS first_end,
                   sum(CASE WHEN q.relation <> ALL (locked) THEN pg_total_relation_size(q.relation) END)::bigint AS bytes
              FROM zbxhist_internal.list_ranges(c.parent) q
-            WHERE NOT q.is_packed OR q.is_runs) h
+            WHERE NOT q.is_packed) h
      CROSS JOIN LATERAL (
            SELECT count(*) AS days, coalesce(sum(d.nrows), 0)::bigint AS rows,
                   coalesce(sum(d.packed_bytes) FILTER (WHERE a.copy IS NULL), 0)::bigint AS bytes,
@@ -83,7 +83,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
                   max(d.to_clock) FILTER (WHERE a.copy IS NOT NULL) AS archived_until
              FROM zbxhist.packed_day d
              LEFT JOIN zbxhist.archive_copy a ON a.copy = d.archive_copy
-            WHERE d.parent = c.parent AND NOT d.unpacked AND NOT d.runs) p
+            WHERE d.parent = c.parent AND NOT d.unpacked) p
      CROSS JOIN LATERAL (SELECT CASE WHEN c.parent <> ALL (locked) THEN pg_total_relation_size(c.parent) END AS bytes) own
      CROSS JOIN LATERAL zbxhist_internal.waiting_rows(c.parent) w
      -- few are looked at, of many maintenance knows
@@ -96,7 +96,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
      CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
       LEFT JOIN LATERAL (
            SELECT round(d.nrows::numeric / (d.to_clock - d.from_clock), 2) AS rate
-             FROM zbxhist.packed_day d WHERE d.parent = c.parent AND NOT d.unpacked AND NOT d.runs AND d.nrows > 0
+             FROM zbxhist.packed_day d WHERE d.parent = c.parent AND NOT d.unpacked AND d.nrows > 0
             ORDER BY d.from_clock DESC LIMIT 1) l ON true
      CROSS JOIN LATERAL (
            SELECT jsonb_object_agg(q.path, q.values_stored) AS ways

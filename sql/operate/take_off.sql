@@ -13,8 +13,7 @@ BEGIN
     SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock, r.is_packed), '{}') AS relations,
            least(min(r.from_clock), midnight) AS from_clock, greatest(max(r.to_clock), midnight + 86400) AS to_clock,
            count(*) FILTER (WHERE NOT r.is_packed) AS partitions, count(*) FILTER (WHERE r.is_packed) AS packed,
-           coalesce(sum(CASE WHEN d.runs THEN pg_relation_size(r.relation) / 10
-                             WHEN d.unpacked THEN 0
+           coalesce(sum(CASE WHEN d.unpacked THEN 0
                              ELSE coalesce(d.nrows, zbxhist_internal.probable_rows(r.relation)) END), 0)::bigint AS rows,
            coalesce(sum(pg_total_relation_size(r.relation)), 0) AS bytes
       INTO found
@@ -117,10 +116,6 @@ BEGIN
         hint => format('SELECT zbxhist.create_partition(%L, %L);', parent, to_char(day, 'YYYY-MM-DD')))
       WHERE place.relations = '{}';
     RAISE NOTICE 'detaching values of table % %', parent, place.detail;
-    -- runs are packed before they are unpacked
-    days := ARRAY(SELECT d.day FROM zbxhist.packed_day d WHERE d.day = ANY (place.relations) AND d.runs);
-    CALL zbxhist_internal.repeat_by_hand(parent, 'pack', days);
-    CALL zbxhist_internal.next_transaction();
     days := ARRAY(SELECT r.relation FROM zbxhist_internal.ranges_of_day(parent, day) r WHERE r.is_packed);
     CALL zbxhist_internal.repeat_step(parent, 'unpack', days, true, answer);
     CALL zbxhist_internal.next_transaction();

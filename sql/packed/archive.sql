@@ -123,7 +123,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
      WHERE c.parent = archivable_days.parent AND c.routing AND c.archive_server IS NOT NULL
        AND ceil(d.to_clock / 86400.0) * 86400 <= zbxhist_internal.clock_before(c.archive_after)
        AND d.from_clock >= coalesce(cutoff, d.from_clock)
-       AND d.partition IS NULL AND NOT d.runs AND d.nrows > 0 AND d.archive_copy IS NULL AND NOT d.kept_here
+       AND d.partition IS NULL AND d.nrows > 0 AND d.archive_copy IS NULL AND NOT d.kept_here
        AND NOT EXISTS (SELECT FROM zbxhist_internal.why_no_archive(c.parent, c.archive_server))
        AND NOT EXISTS (SELECT FROM zbxhist_internal.wasteful_days(c.parent) w WHERE w.day = d.day)
        AND NOT EXISTS (SELECT FROM zbxhist_internal.compactable_days(c.parent) o WHERE d.day = ANY (o.days))
@@ -283,7 +283,7 @@ DECLARE
     made   zbxhist.archive_copy;
 BEGIN
     SELECT d.* INTO entry FROM zbxhist.packed_day d
-     WHERE d.parent = archive_day.parent AND d.day = archive_day.day AND d.partition IS NULL AND NOT d.runs
+     WHERE d.parent = archive_day.parent AND d.day = archive_day.day AND d.partition IS NULL
        AND d.archive_copy IS NULL
        FOR UPDATE;
     IF NOT FOUND THEN

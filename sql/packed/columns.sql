@@ -100,7 +100,7 @@ BEGIN
                    FROM pg_attribute l WHERE l.attrelid = d.day)))
        FROM zbxhist_internal.new_columns(packed) n
        JOIN zbxhist.packed_day d ON d.parent = note_columns.parent AND d.day <> note_columns.day
-       JOIN pg_attribute a ON a.attrelid = d.day AND a.attname = n AND a.attnum > 6 + d.runs::integer AND NOT a.attisdropped;
+       JOIN pg_attribute a ON a.attrelid = d.day AND a.attname = n AND a.attnum > 6 AND NOT a.attisdropped;
     PERFORM zbxhist_internal.execute_as_owner(packed, format('ALTER FOREIGN TABLE %s %s', packed,
                 string_agg(format('ALTER COLUMN %I OPTIONS (ADD packed %L)', a.attname, a.attname), ', ')))
        FROM pg_attribute a

@@ -23,7 +23,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
           FROM zbxhist.parent_config c
           JOIN pg_class p ON p.oid = c.parent
          CROSS JOIN zbxhist_internal.cutoff_clock(c.parent) AS cutoff
-          JOIN short s ON s.partition IS NULL AND NOT s.runs AND s.archive_copy IS NULL
+          JOIN short s ON s.partition IS NULL AND s.archive_copy IS NULL
           JOIN pg_class k ON k.oid = s.day AND k.relowner = p.relowner
          WHERE c.parent = compactable_days.parent AND c.routing
            AND zbxhist_internal.packed_table(c.parent) IS NOT NULL
@@ -47,7 +47,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
                         WHERE p.from_clock < c.midnight + 86400 AND p.to_clock > c.midnight
                           AND zbxhist_internal.not_packable(compactable_days.parent, p.partition) IS NULL)
            AND NOT EXISTS (SELECT FROM short s
-                            WHERE s.midnight = c.midnight AND (s.partition IS NOT NULL OR s.runs)))
+                            WHERE s.midnight = c.midnight AND s.partition IS NOT NULL))
      GROUP BY c.midnight, c.run, CASE WHEN c.total > 96 THEN floor(c.from_clock / 3600.0) END
     HAVING count(*) > 1
        -- also if it has been tried in vain
@@ -91,7 +91,7 @@ BEGIN
     result := ARRAY(SELECT c.days[1] FROM zbxhist_internal.compactable_days(parent, true) c
                      WHERE c.from_clock >= midnight AND c.to_clock <= midnight + 86400);
     SELECT count(*) INTO present FROM zbxhist.packed_day d
-     WHERE d.parent = compact.parent AND NOT d.runs
+     WHERE d.parent = compact.parent
        AND d.to_clock > midnight AND d.from_clock < midnight + 86400;
     looking := format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
     PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not packed', to_char(day, 'YYYY-MM-DD'), parent),

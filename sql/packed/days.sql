@@ -104,23 +104,20 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.altered_days IS
 'The packed days from before a change of columns whose rows wait in the parent, which one run of maintenance unpacks, and packs again (internal)';
 
--- The columns of the parent follow the six of a packed day, or the seven of a
--- table of runs; nothing is ever stored in them.  They say what the packed rows
--- are made of, and stay as they are when the parent is altered: one that has been
--- renamed has its former name.  Groups are not decoded as changes, so without a replica identity
--- nothing can follow them so and put its copy in the table's place.  By its column "run" a table of runs is known, and
--- it has no key.
+-- The columns of the parent follow the six of a packed day; nothing is ever
+-- stored in them.  They say what the packed rows are made of, and stay as they are
+-- when the parent is altered: one that has been renamed has its former name.
+-- Groups are not decoded as changes, so without a replica identity nothing can
+-- follow them so and put its copy in the table's place.
 CREATE FUNCTION zbxhist_internal.create_day_of_range(
-    parent regclass, stem name, from_clock bigint, to_clock bigint, persistence "char", runs boolean DEFAULT false)
+    parent regclass, stem name, from_clock bigint, to_clock bigint, persistence "char")
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
 SET client_min_messages = warning SET max_parallel_maintenance_workers = 0 AS $$
 DECLARE
     new_name CONSTANT name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, stem);
-    payload  CONSTANT name := CASE WHEN runs THEN 'run' ELSE 'payload' END;
     source   record;
     columns  text;
-    key      text;
     place    text;
     result   regclass;
 BEGIN
@@ -137,34 +134,32 @@ BEGIN
       LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(create_day_of_range.parent)) c
                 ON c.column_name = a.attname
      WHERE a.attrelid = create_day_of_range.parent AND a.attnum > 0 AND NOT a.attisdropped;
-    source.spcname := coalesce(CASE WHEN NOT runs THEN zbxhist_internal.due_tablespace(parent, to_clock) END, source.spcname);
+    source.spcname := coalesce(zbxhist_internal.due_tablespace(parent, to_clock), source.spcname);
     place := CASE WHEN source.spcname IS NOT NULL THEN format('TABLESPACE %I', source.spcname) ELSE '' END;
-    key := CASE WHEN NOT runs THEN
-               'PRIMARY KEY (first_itemid, first_clock) WITH (fillfactor = 100)'
-               || CASE WHEN place <> '' THEN ' USING INDEX ' || place ELSE '' END || ', ' END;
     EXECUTE format(
         'CREATE %sTABLE zbxhist_packed.%I ('
         'first_itemid bigint NOT NULL, first_clock integer NOT NULL, '
         'last_itemid bigint NOT NULL, last_clock integer NOT NULL, '
-        'nrows integer NOT NULL, %I bytea NOT NULL%s%s, %s%s) '
+        'nrows integer NOT NULL, payload bytea NOT NULL%s, '
+        'PRIMARY KEY (first_itemid, first_clock) WITH (fillfactor = 100)%s, %s) '
         'WITH (fillfactor = 100, toast_tuple_target = 8160) %s',
-        CASE WHEN persistence = 'u' THEN 'UNLOGGED ' ELSE '' END, new_name, payload,
-        CASE WHEN runs THEN ', batch bigint' ELSE '' END, columns, key,
+        CASE WHEN persistence = 'u' THEN 'UNLOGGED ' ELSE '' END, new_name, columns,
+        CASE WHEN place <> '' THEN ' USING INDEX ' || place ELSE '' END,
         zbxhist_internal.day_constraint(from_clock, to_clock), place);
     result := format('zbxhist_packed.%I', new_name)::regclass;
-    EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STORAGE EXTERNAL, REPLICA IDENTITY NOTHING', result, payload);
+    EXECUTE format('ALTER TABLE %s ALTER COLUMN payload SET STORAGE EXTERNAL, REPLICA IDENTITY NOTHING', result);
     PERFORM zbxhist_internal.own_alone(result, source.relowner);
     RETURN result;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.create_day_of_range IS
-'Creates the empty table of a packed day, or one for runs, for a range of clocks (internal)';
+'Creates the empty table of a packed day for a range of clocks (internal)';
 
 -- It has the columns with which the day was packed, whatever those of the
 -- parent are now, and is stored as the day is, and where it is unless the policy
--- wants it elsewhere, but for what tables of runs have for themselves.  Constraints that its owner may have given to the day
--- are not evaluated by somebody else.
+-- wants it elsewhere.  Constraints that its owner may have given to the day are not
+-- evaluated by somebody else.
 CREATE FUNCTION zbxhist_internal.create_day_like(parent regclass, day regclass, from_clock bigint, to_clock bigint)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''

@@ -63,31 +63,14 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_tem
          WHERE c.parent = packable_partitions.parent AND c.routing
            AND (packable_partitions.relation IS NULL OR p.partition = packable_partitions.relation)
            AND p.to_clock <= closed AND p.to_clock > coalesce(cutoff, -2147483648)
-           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition)),
-    -- what is to be unpacked is packed first
-    altered AS MATERIALIZED (
-        SELECT zbxhist_internal.altered_days(packable_partitions.parent) AS day),
-    over AS (
-        SELECT r.day, r.from_clock
-          FROM zbxhist.parent_config c
-         CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
-         CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
-          JOIN zbxhist.packed_day r ON r.parent = c.parent AND r.runs AND r.partition IS NULL
-         WHERE c.parent = packable_partitions.parent
-           AND (packable_partitions.relation IS NULL OR r.day = packable_partitions.relation)
-           AND CASE WHEN NOT c.routing
-                         OR r.to_clock <= closed AND (r.to_clock > coalesce(cutoff, -2147483648)
-                                                      OR c.retention_action = 'detach') THEN true
-                    ELSE r.day IN (SELECT a.day FROM altered a) END)
-    (SELECT d.partition FROM due d
+           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition))
+    SELECT d.partition FROM due d
      WHERE zbxhist_internal.not_packable(packable_partitions.parent, d.partition) IS NULL
-     ORDER BY d.from_clock)
-     UNION ALL
-    (SELECT o.day FROM over o ORDER BY o.from_clock)
+     ORDER BY d.from_clock
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.packable_partitions IS
-'The partitions and hours of runs whose time to be packed has come, oldest first, or one of them, if it has (internal)';
+'The partitions whose time to be packed has come, oldest first, or one of them, if it has (internal)';
 
 CREATE FUNCTION zbxhist_internal.describe_left_out(left_out bigint, problem text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -142,9 +125,7 @@ DECLARE
 BEGIN
     SELECT p.from_clock, p.to_clock INTO covered
       FROM zbxhist.list_partitions(parent) p WHERE p.partition = pack_partition.partition;
-    IF NOT FOUND AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = pack_partition.partition AND d.runs) THEN
-        RETURN zbxhist_internal.rewrite_days(parent, 'pack', ARRAY[partition]);
-    ELSIF NOT FOUND THEN
+    IF NOT FOUND THEN
         RETURN 'done';
     END IF;
     PERFORM zbxhist_internal.refuse_overlap(parent, partition);
@@ -213,12 +194,12 @@ BEGIN
     -- some of a day's partitions may be packed already, or not be over yet
     SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock), '{}') INTO result
       FROM zbxhist_internal.ranges_of_day(parent, day) r
-     WHERE (NOT r.is_packed OR r.is_runs) AND r.to_clock <= zbxhist_internal.current_clock()
+     WHERE NOT r.is_packed AND r.to_clock <= zbxhist_internal.current_clock()
        AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
                         WHERE d.parent = pack.parent
                           AND d.day <> r.relation
                           AND d.from_clock < r.to_clock AND d.to_clock > r.from_clock)
-       AND (r.is_packed OR zbxhist_internal.not_packable(parent, r.relation) IS NULL);
+       AND zbxhist_internal.not_packable(parent, r.relation) IS NULL;
     IF result = '{}' THEN
         SELECT * INTO covered FROM zbxhist_internal.ranges_of_day(parent, day) r
          ORDER BY r.is_packed DESC, r.from_clock LIMIT 1;
@@ -228,7 +209,7 @@ BEGIN
         END IF;
         PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is packed already', to_char(day, 'YYYY-MM-DD'), parent),
             detail => format('Its table is %s.', covered.relation))
-          WHERE covered.is_packed AND NOT covered.is_runs;
+          WHERE covered.is_packed;
         PERFORM zbxhist_internal.refuse('55000', format('partition %s is not closed yet', covered.relation),
             detail => format('Its time ends at %s.', zbxhist_internal.format_time(to_timestamp(covered.to_clock))),
             hint => 'Only a partition whose time has gone by can be packed.')

@@ -8,13 +8,6 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_merge_
 COMMENT ON FUNCTION zbxhist_internal.merge_rows IS
 'Moves rows of a parent alone that have these clocks into their packed day; those whose key the day has with other values, or that are too many of one item and second, stay.  Of what is archived it has what a call with only_fetch has fetched in the same transaction (internal)';
 
-CREATE FUNCTION zbxhist_internal.merge_runs(runs regclass, enough integer DEFAULT 64, batch_rows integer DEFAULT 131072)
-RETURNS bigint
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_merge_runs';
-
-COMMENT ON FUNCTION zbxhist_internal.merge_runs IS
-'Writes the runs of a table anew, as fewer and larger ones, if there are that many small ones, or enough of a larger size, of which about so many rows are merged at once; returns how many were merged, -1 while somebody else has the table''s lock (internal)';
-
 -- The days may be changed meanwhile: the caller compares their versions with
 -- day_version() when nobody can change them any more.
 CREATE FUNCTION zbxhist_internal.repack_rows(
@@ -69,7 +62,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog,
                d.packed_bytes::float8 / nullif(d.packed_rows, 0) AS row_bytes,
                d.packed_rows >= d.nrows / 2 AS is_known
           FROM zbxhist.packed_day d
-         WHERE d.parent = wasteful_days.parent AND d.partition IS NULL AND NOT d.runs AND d.archive_copy IS NULL),
+         WHERE d.parent = wasteful_days.parent AND d.partition IS NULL AND d.archive_copy IS NULL),
     usual AS (
         SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY d.bytes::float8 / d.nrows) AS row_bytes
           FROM days d WHERE d.nrows > 0)
@@ -238,21 +231,8 @@ BEGIN
            sum(pg_total_relation_size(e.day))::bigint AS bytes
       INTO covered FROM unnest(entries) e;
     precision := zbxhist_internal.due_precision(parent, covered.to_clock);
-    IF entries[1].runs THEN
-        -- from now on its values stay as they are, and new ones are kept in the parent
-        PERFORM zbxhist_internal.lock_patiently(days[1]);
-        PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
-        EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', days[1]);
-        PERFORM zbxhist_internal.wait_for_transactions();
-    END IF;
     BEGIN
         new_day := zbxhist_internal.create_day_like(parent, days[1], covered.from_clock, covered.to_clock);
-        IF entries[1].runs THEN
-            PERFORM zbxhist_internal.execute_as_owner(
-                new_day, format('ALTER TABLE %s RENAME COLUMN run TO payload', new_day));
-            PERFORM zbxhist_internal.execute_as_owner(
-                new_day, format('ALTER TABLE %s DROP COLUMN batch', new_day));
-        END IF;
         kept := zbxhist_internal.kept_items(parent);
         IF action = 'unarchive' THEN
             precision := NULL;
@@ -268,9 +248,8 @@ BEGIN
     DELETE FROM zbxhist.packed_day d WHERE d.day = ANY (days[2:]);
     UPDATE zbxhist.packed_day d
        SET day = new_day, from_clock = covered.from_clock, to_clock = covered.to_clock,
-           nrows = written.rows, runs = false, heap_bytes = coalesce(covered.heap_bytes, covered.bytes),
-           packed_at = CASE WHEN d.runs THEN clock_timestamp() ELSE covered.packed_at END,
-           packed_rows = written.rows, packed_bytes = zbxhist_internal.day_bytes(new_day),
+           nrows = written.rows, heap_bytes = coalesce(covered.heap_bytes, covered.bytes),
+           packed_at = covered.packed_at, packed_rows = written.rows, packed_bytes = zbxhist_internal.day_bytes(new_day),
            merged_at = covered.merged_at, repacked_at = clock_timestamp(), not_compacted = NULL,
            time_precision = greatest(precision, covered.time_precision),
            archive_copy = NULL, kept_here = d.kept_here OR action = 'unarchive'

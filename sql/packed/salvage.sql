@@ -95,7 +95,7 @@ CREATE PROCEDURE zbxhist.salvage(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', zbxhist_internal.days_to_unpack(parent, day, true));
+    CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
 

@@ -6,8 +6,7 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_unpack
 COMMENT ON FUNCTION zbxhist_internal.unpack_rows IS
 'Moves all rows of a packed day into a partition and returns their number (internal)';
 
-CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date, with_runs boolean DEFAULT false)
-RETURNS regclass[]
+CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     result regclass[];
@@ -15,7 +14,7 @@ BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     SELECT array_agg(r.relation ORDER BY r.from_clock) INTO result
       FROM zbxhist_internal.ranges_of_day(parent, day) r
-     WHERE r.is_packed AND (with_runs OR NOT r.is_runs);
+     WHERE r.is_packed;
     PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not packed', to_char(day, 'YYYY-MM-DD'), parent),
         hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent))
       WHERE result IS NULL;
@@ -24,7 +23,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.days_to_unpack IS
-'The packed tables of a day, those of runs only if asked for; an error if there are none (internal)';
+'The packed tables of a day; an error if there are none (internal)';
 
 CREATE PROCEDURE zbxhist.unpack(parent regclass, day date)
 LANGUAGE plpgsql AS $$

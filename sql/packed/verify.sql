@@ -68,14 +68,14 @@ BEGIN
       FROM zbxhist.packed_day d
       JOIN pg_class k ON k.oid = d.day
       LEFT JOIN zbxhist.verified_day v ON v.day = d.day
-     WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND NOT d.runs AND d.archive_copy IS NULL;
+     WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND d.archive_copy IS NULL;
     FOR due IN
         SELECT d.day, pg_relation_size(d.day) AS bytes
           FROM zbxhist.packed_day d
           JOIN pg_class k ON k.oid = d.day
           LEFT JOIN zbxhist.verified_day v ON v.day = d.day
          CROSS JOIN LATERAL (SELECT coalesce(v.verified_at, greatest(d.packed_at, d.repacked_at)) AS moment) l
-         WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND NOT d.runs AND d.archive_copy IS NULL
+         WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND d.archive_copy IS NULL
            AND l.moment < present - least(period, interval '1 day')
          ORDER BY l.moment, d.from_clock
     LOOP

@@ -87,7 +87,7 @@ BEGIN
         SELECT d.day
           FROM zbxhist_internal.waiting_span(waiting_days.parent, true) w
           JOIN zbxhist.packed_day d ON d.to_clock > w.oldest AND d.from_clock <= w.newest
-         WHERE d.parent = waiting_days.parent AND d.partition IS NULL AND NOT d.runs
+         WHERE d.parent = waiting_days.parent AND d.partition IS NULL
            AND (coalesce(d.merged_at < clock_timestamp() - interval '6 hours', true)
                 OR coalesce(zbxhist_internal.count_waiting(waiting_days.parent, d.from_clock, d.to_clock)
                             >= d.nrows / 10,

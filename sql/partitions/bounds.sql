@@ -25,15 +25,13 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 30 AS 'MODULE_PATHNAME', 'zbxhist_li
 COMMENT ON FUNCTION zbxhist.list_partitions IS
 'The partitions of a managed table with their clock ranges, oldest first';
 
--- and which of these are
--- tables of runs, which take the rows of an INSERT as partitions do.
 CREATE FUNCTION zbxhist_internal.list_ranges(parent regclass)
-RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean, is_runs boolean)
+RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT p.partition, p.from_clock, p.to_clock, false, false
+    SELECT p.partition, p.from_clock, p.to_clock, false
       FROM zbxhist.list_partitions(parent) p
      UNION ALL
-    SELECT d.day, d.from_clock, d.to_clock, true, d.runs
+    SELECT d.day, d.from_clock, d.to_clock, true
       FROM zbxhist.packed_day d
      WHERE d.parent = list_ranges.parent
 $$;

@@ -1,6 +1,6 @@
 -- sql/partitions/clone.sql
 
--- The first six columns of a day's table are its own, of one of runs seven.
+-- The first six columns of a day's table are its own.
 CREATE FUNCTION zbxhist_internal.has_same_columns(parent regclass, day regclass) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -15,8 +15,7 @@ BEGIN
          WHERE NOT a.attisdropped
            AND (a.attrelid = parent AND a.attnum > 0
                 OR a.attrelid = day
-                   AND a.attnum > 6 + coalesce((SELECT d.runs::integer FROM zbxhist.packed_day d
-                                                 WHERE d.day = has_same_columns.day), 0)
+                   AND a.attnum > 6
                    AND a.attname NOT IN (SELECT zbxhist_internal.new_columns(zbxhist_internal.packed_table(parent)))));
 END
 $$;

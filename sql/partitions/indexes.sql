@@ -125,7 +125,6 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
                       AND regexp_replace(zbxhist_internal.describe_index(o.indexrelid), '^primary', 'unique')
                           = regexp_replace(zbxhist_internal.describe_index(x.indexrelid), '^primary', 'unique'))
            OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = x.indrelid)
-              AND zbxhist_internal.run_index_columns(x.indexrelid) IS NULL
               AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid)
       FROM pg_index x
      WHERE NOT x.indisvalid
@@ -142,24 +141,3 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.unfinished_indexes IS
 'The indexes of a managed table, its partitions and packed days, or of one of these, that were not built to their end, and whether maintenance drops them (internal)';
-
-CREATE FUNCTION zbxhist_internal.run_index_columns(index regclass) RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT w.columns
-      FROM zbxhist_internal.run_indexes() w
-     WHERE regexp_replace(pg_get_indexdef(run_index_columns.index), '^CREATE INDEX .* USING (.*\)) (WITH \(.*\) )?(WHERE .*)$', '\1 \3')
-           = format('btree (%s) WHERE (%s)', w.columns, w.condition)
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.run_index_columns IS
-'The columns of an index, if it is made as one of those that a table of runs has (internal)';
-
--- As src/packed/runs/run_index.c wants them.
-CREATE FUNCTION zbxhist_internal.run_indexes() RETURNS TABLE (columns text, condition text)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 2 SET search_path = pg_catalog, pg_temp AS $$
-    VALUES ('last_clock', 'batch IS NULL'),
-           ('batch, last_itemid, first_itemid', 'batch IS NOT NULL')
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.run_indexes IS
-'The indexes of a table of runs: of runs that statements have stored, and of those that were merged (internal)';

@@ -198,7 +198,7 @@ COMMENT ON FUNCTION zbxhist_internal.next_existing_range IS
 'The range of the newest rows in the parent that are within retention and have no partition (internal)';
 
 CREATE FUNCTION zbxhist_internal.ranges_of_day(parent regclass, day date)
-RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean, is_runs boolean)
+RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.*
       FROM zbxhist_internal.day_clock(day) AS moment,
@@ -235,35 +235,6 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.partitions_to_split IS
 'Partitions of days to come that are to be replaced by shorter ones (internal)';
-
--- Those to come, as long as nothing has ever been stored in them.
-CREATE FUNCTION zbxhist_internal.places_to_replace(parent regclass) RETURNS SETOF regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    policy     CONSTANT zbxhist.parent_config := (
-        SELECT c FROM zbxhist.parent_config c WHERE c.parent = places_to_replace.parent);
-    wants_runs CONSTANT boolean := zbxhist_internal.takes_runs(parent);
-BEGIN
-    IF NOT policy.routing THEN
-        RETURN;
-    END IF;
-    RETURN QUERY
-        SELECT r.relation
-          FROM zbxhist_internal.list_ranges(parent) r
-         WHERE r.from_clock > zbxhist_internal.current_clock()
-           AND r.to_clock - r.from_clock <= extract(epoch FROM policy.partition_interval)
-           AND (NOT r.is_packed AND wants_runs OR r.is_runs AND NOT wants_runs)
-           AND NOT EXISTS (SELECT FROM zbxhist.packed_day u
-                            WHERE u.partition = r.relation OR u.day = r.relation AND u.partition IS NOT NULL)
-           AND zbxhist_internal.own_pages(r.relation) = 0
-           AND zbxhist_internal.dependent_object(r.relation) IS NULL
-           AND r.relation NOT IN (SELECT zbxhist_internal.foreign_children(places_to_replace.parent))
-         ORDER BY r.from_clock;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.places_to_replace IS
-'Partitions to come that are to be replaced by tables of runs, or the other way round (internal)';
 
 -- A statement that is not for certain clocks locks all partitions of a table
 -- and their indexes.  An eighth of the server's table of locks leaves room for

@@ -11,7 +11,7 @@ BEGIN
     PERFORM zbxhist_internal.write_new_policy(policy);
     -- each is some entries in the server's table of locks until this transaction
     -- ends, in setup those of all tables; maintenance creates the others one by one
-    PERFORM zbxhist_internal.create_place(policy.parent, g.from_clock, g.to_clock)
+    PERFORM zbxhist_internal.create_range(policy.parent, g.from_clock, g.to_clock)
        FROM (-- of hours, the first has no other before it: late values of today come, too
              SELECT m.gap_from AS from_clock, m.gap_to AS to_clock, 2 AS rank
                FROM zbxhist_internal.clock_range(policy.partition_interval, present) c,
@@ -28,8 +28,8 @@ COMMENT ON FUNCTION zbxhist_internal.adopt IS
 
 CREATE FUNCTION zbxhist.create_parent(
     parent regclass, partition_interval interval DEFAULT '1 day', retention interval DEFAULT NULL,
-    premake integer DEFAULT 3, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT false,
-    ingest text DEFAULT NULL) RETURNS void
+    premake integer DEFAULT 3, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT false)
+RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     policy zbxhist.parent_config;
@@ -40,7 +40,6 @@ BEGIN
     policy.premake := premake;
     policy.pack_after := pack_after;
     policy.move_existing := move_existing;
-    policy.ingest := ingest;
     PERFORM zbxhist_internal.adopt(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
     IF pack_after IS NULL AND zbxhist_internal.why_not_packable(parent) IS NULL THEN
@@ -60,7 +59,7 @@ CREATE FUNCTION zbxhist.alter_parent(
     parent regclass, partition_interval interval DEFAULT NULL, retention interval DEFAULT NULL,
     premake integer DEFAULT NULL, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT NULL,
     follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL,
-    ingest text DEFAULT NULL, retention_action text DEFAULT NULL, retention_schema name DEFAULT NULL,
+    retention_action text DEFAULT NULL, retention_schema name DEFAULT NULL,
     time_precision text DEFAULT NULL, time_precision_after interval DEFAULT NULL, accept_rounding boolean DEFAULT false,
     max_age interval DEFAULT NULL, max_ahead interval DEFAULT NULL, out_of_range text DEFAULT NULL,
     any_clock boolean DEFAULT false, packed_tablespace name DEFAULT NULL, packed_tablespace_after interval DEFAULT NULL,
@@ -86,7 +85,7 @@ BEGIN
     PERFORM zbxhist_internal.verify_tablespace(policy, packed_tablespace, packed_tablespace_after);
     PERFORM zbxhist_internal.verify_archive(policy, archive_server, archive_after);
     given := (parent, partition_interval, retention, premake, pack_after, move_existing, NULL, NULL, deleted_items,
-              ingest, retention_action, retention_schema, time_precision, time_precision_after, max_age, max_ahead,
+              retention_action, retention_schema, time_precision, time_precision_after, max_age, max_ahead,
               out_of_range, nullif(packed_tablespace, ''), CASE packed_tablespace WHEN '' THEN interval '0' ELSE packed_tablespace_after END,
               nullif(archive_server, ''), archive_after);
     -- what is not given stays, but for what somebody gives up; what is dropped needs no schema
@@ -113,4 +112,4 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.alter_parent IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies on archive servers removed that another database, or another server, has made, in whose place this one is';
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies on archive servers removed that another database, or another server, has made, in whose place this one is';

@@ -66,7 +66,7 @@ BEGIN
     SELECT * INTO kept FROM zbxhist.managed_schema m
      WHERE m.schema_name = merged_options.schema_name;
     IF NOT FOUND THEN
-        kept := ROW(schema_name, NULL, NULL, 3, '1 hour', false, '{}', '1 hour', 'heap', NULL, NULL);
+        kept := ROW(schema_name, NULL, NULL, 3, '1 hour', false, '{}', '1 hour', NULL, NULL);
     END IF;
     former := kept.history_interval;
     kept := jsonb_populate_record(kept, jsonb_strip_nulls(to_jsonb(given)));
@@ -95,9 +95,6 @@ BEGIN
                                     ELSE given.premake END, former.premake);
     IF NOT is_trends THEN
         policy.partition_interval := coalesce(given.history_interval, former.partition_interval);
-        -- what is asked of all history tables is done for those that can have it
-        policy.ingest := coalesce(CASE WHEN given.ingest = 'runs' AND zbxhist_internal.why_no_runs(former.parent) IS NOT NULL THEN 'heap'
-                                       ELSE given.ingest END, former.ingest);
     END IF;
     policy.pack_after := CASE WHEN never_pack THEN NULL
                               WHEN given.pack_after IS NOT NULL
@@ -124,10 +121,9 @@ LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET in
                   coalesce('packed after ' || policy.pack_after, 'never packed'),
                   CASE WHEN policy.move_existing THEN '; existing rows moved to partitions' ELSE '' END,
                   CASE WHEN policy.deleted_items = 'drop' THEN '; values of deleted items left out' ELSE '' END,
-                  CASE WHEN policy.ingest = 'runs' THEN '; new hours as runs' ELSE '' END
-                  || CASE WHEN policy.time_precision <> '1 ns'
-                          THEN format('; times rounded to %s after %s', policy.time_precision, policy.time_precision_after)
-                          ELSE '' END
+                  CASE WHEN policy.time_precision <> '1 ns'
+                       THEN format('; times rounded to %s after %s', policy.time_precision, policy.time_precision_after)
+                       ELSE '' END
                   || coalesce('; values older than ' || policy.max_age || ' left out', '')
                   || coalesce('; values more than ' || policy.max_ahead || ' ahead left out', '')
                   || coalesce('; packed days in tablespace ' || quote_ident(policy.packed_tablespace)
@@ -153,7 +149,7 @@ BEGIN
     UPDATE zbxhist.parent_config c
        SET partition_interval = policy.partition_interval, retention = policy.retention, premake = policy.premake,
            pack_after = policy.pack_after, move_existing = policy.move_existing, deleted_items = policy.deleted_items,
-           ingest = policy.ingest, retention_action = policy.retention_action, retention_schema = policy.retention_schema,
+           retention_action = policy.retention_action, retention_schema = policy.retention_schema,
            time_precision = policy.time_precision, time_precision_after = policy.time_precision_after,
            max_age = policy.max_age, max_ahead = policy.max_ahead, out_of_range = policy.out_of_range,
            packed_tablespace = policy.packed_tablespace, packed_tablespace_after = policy.packed_tablespace_after,
@@ -170,15 +166,15 @@ CREATE FUNCTION zbxhist_internal.write_new_policy(policy zbxhist.parent_config) 
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO zbxhist.parent_config AS c
-        (parent, partition_interval, retention, premake, pack_after, move_existing, ingest,
+        (parent, partition_interval, retention, premake, pack_after, move_existing,
          retention_action, retention_schema, max_age, max_ahead)
     VALUES (policy.parent, policy.partition_interval, policy.retention, policy.premake,
-            policy.pack_after, policy.move_existing, coalesce(policy.ingest, 'heap'),
+            policy.pack_after, policy.move_existing,
             coalesce(policy.retention_action, 'drop'), policy.retention_schema, policy.max_age, policy.max_ahead)
     ON CONFLICT (parent) DO UPDATE
        SET partition_interval = excluded.partition_interval, retention = excluded.retention,
            premake = excluded.premake, pack_after = excluded.pack_after,
-           move_existing = excluded.move_existing, ingest = excluded.ingest,
+           move_existing = excluded.move_existing,
            retention_action = coalesce(policy.retention_action, c.retention_action),
            retention_schema = CASE WHEN policy.retention_action IS NULL THEN c.retention_schema
                                    ELSE policy.retention_schema END,

@@ -18,7 +18,6 @@ BEGIN
         ELSE
             policy := zbxhist_internal.changed_policy(former, found_table.is_trends, given, never_pack);
             action := CASE WHEN policy = former THEN 'unchanged' ELSE 'alter_parent' END;
-            PERFORM zbxhist_internal.verify_ingest(policy);
         END IF;
         IF action = 'alter_parent' THEN
             PERFORM zbxhist_internal.require_owner(found_table.parent);
@@ -29,9 +28,6 @@ BEGIN
         END IF;
         IF action = 'create_parent' AND NOT policy.move_existing AND zbxhist_internal.own_pages(found_table.parent) > 0 THEN
             detail := format('%s; rows stay where they are, but maintenance moves those of today''s partitions', detail);
-        END IF;
-        IF given.ingest = 'runs' AND policy.ingest = 'heap' AND NOT found_table.is_trends THEN
-            detail := format('%s; not as runs: %s', detail, zbxhist_internal.why_no_runs(found_table.parent));
         END IF;
         RETURN NEXT;
     END LOOP;
@@ -53,7 +49,6 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET inte
         CASE WHEN configure_zabbix THEN 'configure_zabbix => true' END,
         CASE WHEN never_pack THEN 'never_pack => true' END,
         'history_interval => ' || quote_literal(given.history_interval),
-        'ingest => ' || quote_literal(given.ingest),
         'max_age => ' || quote_literal(given.max_age),
         'max_ahead => ' || quote_literal(given.max_ahead),
         'accept_deletion => true'))
@@ -70,13 +65,13 @@ CREATE FUNCTION zbxhist.setup(
     schema_name name DEFAULT NULL, history_retention interval DEFAULT NULL, trends_retention interval DEFAULT NULL,
     premake integer DEFAULT NULL, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT NULL,
     configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false,
-    never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL, ingest text DEFAULT NULL,
+    never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL,
     max_age interval DEFAULT NULL, max_ahead interval DEFAULT NULL)
 RETURNS TABLE (parent regclass, action text, detail text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     given CONSTANT zbxhist.managed_schema := ROW(schema_name, history_retention,
-        trends_retention, premake, pack_after, move_existing, '{}', history_interval, ingest, max_age, max_ahead)::zbxhist.managed_schema;
+        trends_retention, premake, pack_after, move_existing, '{}', history_interval, max_age, max_ahead)::zbxhist.managed_schema;
     step     record;
     schemas  name[] := '{}';
     policies zbxhist.parent_config[] := '{}';
@@ -160,7 +155,7 @@ BEGIN
         ON CONFLICT ON CONSTRAINT managed_schema_pkey DO UPDATE
            SET history_retention = excluded.history_retention, trends_retention = excluded.trends_retention,
                premake = excluded.premake, pack_after = excluded.pack_after, move_existing = excluded.move_existing,
-               excluded = excluded.excluded, history_interval = excluded.history_interval, ingest = excluded.ingest,
+               excluded = excluded.excluded, history_interval = excluded.history_interval,
                max_age = excluded.max_age, max_ahead = excluded.max_ahead;
     END IF;
     action := 'preload';

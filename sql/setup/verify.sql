@@ -135,41 +135,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.verify_columns IS
 'Raises an error unless the table has the columns itemid and clock as Zabbix has them (internal)';
 
--- What has been done to a table since is told by check(); it is in the way of no
--- other change of its policy.
-CREATE FUNCTION zbxhist_internal.verify_ingest(policy zbxhist.parent_config) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    is_new  CONSTANT boolean := NOT EXISTS (SELECT FROM zbxhist.parent_config c
-                                             WHERE c.parent = policy.parent AND c.ingest = 'runs' AND c.routing);
-    problem text;
-BEGIN
-    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "ingest": "%s"', policy.ingest),
-        hint => 'Valid values are "heap", "runs".')
-      WHERE policy.ingest NOT IN ('heap', 'runs');
-    IF policy.ingest IS DISTINCT FROM 'runs' THEN
-        RETURN;
-    END IF;
-    problem := CASE
-        WHEN zbxhist_internal.span_seconds(policy.partition_interval) IS NULL
-        THEN format('its partitions have to be shorter than a day, not of %s', policy.partition_interval)
-        WHEN policy.pack_after IS NULL
-        THEN 'its partitions have to be packed'
-        WHEN is_new
-        THEN zbxhist_internal.why_no_runs(policy.parent) END;
-    IF problem IS NOT NULL AND is_new THEN
-        PERFORM zbxhist_internal.refuse('55000', format('new values of %s cannot be stored as runs: %s',
-            coalesce('table ' || policy.parent, 'history tables'), problem));
-    ELSIF problem IS NOT NULL THEN
-        PERFORM zbxhist_internal.refuse('55000', format('new values of table %s are stored as runs, and %s', policy.parent, problem),
-            hint => format('SELECT zbxhist.alter_parent(%L, ingest => ''heap'');', policy.parent));
-    END IF;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.verify_ingest IS
-'Raises an error unless new values can be stored as a policy says (internal)';
-
 CREATE FUNCTION zbxhist_internal.verify_interval(partition_interval interval) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -210,7 +175,6 @@ BEGIN
       WHERE policy.premake IS NULL OR policy.premake NOT BETWEEN 0 AND 1000;
     PERFORM zbxhist_internal.refuse('22004', 'move_existing must not be null')
       WHERE policy.move_existing IS NULL;
-    PERFORM zbxhist_internal.verify_ingest(policy);
     PERFORM zbxhist_internal.verify_retention_action(policy.parent, policy.retention_action, policy.retention_schema);
 END
 $$;

@@ -3,7 +3,7 @@
 -- Which packed days there are.  Unlike partitions they are listed here: to
 -- read the constraints of a year of days takes a new connection longer than a
 -- query.  The C code reads (parent, day, from_clock, to_clock, nrows, packed_at,
--- partition, unpacked, runs) by name, and the index by its name.
+-- partition, unpacked) by name, and the index by its name.
 CREATE TABLE zbxhist.packed_day (
     parent     regclass NOT NULL,
     day        regclass NOT NULL PRIMARY KEY,
@@ -21,7 +21,6 @@ CREATE TABLE zbxhist.packed_day (
     merged_at  timestamptz,
     repacked_at timestamptz,
     not_compacted text,
-    runs boolean NOT NULL DEFAULT false,
     time_precision integer,
     archive_copy uuid,
     kept_here boolean NOT NULL DEFAULT false
@@ -46,7 +45,6 @@ COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
 COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
 COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked or compacted, or that was tried in vain';
 COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacted with others, found when it was tried';
-COMMENT ON COLUMN zbxhist.packed_day.runs IS 'Whether INSERTs still store values there, a statement''s as a run: an hour to come or not yet packed';
 COMMENT ON COLUMN zbxhist.packed_day.time_precision IS 'Nanoseconds that times have been rounded to; NULL: they are as they came';
 COMMENT ON COLUMN zbxhist.packed_day.archive_copy IS 'The copy in zbxhist.archive_copy that has its groups; NULL: it is not archived';
 COMMENT ON COLUMN zbxhist.packed_day.kept_here IS 'Whether it was unarchived by hand, so that maintenance leaves it here';

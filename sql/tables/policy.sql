@@ -14,7 +14,6 @@ CREATE TABLE zbxhist.parent_config (
     routing            boolean NOT NULL DEFAULT true,
     created_at         timestamptz NOT NULL DEFAULT pg_catalog.now(),
     deleted_items      text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop')),
-    ingest             text NOT NULL DEFAULT 'heap' CHECK (ingest IN ('heap', 'runs')),
     retention_action   text NOT NULL DEFAULT 'drop' CHECK (retention_action IN ('drop', 'detach')),
     retention_schema   name,
     time_precision     text NOT NULL DEFAULT '1 ns' CHECK (time_precision IN ('1 ns', '1 us', '1 ms', '1 s')),
@@ -45,8 +44,6 @@ COMMENT ON COLUMN zbxhist.parent_config.routing IS
 COMMENT ON COLUMN zbxhist.parent_config.created_at IS 'When the table was taken into care';
 COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS
 'Whether values of items that Zabbix has deleted are left out (drop) when days are packed or written anew, or stay until retention (keep)';
-COMMENT ON COLUMN zbxhist.parent_config.ingest IS
-'What new partitions shorter than a day are: ordinary tables (heap), or tables of runs (runs)';
 COMMENT ON COLUMN zbxhist.parent_config.retention_action IS
 'What becomes of partitions past retention: they are dropped (drop), or become tables of their own (detach)';
 COMMENT ON COLUMN zbxhist.parent_config.retention_schema IS
@@ -84,7 +81,6 @@ CREATE TABLE zbxhist.managed_schema (
     move_existing     boolean NOT NULL,
     excluded          name[] NOT NULL DEFAULT '{}',
     history_interval  interval NOT NULL,
-    ingest            text NOT NULL CHECK (ingest IN ('heap', 'runs')),
     max_age           interval,
     max_ahead         interval
 );

@@ -584,7 +584,7 @@ ExplainCounters(AggregateScanState *state, ExplainState *es)
 	if (state->local != NULL)
 		ExplainPropertyInteger("Packed Rows Made", NULL, counters->rows_made, es);
 	ExplainPropertyInteger("Other Rows", NULL, counters->other_rows, es);
-	ZbxhistExplainRuns(&counters->runs, es);
+	ZbxhistExplainArchive(&counters->archive, es);
 }
 
 /*

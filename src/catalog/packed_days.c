@@ -40,7 +40,7 @@
 /* columns of zbxhist.packed_day, in the order of ReadDay */
 static const char *const column_names[] = {
 	"day", "parent", "from_clock", "to_clock", "partition", "unpacked",
-	"nrows", "runs", "packed_at"
+	"nrows", "packed_at"
 };
 
 #define NCOLUMNS lengthof(column_names)
@@ -64,9 +64,7 @@ ReadDay(Relation rel, const AttrNumber *attnums, HeapTuple tuple,
 	day->partition = DatumGetObjectId(values[4]);
 	day->is_unpacked = DatumGetBool(values[5]);
 	day->nrows = DatumGetInt64(values[6]);
-	day->has_runs = DatumGetBool(values[7]);
-	day->packed_at = DatumGetTimestampTz(values[8]);
-	day->is_verified = false;
+	day->packed_at = DatumGetTimestampTz(values[7]);
 }
 
 /*

@@ -31,8 +31,6 @@ typedef struct PackedDay
 	bool		is_unpacked;	/* its rows are there by now */
 	int64		nrows;			/* about so many */
 	TimestampTz packed_at;
-	bool		has_runs;		/* INSERTs store values there, as runs */
-	bool		is_verified;	/* ... and none of its rows is in the parent */
 } PackedDay;
 
 /* a column that was renamed since days were packed */

@@ -674,13 +674,6 @@ ReadPolicy(PartitionSet *set, Relation parent)
 												 partition->relid);
 		set->is_verified |= partition->is_verified;
 	}
-	for (PackedDay *day = set->packed_days;
-		 day < set->packed_days + set->npacked_days; day++)
-	{
-		day->is_verified = day->has_runs &&
-			list_member_oid(policy.verified, day->relid);
-		set->is_verified |= day->is_verified;
-	}
 	list_free(policy.verified);
 	set->has_policy = true;
 }

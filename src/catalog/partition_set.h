@@ -24,7 +24,6 @@ typedef struct MemberStatistics
 	BlockNumber nblocks;		/* of its table when it was looked at; 0: it
 								 * was not */
 	Oid			day;			/* of the packed table: that was looked at */
-	double		rows_per_block; /* of a table of runs */
 	double		nitems;			/* of which it has rows; 0: unknown */
 	HeapTuple	items;			/* rows of pg_statistic, or NULL */
 	HeapTuple	clocks;
@@ -38,8 +37,7 @@ typedef struct PartitionSet
 	bool		is_built;		/* fields below are filled */
 	bool		is_stale;		/* something changed since */
 	bool		has_policy;		/* this session stores rows: the next four and
-								 * partitions' and days' is_verified are
-								 * filled */
+								 * partitions' is_verified are filled */
 	bool		is_routing;		/* policy lets rows leave the parent */
 	ClockLimits limits;			/* clocks that are left out */
 	bool		is_verified;	/* is_verified may be relied on */

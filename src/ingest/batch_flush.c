@@ -22,7 +22,6 @@
 
 #include "ingest/batch_private.h"
 #include "ingest/key_match.h"
-#include "ingest/run_insert.h"
 #include "rows/item_range.h"
 #include "rows/row_type.h"
 #include "rows/stray.h"
@@ -47,8 +46,8 @@ ZbxhistCloseBatchTarget(InsertBatch *batch)
 }
 
 /*
- * RowsStillBelong says whether all rows still belong to the partition, or table of
- * runs, that they were routed to, after something about the parent has changed.
+ * RowsStillBelong says whether all rows still belong to the partition that they were
+ * routed to, after something about the parent has changed.
  */
 static bool
 RowsStillBelong(const PartitionSet *set, const BufferedRow *rows, int nrows)
@@ -59,22 +58,23 @@ RowsStillBelong(const PartitionSet *set, const BufferedRow *rows, int nrows)
 
 		if (!ZbxhistFindClockPlace(set, position_clock(rows[i].position),
 								   &place) ||
-			place.relid != rows[i].partition || !place.takes_rows)
+			place.relid != rows[i].partition)
 			return false;
 	}
 	return set->is_routing;
 }
 
 /*
- * OpenRowsTable locks and opens the partition, or table of runs, of a slice;
- * returns NULL if somebody keeps writers out, or it is not the rows' place any
- * more.
+ * OpenRowsPartition locks and opens the partition of a slice; returns NULL if
+ * somebody keeps writers out, it is not the rows' place any more, or they do not
+ * fit it.
  */
 static Relation
-OpenRowsTable(const InsertBatch *batch, Relation parent,
-			  const BufferedRow *rows, int nrows)
+OpenRowsPartition(const InsertBatch *batch, Relation parent,
+				  const BufferedRow *rows, int nrows)
 {
 	const PartitionSet *set;
+	Relation	rel;
 
 	if (!ZbxhistLockForInsert(rows->partition))
 		return NULL;
@@ -87,19 +87,7 @@ OpenRowsTable(const InsertBatch *batch, Relation parent,
 		UnlockRelationOid(rows->partition, RowExclusiveLock);
 		return NULL;
 	}
-	return try_table_open(rows->partition, NoLock);
-}
-
-/*
- * OpenRowsPartition does so for a partition; returns NULL also if the rows do not
- * fit it.
- */
-static Relation
-OpenRowsPartition(const InsertBatch *batch, Relation parent,
-				  const BufferedRow *rows, int nrows)
-{
-	Relation	rel = OpenRowsTable(batch, parent, rows, nrows);
-
+	rel = try_table_open(rows->partition, NoLock);
 	if (rel != NULL &&
 		(!ZbxhistRowsFit(RelationGetDescr(parent), RelationGetDescr(rel)) ||
 		 !ZbxhistTakesKeys(ZbxhistGetPartitionSet(parent), parent, rel)))
@@ -127,7 +115,7 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		return batch->target;
 
 	ZbxhistCloseBatchTarget(batch);
-	rel = rows->partition == batch->parent || rows->is_run ? NULL :
+	rel = rows->partition == batch->parent ? NULL :
 		OpenRowsPartition(batch, parent, rows, nrows);
 	if (rel == NULL)
 	{
@@ -145,8 +133,8 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 /* ---- keys ---- */
 
 /*
- * MayBeInParent says whether keys of the partition, or table of runs, have to be
- * looked up in the parent.
+ * MayBeInParent says whether keys of the partition have to be looked up in the
+ * parent.
  */
 static bool
 MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
@@ -209,29 +197,6 @@ ZbxhistCheckBatchKeptRows(InsertBatch *batch)
 /* ---- writing ---- */
 
 /*
- * WriteAsRuns stores a slice that belongs to one table of runs there; returns
- * false if it has to be stored in the parent.
- */
-static bool
-WriteAsRuns(InsertBatch *batch, Relation parent, const BufferedRow *rows,
-			int nrows)
-{
-	Relation	runs = OpenRowsTable(batch, parent, rows, nrows);
-	bool		is_stored;
-
-	if (runs == NULL)
-		return false;
-	is_stored = ZbxhistInsertRuns(parent, runs, batch->slice, nrows,
-								  batch->cid);
-	table_close(runs, NoLock);
-	if (!is_stored)
-		return false;
-	CheckKeys(batch, parent, rows, nrows, false);
-	batch->stats.routed += nrows;
-	return true;
-}
-
-/*
  * WriteSlice inserts rows that have one partition, or all have none.
  */
 static void
@@ -243,8 +208,6 @@ WriteSlice(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 
 	for (int i = 0; i < nrows; i++)
 		batch->slice[i] = rows[i].slot;
-	if (rows->is_run && WriteAsRuns(batch, parent, rows, nrows))
-		return;
 	target = GetTarget(batch, parent, rows, nrows);
 	is_kept = RelationGetRelid(target->rel) == batch->parent;
 

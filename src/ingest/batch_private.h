@@ -39,7 +39,6 @@ typedef enum RowAction
 typedef struct BufferedRow
 {
 	Oid			partition;		/* or the parent, for a row without one */
-	bool		is_run;			/* partition is a table of runs */
 	int64		itemid;
 	int64		position;
 	int			arrival;		/* keeps equal keys in the statement's order */
@@ -95,7 +94,7 @@ struct InsertBatch
 /* batch_rows.c: the rows that wait */
 extern void ZbxhistSetBatchRowType(InsertBatch *batch, TupleDesc desc);
 extern bool ZbxhistBufferRow(InsertBatch *batch, const NewRow *new,
-							 Oid partition, bool is_run);
+							 Oid partition);
 extern void ZbxhistSortRows(InsertBatch *batch);
 extern void ZbxhistClearRows(InsertBatch *batch);
 extern void ZbxhistKeepRow(InsertBatch *batch, HeapTuple tuple);

@@ -61,8 +61,8 @@ UpdateSet(InsertBatch *batch, Relation parent)
 }
 
 /*
- * FindRowPlace returns the partition or table of runs that a row belongs to by
- * its clock, or NULL.  The result is valid until the next row.  May write.
+ * FindRowPlace returns the partition that a row belongs to by its clock, or NULL.
+ * The result is valid until the next row.  May write.
  */
 static const ClockPlace *
 FindRowPlace(InsertBatch *batch, Relation parent, const NewRow *row)
@@ -78,7 +78,7 @@ FindRowPlace(InsertBatch *batch, Relation parent, const NewRow *row)
 		 row->clock >= place->to_clock) &&
 		!ZbxhistFindClockPlace(batch->set, row->clock, place))
 		return NULL;
-	return place->takes_rows ? place : NULL;
+	return place->is_day ? NULL : place;
 }
 
 /* ---- ON CONFLICT ---- */
@@ -127,13 +127,12 @@ KeyIsTaken(InsertBatch *batch, Relation parent, HeapTuple tuple)
 /* ---- the row ---- */
 
 /*
- * BufferRow buffers a row to be stored in the table relid, or there as part of a
- * run.  May write.
+ * BufferRow buffers a row to be stored in the table relid.  May write.
  */
 static void
-BufferRow(InsertBatch *batch, const NewRow *row, Oid relid, bool is_run)
+BufferRow(InsertBatch *batch, const NewRow *row, Oid relid)
 {
-	if (ZbxhistBufferRow(batch, row, relid, is_run))
+	if (ZbxhistBufferRow(batch, row, relid))
 		ZbxhistFlushBatch(batch);
 }
 
@@ -200,7 +199,7 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 	{
 		Oid			relid = place->relid;
 
-		BufferRow(batch, row, relid, place->is_day);
+		BufferRow(batch, row, relid);
 		CountForTag(batch);
 		return relid;
 	}
@@ -213,7 +212,7 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 	if (batch->has_executor)
 		KeepRow(batch, row->tuple);
 	else
-		BufferRow(batch, row, batch->parent, false);
+		BufferRow(batch, row, batch->parent);
 	return batch->parent;
 }
 

@@ -98,13 +98,12 @@ GetFreeRow(InsertBatch *batch)
 }
 
 /*
- * ZbxhistBufferRow adds a row to be stored in partition, as part of a run if
- * is_run, or the parent.  Its tuple becomes the batch's, or is copied.  Returns
- * true if the rows have to be written before the next one comes.
+ * ZbxhistBufferRow adds a row to be stored in partition, or the parent.  Its tuple
+ * becomes the batch's, or is copied.  Returns true if the rows have to be written
+ * before the next one comes.
  */
 bool
-ZbxhistBufferRow(InsertBatch *batch, const NewRow *new, Oid partition,
-				 bool is_run)
+ZbxhistBufferRow(InsertBatch *batch, const NewRow *new, Oid partition)
 {
 	BufferedRow *row = GetFreeRow(batch);
 	HeapTuple	tuple = new->tuple;
@@ -117,7 +116,6 @@ ZbxhistBufferRow(InsertBatch *batch, const NewRow *new, Oid partition,
 		MemoryContextSwitchTo(old);
 	}
 	row->partition = partition;
-	row->is_run = is_run;
 	row->arrival = batch->nrows;
 	row->itemid = new->itemid;
 	row->position = make_position(new->clock, new->ns);

@@ -38,7 +38,6 @@
 #include "ingest/day_keys.h"
 #include "ingest/key_match.h"
 #include "ingest/key_number.h"
-#include "ingest/run_keys.h"
 #include "packed/changes/modify.h"
 #include "packed/day/day.h"
 #include "packed/day/open_days.h"
@@ -48,7 +47,6 @@ typedef struct DayKeys
 {
 	KeyHolder	base;			/* must be first */
 	Relation	parent;
-	bool		has_runs;
 	const KeyRows *rows;
 	Oid			usual;			/* the key that days are looked up by, or 0 */
 	List	   *others;			/* of TableKey: other keys */
@@ -56,7 +54,7 @@ typedef struct DayKeys
 	MemoryContext row_context;	/* reset for each row */
 	MemoryContext context;		/* owns all this */
 
-	/* the look under way, unless it is in runs */
+	/* the look under way */
 	Snapshot	snapshot;
 	const DayLayout *layout;
 	DayScan    *scan;
@@ -190,9 +188,6 @@ LookForUsual(DayKeys *place, Snapshot snapshot, int64 itemid, int32 clock,
 		ns = 0;
 	if (ns != (int32) ns)
 		return KEY_FREE;
-	if (place->has_runs)
-		return ZbxhistLookInRuns(place->base.rel, place->parent, itemid, clock,
-								 (int32) ns, snapshot, found);
 	result = LookInGroups(place, itemid,
 						  make_position(clock, place->layout->ns < 0 ? 0 :
 										(int32) ns), found);
@@ -277,8 +272,6 @@ BeginLook(DayKeys *place, Snapshot snapshot)
 	/* what this very command has deleted does not count */
 	if (snapshot == NULL)
 		place->snapshot->curcid = GetCurrentCommandId(false) + 1;
-	if (place->has_runs)
-		return;
 	place->layout = ZbxhistDayLayout(place->base.rel);
 	place->scan = ZbxhistBeginDayScan(place->base.rel, place->layout,
 									  place->snapshot);
@@ -310,8 +303,7 @@ LookInDay(KeyHolder *base, Snapshot snapshot, FoundKey *found)
 			break;
 	}
 	ExecClearTuple(place->row);
-	if (!place->has_runs)
-		ZbxhistEndDayScan(place->scan);
+	ZbxhistEndDayScan(place->scan);
 	UnregisterSnapshot(place->snapshot);
 	return result;
 }
@@ -333,8 +325,7 @@ CloseDayKeys(KeyHolder *base)
  * parent; both are locked by the caller.  The rows are borrowed.
  */
 KeyHolder *
-ZbxhistOpenDayKeys(Relation day, Relation parent, bool has_runs,
-				   const KeyRows *rows)
+ZbxhistOpenDayKeys(Relation day, Relation parent, const KeyRows *rows)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist keys of a day",
@@ -351,7 +342,6 @@ ZbxhistOpenDayKeys(Relation day, Relation parent, bool has_runs,
 	place->base.look = LookInDay;
 	place->base.close = CloseDayKeys;
 	place->parent = parent;
-	place->has_runs = has_runs;
 	place->rows = rows;
 	place->usual = ZbxhistFindKeyIndex(parent, &place->others);
 	place->row = MakeSingleTupleTableSlot(rows->desc, &TTSOpsHeapTuple);

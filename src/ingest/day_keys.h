@@ -14,6 +14,6 @@
 
 extern Oid	ZbxhistFindKeyIndex(Relation parent, List **others);
 extern KeyHolder *ZbxhistOpenDayKeys(Relation day, Relation parent,
-									 bool has_runs, const KeyRows *rows);
+									 const KeyRows *rows);
 
 #endif							/* ZBXHIST_DAY_KEYS_H */

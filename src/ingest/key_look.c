@@ -4,15 +4,15 @@
  *	  Looks for the keys of a parent's rows in a place that may have them.
  *
  * A unique index covers one table, but a key can be in the parent, in a
- * partition, a packed day or a run.  So a session that stores a row in one of
- * these looks for its key in the others, in the way of an exclusion constraint:
+ * partition or a packed day.  So a session that stores a row in one of these
+ * looks for its key in the others, in the way of an exclusion constraint:
  * first store, then look for rows that others have stored or deleted, committed
  * or not, and wait for those that are not.  Of two sessions that store the
  * same key in different places at least one sees the other (see
  * check_exclusion_or_unique_constraint() in executor/execIndexing.c).
  *
- * Places are tables with indexes (table_keys.c), packed days (day_keys.c) and
- * tables of runs (run_keys.c).  Which of them are looked at says lookup.c.
+ * Places are tables with indexes (table_keys.c) and packed days (day_keys.c).
+ * Which of them are looked at says lookup.c.
  *
  *-------------------------------------------------------------------------
  */

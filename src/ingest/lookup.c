@@ -7,8 +7,8 @@
  * that its clock has, or in another child: a table that somebody has attached,
  * a partition that has lost its bounds or overlaps another one, all partitions
  * of a parent whose column clock is not what it was.  Where a row is stored its
- * key is looked for by the index, or in the runs, there; everywhere else here,
- * when it is stored (key_look.c).
+ * key is looked for by the index there; everywhere else here, when it is stored
+ * (key_look.c).
  *
  * What a partition that is being packed holds does not change meanwhile, so it
  * may be looked at in whatever way it is locked; when it is gone, its rows are
@@ -104,7 +104,6 @@ ZbxhistFindClockPlace(const PartitionSet *set, int32 clock, ClockPlace *place)
 	if (partition != NULL)
 	{
 		place->relid = partition->relid;
-		place->takes_rows = true;
 		place->from_clock = partition->from_clock;
 		place->to_clock = partition->to_clock;
 	}
@@ -112,8 +111,6 @@ ZbxhistFindClockPlace(const PartitionSet *set, int32 clock, ClockPlace *place)
 	{
 		place->relid = day->relid;
 		place->is_day = true;
-		place->has_runs = day->has_runs;
-		place->takes_rows = day->has_runs && !OidIsValid(day->partition);
 		place->partition = day->partition;
 		place->from_clock = day->from_clock;
 		place->to_clock = day->to_clock;
@@ -149,7 +146,7 @@ OpenPlace(Relation parent, const ClockPlace *place, const KeyRows *rows,
 	if (rel == NULL)
 		return NULL;
 	if (place->is_day)
-		return ZbxhistOpenDayKeys(rel, parent, place->has_runs, rows);
+		return ZbxhistOpenDayKeys(rel, parent, rows);
 	if (rel->rd_rel->relkind == RELKIND_RELATION)
 		return ZbxhistOpenTableKeys(rel, parent, rows);
 	table_close(rel, NoLock);
@@ -283,7 +280,7 @@ FindByClocks(Lookup *lookup, Oid *relid)
 			break;
 		/* it may be a new partition, or a day that will have one */
 		if (lookup->has_strays != NULL &&
-			(!place.is_day || place.has_runs || OidIsValid(place.partition)))
+			(!place.is_day || OidIsValid(place.partition)))
 			ZbxhistNoteStrayOnce(lookup->parent, lookup->has_strays);
 		result = FindIn(lookup, &place, &placed, &is_gone);
 		*relid = place.relid;
@@ -312,7 +309,7 @@ FindInOthers(Lookup *lookup)
 
 /*
  * ZbxhistCheckKeys raises 23505 if the key of one of the rows, which have been
- * stored, is anywhere else.  Rows of a partition, or of runs, are looked for in the
+ * stored, is anywhere else.  Rows of a partition are looked for in the
  * parent; those of the parent, for which has_strays is given, in partitions
  * and packed days: those there were and those made meanwhile, which a session
  * that inserts the same key may already use.  *has_strays says whether the statement

@@ -16,8 +16,6 @@ typedef struct ClockPlace
 {
 	Oid			relid;			/* InvalidOid: there is none */
 	bool		is_day;			/* packed */
-	bool		has_runs;
-	bool		takes_rows;		/* it is a partition, or takes runs */
 	Oid			partition;		/* that the day is being unpacked to, or
 								 * InvalidOid */
 	int64		from_clock;

@@ -231,7 +231,7 @@ CheckLoss(const char *what, Oid parent)
 
 /*
  * CountDay counts a table that is dropped if it is that of a packed day that
- * holds its values.  An hour of runs to come has none.
+ * holds values.
  */
 static void
 CountDay(Oid relid)

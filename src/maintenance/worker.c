@@ -51,12 +51,12 @@ extern PGDLLEXPORT void zbxhist_worker_main(Datum arg);
 /* ---- a worker: one run in one database ---- */
 
 /*
- * ZbxhistRunCommand executes one utility command as a client's own statement, so
+ * RunCommand executes one utility command as a client's own statement, so
  * that the procedure may commit.  As ExecuteSqlString() of pg_cron does, by
  * the steps of exec_simple_query() in tcop/postgres.c.
  */
-void
-ZbxhistRunCommand(const char *command)
+static void
+RunCommand(const char *command)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext,
 												  "zbxhist maintenance",
@@ -124,7 +124,7 @@ zbxhist_worker_main(Datum arg)
 											  WORKER_CONNECTION_FLAGS);
 
 	if (HasExtension())
-		ZbxhistRunCommand(MAINTENANCE_COMMAND);
+		RunCommand(MAINTENANCE_COMMAND);
 	proc_exit(0);
 }
 

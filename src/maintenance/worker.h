@@ -9,6 +9,5 @@
 #define ZBXHIST_WORKER_H
 
 extern void ZbxhistWorkerInit(void);
-extern void ZbxhistRunCommand(const char *command);
 
 #endif							/* ZBXHIST_WORKER_H */

@@ -397,8 +397,7 @@ ZbxhistMayBeOfEach(const Query *query)
 }
 
 /*
- * HasOpenClocks says whether some of a query's clocks are those of partitions or
- * runs.
+ * HasOpenClocks says whether some of a query's clocks are those of partitions.
  */
 static bool
 HasOpenClocks(const Query *query, const PartitionSet *set)
@@ -408,12 +407,6 @@ HasOpenClocks(const Query *query, const PartitionSet *set)
 	for (int i = 0; i < set->npartitions; i++)
 	{
 		if (clocks_overlap(&set->partitions[i], &bounds))
-			return true;
-	}
-	for (int i = 0; i < set->npacked_days; i++)
-	{
-		if (set->packed_days[i].has_runs &&
-			clocks_overlap(&set->packed_days[i], &bounds))
 			return true;
 	}
 	return false;

@@ -578,7 +578,7 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyInteger("Tables Read", NULL, state->reader == NULL ? 0 :
 						   ZbxhistCountSources(state->reader), es);
 	if (state->reader != NULL)
-		ZbxhistExplainRuns(ZbxhistCountRunsOf(state->reader), es);
+		ZbxhistExplainArchive(ZbxhistCountArchiveOf(state->reader), es);
 }
 
 static const CustomExecMethods item_exec_methods = {

@@ -540,15 +540,15 @@ ZbxhistCountSources(const ItemReader *reader)
 }
 
 /*
- * ZbxhistCountRunsOf returns what has been read of runs; it is good as long as the
- * reader.
+ * ZbxhistCountArchiveOf returns what has been fetched from archives; it is good as long
+ * as the reader.
  */
-const RunCounters *
-ZbxhistCountRunsOf(const ItemReader *reader)
+const ArchiveCounters *
+ZbxhistCountArchiveOf(const ItemReader *reader)
 {
-	static const RunCounters none = {0};
+	static const ArchiveCounters none = {0};
 
-	return reader->days == NULL ? &none : &reader->days->counters.runs;
+	return reader->days == NULL ? &none : &reader->days->counters.archive;
 }
 
 /* ---- reading ---- */

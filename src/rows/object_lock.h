@@ -19,11 +19,8 @@ typedef enum ObjectLock
 	STRAYS_LOCK = 1,			/* on a parent, see stray.c */
 	MOVE_LOCK = 2,				/* on a parent, see move_lock.c */
 	WORK_LOCK = 3,				/* on a table, see work_lock.c */
-	MERGE_LOCK = 4,				/* on a table of runs, see merge_lock.c */
-	MERGER_LOCK = 5,			/* on an owner and a place, see merge_lock.c */
-	ROWS_LOCK = 6,				/* on a day's table, see
+	ROWS_LOCK = 4				/* on a day's table, see
 								 * packed/changes/row_lock.c */
-	CHANGE_LOCK = 7				/* on a table of runs, see merge_lock.c */
 } ObjectLock;
 
 /*

@@ -40,7 +40,6 @@ GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
 	if (index < 0 || index >= (is_day ? walk->ndays : walk->npartitions))
 		return false;
 	step->is_day = is_day;
-	step->has_runs = is_day && walk->days[index].has_runs;
 	if (is_day)
 	{
 		step->relid = walk->days[index].relid;

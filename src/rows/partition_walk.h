@@ -20,7 +20,6 @@ typedef struct WalkStep
 	int64		from_clock;
 	int64		to_clock;
 	bool		is_day;
-	bool		has_runs;		/* the day's table is one of runs */
 } WalkStep;
 
 typedef struct PartitionWalk

@@ -27,8 +27,6 @@
  * transaction without it: a session that stores a stray after the first one
  * leaves a mark, and marks that are there when the look is over make it void.
  *
- * Tables of runs are partitions here.
- *
  * A session that disables the trigger and loads rows leaves no mark, but
  * another version of the trigger's catalog row: verification notes which one it
  * saw.
@@ -94,24 +92,21 @@ ZbxhistNoteStrayOnce(Relation parent, bool *is_noted)
 }
 
 /*
- * IsVerified says whether the parent had no rows of a partition, or a table of
- * runs, when maintenance looked.
+ * IsVerified says whether the parent had no rows of a partition when maintenance
+ * looked.
  */
 static bool
 IsVerified(const PartitionSet *set, Oid relid)
 {
 	const PartitionBounds *partition = partition_of(set, relid);
-	const PackedDay *day = partition != NULL ? NULL :
-		packed_day_of(set, relid);
 
-	return partition != NULL ? partition->is_verified :
-		day != NULL && day->is_verified;
+	return partition != NULL && partition->is_verified;
 }
 
 /*
- * ZbxhistHasNoStrays says whether the parent surely has no rows of a partition,
- * or a table of runs, that its caller might collide with; to be called after the
- * caller's own row is stored there.
+ * ZbxhistHasNoStrays says whether the parent surely has no rows of a partition
+ * that its caller might collide with; to be called after the caller's own row is
+ * stored there.
  */
 bool
 ZbxhistHasNoStrays(Relation parent, Oid partition)

@@ -27,11 +27,11 @@ SELECT k.*, k.oid::regclass::text AS label
 -- what is public, by name, arguments, volatility and parallel marking
 CREATE TEMP TABLE wanted (name name, arguments text, result text, kind "char", volatility "char", parallel "char", public boolean);
 INSERT INTO wanted VALUES
-    ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL::interval, ingest text DEFAULT NULL::text, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval',
+    ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL::interval, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval',
      'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
-    ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false, ingest text DEFAULT NULL::text',
+    ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
-    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name, time_precision text DEFAULT NULL::text, time_precision_after interval DEFAULT NULL::interval, accept_rounding boolean DEFAULT false, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval, out_of_range text DEFAULT NULL::text, any_clock boolean DEFAULT false, packed_tablespace name DEFAULT NULL::name, packed_tablespace_after interval DEFAULT NULL::interval, archive_server name DEFAULT NULL::name, archive_after interval DEFAULT NULL::interval, take_archive boolean DEFAULT false',
+    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name, time_precision text DEFAULT NULL::text, time_precision_after interval DEFAULT NULL::interval, accept_rounding boolean DEFAULT false, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval, out_of_range text DEFAULT NULL::text, any_clock boolean DEFAULT false, packed_tablespace name DEFAULT NULL::name, packed_tablespace_after interval DEFAULT NULL::interval, archive_server name DEFAULT NULL::name, archive_after interval DEFAULT NULL::interval, take_archive boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
     ('partition_auditlog', 'parent regclass, retention interval DEFAULT NULL::interval, partition_interval interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, follow_zabbix boolean DEFAULT false',
      'TABLE(auditlog regclass, action text, detail text)', 'f', 'v', 'u', false),
@@ -86,7 +86,7 @@ SELECT bag_eq(
         altered_days,packable_partitions,packed_table,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,check_parent,own_children,renamed_column,most_partitions,why_unfit,column_problem,packed_columns,overriding_roles,with_library,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
-        span_seconds,check_rows,check_runs,altered_runs,run_index_columns,run_indexes,why_no_runs,takes_runs,time_clock,time_ns,last_values,statistics,places_to_replace,check_triggers,missing_foreign_keys,own_column,row_triggers,
+        span_seconds,check_rows,time_clock,time_ns,last_values,statistics,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,item_usage,item_usage,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,
@@ -95,7 +95,7 @@ SELECT bag_eq(
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,preview_steps,targets_of,has_begun,require_managed,require_owner,require_parent,
         role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
-        verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,verify_time_precision,verify_clock_limits,open_check,version,waiting_clock,
+        verify_interval,verify_not_in_other_care,verify_policy,verify_table,verify_time_precision,verify_clock_limits,version,waiting_clock,
         waiting_partitions,waiting_rows,waiting_span,wanted_ranges,zabbix_setting,zabbix_tables,
         check_migrations,extension_table,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,stored_setting,trusts_owner,item_names,measure_items,stored_texts,kept_items,known_items,stored_keys,verify_deleted_items}'::text[])$$,
     'what PUBLIC may call');
@@ -204,7 +204,7 @@ SELECT bag_eq(
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('archive_copy', 'SELECT'), ('archive_mark', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('verified_day', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
-SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,ingest,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range,packed_tablespace,packed_tablespace_after,archive_server,archive_after}'::name[]);
+SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range,packed_tablespace,packed_tablespace_after,archive_server,archive_after}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value,tablespace}'::name[]);
 SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,future,heap,packed,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_by_day', '{day,parent,action,times,in_vain,rows,bytes,duration,longest_lock_wait,last_problem}'::name[]);

@@ -1,6 +1,6 @@
 --
 -- Without ANALYZE the planner knows about as many rows, items and groups as there are in
--- partitions, packed days and runs, and makes the plans that it makes with it.
+-- partitions and packed days, and makes the plans that it makes with it.
 --
 LOAD 'zbxhist';
 SET client_min_messages = warning;
@@ -21,9 +21,9 @@ DECLARE
 BEGIN
     FOR partition IN SELECT p.partition FROM unnest('{fresh.history,analyzed.history}'::regclass[]) t, LATERAL zbxhist.list_partitions(t) p LOOP EXECUTE format('DROP TABLE %s', partition); END LOOP;
 END $$;
--- a day, packed; two hours of a table each; an hour of runs; and one to come
-SELECT count(zbxhist.create_partition(t, '1970-01-02')) AS days, count(zbxhist_internal.create_range(t, 172800, 176400)) + count(zbxhist_internal.create_range(t, 176400, 180000)) AS hours,
-    count(zbxhist_internal.create_runs(t, 180000, 183600)) AS runs, count(zbxhist_internal.create_range(t, 1700000000 / 3600 * 3600, 1700000000 / 3600 * 3600 + 3600)) AS later
+-- a day, packed; three hours of a table each; and one to come
+SELECT count(zbxhist.create_partition(t, '1970-01-02')) AS days, count(zbxhist_internal.create_range(t, 172800, 176400)) + count(zbxhist_internal.create_range(t, 176400, 180000)) + count(zbxhist_internal.create_range(t, 180000, 183600)) AS hours,
+    count(zbxhist_internal.create_range(t, 1700000000 / 3600 * 3600, 1700000000 / 3600 * 3600 + 3600)) AS later
 FROM unnest('{fresh.history,analyzed.history}'::regclass[]) t;
 -- 37 items, each at seconds of its own; in the day seldom, later often
 INSERT INTO plain SELECT 1000 + i * 11, c + i, i + c % 1009 / 10.0, (i * 7919 + c) % 1000000000 FROM generate_series(1, 37) i, generate_series(86400, 172799, 120) c;
@@ -67,7 +67,7 @@ INSERT INTO statement (factor, query) VALUES
 (2, 'SELECT h.* FROM %T h JOIN items i USING (itemid) WHERE i.hostid = 3 AND h.clock BETWEEN %F AND %E');
 CREATE TABLE place (name text, from_clock integer, to_clock integer);
 INSERT INTO place VALUES ('day', 86400, 172799), ('part of a day', 100000, 119999), ('hour', 172800, 176399), ('part of an hour', 173000, 174199), ('hours', 172800, 179999),
-('runs', 180000, 183599), ('part of runs', 180600, 181799), ('all', 86400, 190000);
+('all', 86400, 190000);
 CREATE FUNCTION with_place(query text, p place, relation text) RETURNS text LANGUAGE sql
 RETURN replace(replace(replace(query, '%T', relation), '%F', p.from_clock::text), '%E', p.to_clock::text);
 CREATE FUNCTION estimate_of(query text) RETURNS float8 LANGUAGE plpgsql AS $$

@@ -1,7 +1,7 @@
 --
 -- Each statement of docs/functions.md and each function that reads or changes values
 -- gives what the plain SQL that it stands for gives on a plain table with the same
--- rows, which are in the parent, in partitions, packed and in runs.
+-- rows, which are in the parent, in partitions and packed.
 --
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
@@ -14,7 +14,7 @@ CREATE TABLE plain.history_uint (itemid bigint NOT NULL, clock integer NOT NULL,
 CREATE TABLE managed.history (LIKE plain.history INCLUDING ALL);
 CREATE TABLE managed.history_uint (LIKE plain.history_uint INCLUDING ALL);
 SELECT count(zbxhist.create_parent(t, retention => '200 years')) FROM unnest('{managed.history,managed.history_uint}'::regclass[]) t;
-SELECT count(zbxhist.create_partition(t, '1970-01-02')), count(zbxhist_internal.create_runs(t, 172800, 259200))
+SELECT count(zbxhist.create_partition(t, '1970-01-02')), count(zbxhist.create_partition(t, '1970-01-03'))
   FROM unnest('{managed.history,managed.history_uint}'::regclass[]) t;
 -- sums of the doubles are exact; what comes after a day has been packed waits in the parent
 INSERT INTO plain.history SELECT i, c, (c * 7 + i) % 1000 / 4.0, c % 3 FROM generate_series(99400, 99403) i, generate_series(0, 3 * 86400, 97) c;
@@ -28,7 +28,7 @@ CALL zbxhist.pack('managed.history_uint', '1970-01-02');
 INSERT INTO managed.history SELECT * FROM plain.history WHERE clock % 5 = 0;
 INSERT INTO managed.history_uint SELECT * FROM plain.history_uint WHERE clock % 5 = 0;
 SELECT count(DISTINCT tableoid) AS places FROM managed.history WHERE clock <= 259200;
-SELECT count(*) FILTER (WHERE kind = 'runs' AND bytes > 0) AS runs, count(*) FILTER (WHERE kind = 'packed') AS packed, count(*) FILTER (WHERE kind = 'heap') > 0 AS heap
+SELECT count(*) FILTER (WHERE kind = 'packed') AS packed, count(*) FILTER (WHERE kind = 'heap') > 0 AS heap
   FROM zbxhist.partitions WHERE parent::text LIKE 'managed.%';
 SELECT count(*) > 0 AS waiting FROM ONLY managed.history WHERE clock BETWEEN 86400 AND 172799;
 

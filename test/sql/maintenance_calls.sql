@@ -8,11 +8,10 @@ LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
-SELECT zbxhist.create_parent('history', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
+SELECT zbxhist.create_parent('history', '1 hour', retention => '100 years', pack_after => '1 hour');
 
--- two days of hours that are over, half of them of runs, and a value that waits in the table itself
-SELECT count(CASE WHEN c % 7200 = 0 THEN zbxhist_internal.create_runs('history', c, c + 3600)
-                  ELSE zbxhist_internal.create_range('history', c, c + 3600) END)
+-- two days of hours that are over, and a value that waits in the table itself
+SELECT count(zbxhist_internal.create_range('history', c, c + 3600))
   FROM generate_series(86400, 3 * 86400 - 3600, 3600) c;
 INSERT INTO history (itemid, clock, value) SELECT 1, c, c FROM generate_series(86400, 3 * 86400 - 1, 600) c;
 SET zbxhist.enable_routing = off;
@@ -39,9 +38,8 @@ BEGIN
     RETURN answer;
 END $$;
 
--- packing an hour, and one of runs
+-- packing an hour
 SELECT unnest(calls_of('pack', 'history_p19700102_0100'));
-SELECT unnest(calls_of('pack', 'zbxhist_packed.history_p19700102_0200'));
 
 -- an index and privileges that a partition to come is without
 SELECT zbxhist_internal.create_range('history', 2000000000 / 3600 * 3600, 2000000000 / 3600 * 3600 + 3600);

@@ -52,7 +52,7 @@ SELECT sum((e.value)::text::integer) = (SELECT count(*) FROM zbxhist.check()) AS
 -- rows in the table itself count, too: to him who may not read them as maintenance has found them
 CREATE TABLE history_log (LIKE history INCLUDING ALL);
 INSERT INTO history_log VALUES (2, :today - 40 * 86400, 1, 1), (1, :today - 20 * 86400, 1, 1);
-SELECT zbxhist.create_parent('history_log', '1 hour', pack_after => '1 hour', ingest => 'runs');
+SELECT zbxhist.create_parent('history_log', '1 hour', pack_after => '1 hour');
 CREATE TEMP VIEW of_log AS
 SELECT (t ->> 'oldest_value')::bigint AS oldest, (t ->> 'values_per_second')::numeric AS per_second,
        (t -> 'partitions') = to_jsonb(s.partitions) AND (t -> 'packed_days') = to_jsonb(s.packed_days) AS agrees,

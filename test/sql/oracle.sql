@@ -5,12 +5,6 @@
 -- them run inside functions here; those of a client are in test/t.
 --
 LOAD 'zbxhist';
--- runs: test/sql/runs_oracle.sql
-\if :{?ingest}
-\else
-\set ingest heap
-\endif
-SET oracle.ingest = :'ingest';
 SET client_min_messages = warning;
 SET extra_float_digits = 1;
 CREATE SCHEMA plain;
@@ -94,12 +88,7 @@ BEGIN
         END LOOP;
         EXECUTE format('CREATE TABLE oracle.staged_%1$s (LIKE plain.%1$I)', s.name);
         PERFORM zbxhist.create_parent(format('managed.%I', s.name)::regclass,
-            CASE WHEN s.name LIKE 'trends%' THEN '1 month'::interval
-                 WHEN current_setting('oracle.ingest') = 'runs' THEN '1 hour' ELSE '1 day' END);
-        IF current_setting('oracle.ingest') = 'runs' AND s.name NOT LIKE 'trends%' THEN
-            PERFORM zbxhist_internal.create_runs(format('managed.%I', s.name)::regclass, c, c + 86400)
-               FROM unnest('{86400,172800,345600}'::integer[]) c;
-        END IF;
+            CASE WHEN s.name LIKE 'trends%' THEN '1 month'::interval ELSE '1 day' END);
     END LOOP;
 END $$;
 SELECT create_tables();
@@ -206,10 +195,10 @@ BEGIN
         WHEN 4 THEN CASE WHEN pick(6) = 0 THEN format('TRUNCATE %I', tab) ELSE make_insert(tab) END
         WHEN 5 THEN format('INSERT INTO %1$I (%2$s) SELECT %3$s FROM %1$I WHERE itemid < 60', tab, column_list(tab),
                            replace(column_list(tab), 'itemid, clock', pick('itemid + 60, clock', 'itemid, clock # 1048576', 'itemid, clock')))
-        WHEN 6 THEN CASE WHEN current_setting('oracle.ingest') = 'runs' THEN make_insert(tab) ELSE format('MERGE INTO %1$I t USING (SELECT %5$s FROM (VALUES %2$s) x (%3$s)) v (%3$s) ON t.itemid = v.itemid AND t.clock = v.clock
+        WHEN 6 THEN format('MERGE INTO %1$I t USING (SELECT %5$s FROM (VALUES %2$s) x (%3$s)) v (%3$s) ON t.itemid = v.itemid AND t.clock = v.clock
                             WHEN NOT MATCHED THEN INSERT (%3$s) VALUES (v.%4$s) WHEN MATCHED THEN DELETE',
                            tab, array_to_string(make_rows(tab, 5, 'fresh', false), ', '), column_list(tab),
-                           replace(column_list(tab), ', ', ', v.'), typed_list(tab)) END
+                           replace(column_list(tab), ', ', ', v.'), typed_list(tab))
         WHEN 7 THEN format('DELETE FROM %1$I WHERE clock = %2$s AND itemid %% 5 = %3$s; UPDATE %1$I SET %4$I = (SELECT %4$I FROM %1$I ORDER BY md5(%1$I::text) LIMIT 1) WHERE clock > 86400 AND clock <= %5$s',
                            tab, (SELECT c.clock[1 + pick(8)] FROM clocks c WHERE c.is_trends = (tab LIKE 'trends%')), pick(5), value, 86400 + pick(300000))
         WHEN 12 THEN format('DELETE FROM %I WHERE clock = %s AND itemid < %s', tab,

@@ -245,33 +245,22 @@ ALTER TABLE history_str DROP COLUMN ns, ADD COLUMN note text DEFAULT 'none';
 SELECT * FROM history_str WHERE itemid = 2 AND clock < 100000;
 SELECT * FROM zbxhist.range(NULL::history_str, 2, 0, 100000);
 ROLLBACK;
--- a column dropped and added again, then its neighbour dropped too: of a day and of
--- runs that have the former one, and after another day has been packed
+-- a column dropped and added again, then its neighbour dropped too: of a day that has
+-- the former one, and after another day has been packed
 CREATE TABLE again (itemid bigint NOT NULL, clock integer NOT NULL, value text, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
-CREATE TABLE again_runs (LIKE again INCLUDING ALL);
 SELECT zbxhist.create_parent('again', retention => '100 years', pack_after => '1 day');
-SELECT zbxhist.create_parent('again_runs', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
-SELECT zbxhist.create_partition('again', '1970-01-02'), zbxhist.create_partition('again', '1970-01-03'),
-       zbxhist_internal.create_runs('again_runs', 86400, 90000);
+SELECT zbxhist.create_partition('again', '1970-01-02'), zbxhist.create_partition('again', '1970-01-03');
 INSERT INTO again VALUES (1, 86400, 'old', 1), (2, 86400, 'old', 1), (1, 172800, 'old', 1);
-INSERT INTO again_runs VALUES (1, 86400, 'old', 1), (2, 86400, 'old', 1);
 CALL zbxhist.pack('again', '1970-01-02');
 ALTER TABLE again DROP COLUMN value, ADD COLUMN value text DEFAULT 'new', DROP COLUMN ns;
-ALTER TABLE again_runs DROP COLUMN value, ADD COLUMN value text, DROP COLUMN ns;
 SELECT * FROM again ORDER BY clock, itemid;
 SELECT * FROM zbxhist.range(NULL::again, 1, 0, 200000);
-SELECT * FROM again_runs ORDER BY itemid;
 INSERT INTO again VALUES (3, 86400), (3, 172800);
-INSERT INTO again_runs VALUES (3, 86400, 'new');
 CALL zbxhist.pack('again', '1970-01-03');
-CALL zbxhist.pack('again_runs', '1970-01-02');
 SELECT * FROM again ORDER BY clock, itemid;
-SELECT * FROM again_runs ORDER BY itemid;
 CALL zbxhist.undo('again');
-CALL zbxhist.undo('again_runs');
 SELECT * FROM again ORDER BY clock, itemid;
-SELECT * FROM again_runs ORDER BY itemid;
-DROP TABLE again, again_runs;
+DROP TABLE again;
 DROP TABLE history, history_str CASCADE;
 DROP TABLE kept, kept_str;
 SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace;

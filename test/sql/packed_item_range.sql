@@ -1,5 +1,5 @@
 --
--- Of packed days and runs only groups of the items between two are read, or of
+-- Of packed days only groups of the items between two are read, or of
 -- those that a subquery gives: the same rows as of a plain table.
 --
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
@@ -7,13 +7,12 @@ CREATE TABLE plain (LIKE history INCLUDING ALL);
 SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;
 SELECT zbxhist.create_parent('history', premake => 0);
-SELECT count(zbxhist.create_partition('history', '1970-01-02'::date + n)) AS days FROM generate_series(0, 2) n;
-SELECT count(zbxhist_internal.create_runs('history', n * 21600, (n + 1) * 21600)) AS runs FROM generate_series(16, 17) n;
+SELECT count(zbxhist.create_partition('history', '1970-01-02'::date + n)) AS days FROM generate_series(0, 3) n;
 DO $$
 BEGIN
     EXECUTE (SELECT format('DROP TABLE %s', p.partition) FROM zbxhist.list_partitions('history') p WHERE p.from_clock > 1000000);
 END $$;
--- days begin at 86400, 172800 (packed), 259200; runs at 345600; some items are negative, few have odd numbers, and sums are exact in any order
+-- days begin at 86400, 172800 (packed), 259200, 345600; some items are negative, few have odd numbers, and sums are exact in any order
 INSERT INTO plain SELECT i * 2 - 100, c, (i + c % 1009) / 4.0, i FROM generate_series(1, 300) i, generate_series(86400, 388799, 1200) c WHERE i % 7 > 0 OR c % 3600 = 0;
 INSERT INTO plain SELECT i, 100000, i % 1000, 0 FROM unnest('{-9223372036854775808, -99, 301, 9223372036854775807}'::bigint[]) i;
 INSERT INTO history SELECT * FROM plain WHERE ns % 11 > 0;

@@ -1,6 +1,6 @@
 --
 -- Zabbix' look-up of duplicates, and its graph of first and last values: rows of
--- packed days, runs, partitions and the parent are found by their keys, as a plain
+-- packed days, partitions and the parent are found by their keys, as a plain
 -- table finds them.
 --
 LOAD 'zbxhist';
@@ -13,9 +13,9 @@ CREATE TABLE history (LIKE plain INCLUDING ALL);
 CREATE TABLE plain_trends (itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL, PRIMARY KEY (itemid, clock));
 CREATE TABLE trends (LIKE plain_trends INCLUDING ALL);
 SELECT zbxhist.create_parent('history'), zbxhist.create_parent('trends');
--- days 1 to 3 will be packed, day 4 has two hours of runs, day 5 is a partition; some rows are in the parent
+-- days 1 to 3 will be packed, day 4 has two hours, day 5 is a partition; some rows are in the parent
 SELECT count(zbxhist.create_partition(parent, '1970-01-01'::date + day)) FROM unnest('{history,trends}'::regclass[]) parent, unnest('{1,2,3,5}'::integer[]) day;
-SELECT count(zbxhist_internal.create_runs('history', clock, clock + 3600)) FROM unnest('{345600,349200}'::bigint[]) clock;
+SELECT count(zbxhist_internal.create_range('history', clock, clock + 3600)) FROM unnest('{345600,349200}'::bigint[]) clock;
 INSERT INTO plain SELECT i, c + i % 7, c % 1009 + i, (c * 7 + i) % 1000 FROM generate_series(86400, 345599, 900) c, generate_series(1, 40) i;
 INSERT INTO plain SELECT i, c + i % 7, c % 1009 + i, n * 5 FROM generate_series(345600, 352799, 60) c, generate_series(1, 40) i, generate_series(0, 1) n;
 INSERT INTO plain SELECT i, c + i % 7, c % 1009 + i, i FROM generate_series(432000, 518399, 900) c, generate_series(1, 40) i;

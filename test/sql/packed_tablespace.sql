@@ -145,16 +145,6 @@ CALL zbxhist.repack('history', ago(2));
 TABLE places;
 TABLE difference;
 
--- runs are where the table is, the day that is made of them is not
-SELECT zbxhist.alter_parent('history', partition_interval => '1 hour', pack_after => '1 hour', ingest => 'runs', packed_tablespace => 'regress_zbxhist_warm');
-SELECT zbxhist_internal.create_runs('history', :today - 86400, :today - 82800) IS NOT NULL AS runs;
-SELECT * FROM places WHERE kind = 'runs' AND ago = 1;
-INSERT INTO history SELECT i, :today - 86400 + i, i, i FROM generate_series(1, 100) i;
-INSERT INTO plain SELECT i, :today - 86400 + i, i, i FROM generate_series(1, 100) i;
-CALL zbxhist.pack('history', ago(1));
-SELECT * FROM places WHERE ago = 1 AND kind = 'packed';
-TABLE difference;
-
 -- undo: all is where the table is
 CALL zbxhist.undo('history');
 TABLE difference;

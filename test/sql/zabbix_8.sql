@@ -4,10 +4,9 @@
 -- before hours are packed and after.  See docs/zabbix-8.md for where they are from.
 --
 LOAD 'zbxhist';
--- runs, and the other type of history_json.value: test/sql/zabbix_8_runs.sql
-\if :{?ingest}
+-- the other type of history_json.value: test/sql/zabbix_8_json.sql
+\if :{?json}
 \else
-\set ingest heap
 \set json jsonb
 \endif
 SET zbxhist.allow_packed_drop = on;
@@ -45,13 +44,10 @@ BEGIN
                        t.side, t.name, t.definition, CASE WHEN t.name ~ 'trends' THEN '' ELSE ',ns' END);
     END LOOP;
 END $$;
-SELECT parent, action FROM zbxhist.setup('managed', ingest => :'ingest') WHERE parent IS NOT NULL;
+SELECT parent, action FROM zbxhist.setup('managed') WHERE parent IS NOT NULL;
 -- two days of 1970, and the month of the trends
-SELECT count(CASE WHEN :'ingest' = 'runs' AND name !~ 'trends'
-                  THEN zbxhist_internal.create_runs(name::regclass, day + hour * 3600, day + hour * 3600 + 3600)::text
-                  ELSE zbxhist.create_partition(name::regclass, '1970-01-01'::date + day / 86400)::text END)
-  FROM (SELECT 'managed.' || name AS name FROM tables) t, unnest('{86400,172800}'::integer[]) day,
-       generate_series(0, CASE WHEN :'ingest' = 'runs' AND name !~ 'trends' THEN 23 ELSE 0 END) hour;
+SELECT count(zbxhist.create_partition(name::regclass, '1970-01-01'::date + day / 86400))
+  FROM (SELECT 'managed.' || name AS name FROM tables) t, unnest('{86400,172800}'::integer[]) day;
 
 -- ---- what a statement does on each side ----
 

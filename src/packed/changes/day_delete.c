@@ -127,7 +127,7 @@ DeleteFromSegment(DayModify *modify, const DayGroup *group, int segment,
 }
 
 /*
- * Sees says whether a snapshot sees the group, or run, at tid.
+ * Sees says whether a snapshot sees the group at tid.
  */
 static bool
 Sees(const DayModify *modify, Snapshot snapshot, ItemPointer tid)
@@ -141,15 +141,14 @@ Sees(const DayModify *modify, Snapshot snapshot, ItemPointer tid)
 }
 
 /*
- * RequireUnchanged raises an error if another transaction has changed a group, or
- * run, in which the caller's snapshot sees rows of the range.  Below REPEATABLE READ
+ * RequireUnchanged raises an error if another transaction has changed a group in
+ * which the caller's snapshot sees rows of the range.  Below REPEATABLE READ
  * that matters only when the rows are elsewhere by now.
  */
 static void
 RequireUnchanged(DayModify *modify, const ItemRange *range)
 {
 	DayGroup	group;
-	RunPlace	last = {0};
 
 	if (!IsolationUsesXactSnapshot() &&
 		!ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)))
@@ -157,18 +156,9 @@ RequireUnchanged(DayModify *modify, const ItemRange *range)
 	ZbxhistDayScanItem(modify->seen, range);
 	while (ZbxhistDayScanNext(modify->seen, &group))
 	{
-		int			nplaces = modify->layout->has_runs ? group.nrows : 1;
-
-		for (int row = 0; row < nplaces; row++)
-		{
-			RunPlace	place = ZbxhistPlaceOf(modify, modify->seen, &group, row);
-
-			if (!ItemPointerEquals(&place.tid, &last.tid) &&
-				!Sees(modify, modify->newest, &place.tid) &&
-				!TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen, row)))
-				ZbxhistRaiseChanged();
-			last = place;
-		}
+		if (!Sees(modify, modify->newest, &group.tid) &&
+			!TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen)))
+			ZbxhistRaiseChanged();
 	}
 }
 
@@ -196,8 +186,8 @@ FindSeenRows(DayModify *modify, const ItemRange *range)
 
 /*
  * CollectDeletes collects the deletes of an item's rows in a range, and returns their
- * number.  There may be rows in a group that the caller's snapshot does not see, and in
- * runs, that came later.  Allocates in the current context.
+ * number.  There may be rows in a group that the caller's snapshot does not see, that
+ * came later.  Allocates in the current context.
  */
 static uint64
 CollectDeletes(DayModify *modify, const ItemRange *range)
@@ -210,9 +200,7 @@ CollectDeletes(DayModify *modify, const ItemRange *range)
 	ZbxhistDayScanItem(modify->current, range);
 	while (ZbxhistDayScanNext(modify->current, &group))
 	{
-		if (seen == NULL &&
-			(modify->layout->has_runs ||
-			 !Sees(modify, modify->snapshot, &group.tid)))
+		if (seen == NULL && !Sees(modify, modify->snapshot, &group.tid))
 			seen = FindSeenRows(modify, range);
 		for (int i = 0; i < group.reader.nsegments; i++)
 		{

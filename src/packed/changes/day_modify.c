@@ -14,7 +14,7 @@
  * gone for the others.
  *
  * Locks: ROW EXCLUSIVE on the day's table until the transaction ends, which maintenance that
- * writes groups anew waits for; on a table of runs that of merge_lock.c, too.
+ * writes groups anew waits for.
  * Memory: everything is in a context of its own.
  *
  * If the row's group has been written anew since the statement's snapshot was
@@ -47,7 +47,6 @@
 #include "packed/day/day_write.h"
 #include "packed/values/row_compare.h"
 #include "packed/values/row_map.h"
-#include "rows/merge_lock.h"
 
 /*
  * ZbxhistInGroup says whether rows of an item and clock belong to the group.
@@ -100,10 +99,6 @@ FindSeen(DayModify *modify, const PackedRowId *id)
 										  &modify->group);
 	if (!modify->has_group)
 		return false;
-	/* a group of runs has no place of its own */
-	modify->is_same = false;
-	if (modify->layout->has_runs)
-		return true;
 	modify->is_same = FindCurrent(modify, id->itemid, id->clock,
 								  &newest) &&
 		ItemPointerEquals(&newest.tid, &modify->group.tid);
@@ -114,33 +109,18 @@ FindSeen(DayModify *modify, const PackedRowId *id)
 }
 
 /*
- * ZbxhistPlaceOf says where a row, by its number, of the group that a scan has found
- * last is stored.
- */
-RunPlace
-ZbxhistPlaceOf(const DayModify *modify, const DayScan *scan,
-			   const DayGroup *group, int row)
-{
-	RunPlace	place = {.tid = group->tid,.row = row};
-
-	if (modify->layout->has_runs)
-		ZbxhistDayScanRun(scan, row, &place);
-	return place;
-}
-
-/*
  * SetPlace sets which row a change is of, by its number in a segment of a group of
  * the newest version.
  */
 static void
-SetPlace(const DayModify *modify, const DayGroup *group, int segment, int row,
-		 RowChange *change)
+SetPlace(const DayGroup *group, int segment, int row, RowChange *change)
 {
 	for (int i = 0; i < segment; i++)
 		row += group->reader.segments[i].nrows;
-	change->place = ZbxhistPlaceOf(modify, modify->current, group, row);
-	change->itemid = modify->layout->has_runs ? 0 : group->first_itemid;
-	change->clock = modify->layout->has_runs ? 0 : group->first_clock;
+	change->place.tid = group->tid;
+	change->place.row = row;
+	change->itemid = group->first_itemid;
+	change->clock = group->first_clock;
 }
 
 /*
@@ -263,8 +243,7 @@ FindByValues(DayModify *modify, const PackedRowId *id, int seen,
 	int			row;
 	bool		has_key;
 
-	*is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen,
-																	   seen));
+	*is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen));
 	if (first_now < 0)
 		return ROW_GONE;
 	row = FindSame(modify, &now, first_now, &modify->rows, seen,
@@ -272,7 +251,7 @@ FindByValues(DayModify *modify, const PackedRowId *id, int seen,
 				   &has_key);
 	if (row < 0)
 		return has_key && !*is_own ? ROW_CHANGED : ROW_GONE;
-	SetPlace(modify, &newest, segment, row, change);
+	SetPlace(&newest, segment, row, change);
 	return ROW_SAME;
 }
 
@@ -293,7 +272,7 @@ FindEvaluated(DayModify *modify, const PackedRowId *id, RowChange *change)
 	modify->has_group = false;
 	if (row < 0)
 		return ROW_GONE;
-	SetPlace(modify, &modify->group, modify->segment, row, change);
+	SetPlace(&modify->group, modify->segment, row, change);
 	return ROW_SAME;
 }
 
@@ -325,7 +304,7 @@ FindSeenNow(DayModify *modify, const PackedRowId *id, RowChange *change)
 	row = FindSeenRow(modify, id, &first);
 	if (row >= 0 && modify->is_same)
 	{
-		SetPlace(modify, &modify->group, modify->segment, row, change);
+		SetPlace(&modify->group, modify->segment, row, change);
 		return ROW_SAME;
 	}
 	if (row >= 0)
@@ -357,8 +336,7 @@ FindNewest(DayModify *modify, const PackedRowId *id, bool is_newest,
 #define UPDATE_GROWTH	32
 
 /*
- * compare_changes orders changes by group, or by run, and row; the first one of a
- * row first.
+ * compare_changes orders changes by group and row; the first one of a row first.
  */
 static int
 compare_changes(const void *a, const void *b)
@@ -491,18 +469,15 @@ RewriteGroup(DayModify *modify, DayWriter *writer, RowChange *changes,
 }
 
 /*
- * ApplyChanges writes the changes, which are sorted, group by group, or run by run.
+ * ApplyChanges writes the changes, which are sorted, group by group.
  */
 static void
 ApplyChanges(DayModify *modify)
 {
-	DayWriter  *writer = modify->layout->has_runs ? NULL :
-		ZbxhistBeginDayWrite(modify->day, modify->layout, false);
+	DayWriter  *writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
 	RowChange  *changes = modify->changes;
 	int			end;
 
-	if (writer == NULL)
-		ZbxhistRequireRunIndexes(modify->day);
 	for (int first = 0; first < modify->nchanges; first = end)
 	{
 		int			ndeleted = 0;
@@ -513,14 +488,9 @@ ApplyChanges(DayModify *modify)
 							   &changes[first].place.tid); end++)
 			ndeleted += changes[end].nrows;
 		modify->nremoved += ndeleted;
-		if (writer == NULL)
-			ZbxhistEditRun(modify, &changes[first], end - first);
-		else
-			RewriteGroup(modify, writer, &changes[first], end - first,
-						 ndeleted);
+		RewriteGroup(modify, writer, &changes[first], end - first, ndeleted);
 	}
-	if (writer != NULL)
-		(void) ZbxhistEndDayWrite(writer, NULL);
+	(void) ZbxhistEndDayWrite(writer, NULL);
 }
 
 /*
@@ -604,8 +574,6 @@ ZbxhistBeginDayModify(Relation day, Relation table, Snapshot snapshot)
 	modify->day = day;
 	modify->layout = ZbxhistDayLayout(day);
 	ZbxhistMarkReplaced(modify->layout, table);
-	if (modify->layout->has_runs)
-		ZbxhistLockChange(RelationGetRelid(day));
 	modify->attributes = palloc(sizeof(AttrNumber) *
 								modify->layout->ncolumns);
 	modify->is_altered = !ZbxhistFindLayout(modify->layout,
@@ -704,22 +672,16 @@ NextChange(DayModify *modify)
 /*
  * ZbxhistAddDelete collects the deletes of rows that follow one another, the first by
  * its number in a segment of the group of the newest version that has been found last.
- * In runs each may be somewhere else.
  */
 void
 ZbxhistAddDelete(DayModify *modify, const DayGroup *group, int segment,
 				 int row, int nrows)
 {
-	int			step = modify->layout->has_runs ? 1 : nrows;
+	RowChange  *change = NextChange(modify);
 
-	for (int i = 0; i < nrows; i += step)
-	{
-		RowChange  *change = NextChange(modify);
-
-		change->nrows = step;
-		SetPlace(modify, group, segment, row + i, change);
-		modify->nchanges++;
-	}
+	change->nrows = nrows;
+	SetPlace(group, segment, row, change);
+	modify->nchanges++;
 }
 
 /*

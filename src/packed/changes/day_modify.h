@@ -15,12 +15,19 @@
 #include "packed/changes/modify.h"
 #include "packed/values/row_offset.h"
 
+/* where a row is */
+typedef struct RowPlace
+{
+	ItemPointerData tid;		/* of its group */
+	int			row;			/* its number in that */
+} RowPlace;
+
 /* a change of a row of the newest version */
 typedef struct RowChange
 {
-	int64		itemid;			/* where its group begins; 0 of runs */
+	int64		itemid;			/* where its group begins */
 	int32		clock;
-	RunPlace	place;			/* in that group or run */
+	RowPlace	place;
 	int			nrows;			/* from there on, if they are deleted */
 	int			number;			/* the first change of a row counts */
 	HeapTuple	tuple;			/* of the layout's columns; NULL: delete */
@@ -74,17 +81,10 @@ struct DayModify
 
 /* day_modify.c */
 extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
-extern RunPlace ZbxhistPlaceOf(const DayModify *modify, const DayScan *scan,
-							   const DayGroup *group, int row);
 extern void ZbxhistAddDelete(DayModify *modify, const DayGroup *group,
 							 int segment, int row, int nrows);
 extern void ZbxhistOpenNewest(DayModify *modify);
 extern void ZbxhistCloseNewest(DayModify *modify);
 extern void ZbxhistFlushChanges(DayModify *modify);
-
-/* run_modify.c */
-extern void ZbxhistRequireRunIndexes(Relation day);
-extern void ZbxhistEditRun(DayModify *modify, const RowChange *edits,
-						   int nedits);
 
 #endif							/* ZBXHIST_DAY_MODIFY_H */

@@ -3,7 +3,7 @@
  * group_lock.c
  *	  Locks on groups whose rows are to be changed.
  *
- * A change of a row writes its group anew, or in a table of runs its run.  So a
+ * A change of a row writes its group anew.  So a
  * session that is going to change one locks the group's row in the day's table
  * first, as UPDATE of a table does: changes of other groups go on beside.  Once
  * it has the lock, the newest version of the group is what its latest snapshot
@@ -28,7 +28,6 @@
 
 #include "packed/changes/day_modify.h"
 #include "packed/changes/group_lock.h"
-#include "packed/runs/day_runs.h"
 
 /*
  * NoteHolder notes the transaction that is in the way of a lock on the row in
@@ -66,27 +65,6 @@ LockGroup(DayModify *modify, ItemPointer tid)
 }
 
 /*
- * LockPlaces locks the row of a group, or the runs that have rows of it.
- */
-static TM_Result
-LockPlaces(DayModify *modify, const DayGroup *group)
-{
-	int			nplaces = modify->layout->has_runs ? group->nrows : 1;
-	TM_Result	result = TM_Ok;
-	RunPlace	last = {0};
-
-	for (int row = 0; row < nplaces && result == TM_Ok; row++)
-	{
-		RunPlace	place = ZbxhistPlaceOf(modify, modify->current, group, row);
-
-		if (row == 0 || !ItemPointerEquals(&place.tid, &last.tid))
-			result = LockGroup(modify, &place.tid);
-		last = place;
-	}
-	return result;
-}
-
-/*
  * LockNext locks the group of the newest version that its scan finds next; found
  * becomes whether there is one.
  */
@@ -100,7 +78,7 @@ LockNext(DayModify *modify, bool *found)
 	modify->has_locked = false;
 	*found = ZbxhistDayScanNext(modify->current, group);
 	if (*found)
-		result = LockPlaces(modify, group);
+		result = LockGroup(modify, &group->tid);
 	modify->has_locked = *found && result == TM_Ok;
 	return result;
 }

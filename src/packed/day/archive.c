@@ -348,7 +348,7 @@ QueryRanges(GroupRange *ranges, int nranges)
  * KeepFetched keeps the rows that the query has given.
  */
 static void
-KeepFetched(ArchiveReader *reader, RunCounters *counters)
+KeepFetched(ArchiveReader *reader, ArchiveCounters *counters)
 {
 	MemoryContext old = MemoryContextSwitchTo(reader->fetched_context);
 	TupleDesc	desc = SPI_tuptable->tupdesc;
@@ -372,8 +372,8 @@ KeepFetched(ArchiveReader *reader, RunCounters *counters)
 		fetched->bytes = PG_DETOAST_DATUM_COPY(payload);
 		if (counters != NULL)
 		{
-			counters->archived_groups++;
-			counters->archived_bytes += VARSIZE_ANY_EXHDR(fetched->bytes);
+			counters->ngroups++;
+			counters->nbytes += VARSIZE_ANY_EXHDR(fetched->bytes);
 		}
 		reader->nfetched++;
 	}
@@ -385,7 +385,7 @@ KeepFetched(ArchiveReader *reader, RunCounters *counters)
  * been, unless they are kept.
  */
 static void
-FetchRanges(ArchiveReader *reader, RunCounters *counters)
+FetchRanges(ArchiveReader *reader, ArchiveCounters *counters)
 {
 	bool		has_snapshot = ActiveSnapshotSet();
 
@@ -560,7 +560,7 @@ MakeRoom(ArchiveReader *reader)
  */
 static void
 FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
-		   RunCounters *counters)
+		   ArchiveCounters *counters)
 {
 	bool		is_same = reader->nranges > 0 &&
 		IsSameCopy(&reader->copy.copy, &group->copy);
@@ -696,7 +696,7 @@ typedef struct GroupFetch
 	ArchiveReader *reader;
 	Relation	day;
 	const ArchivedGroup *group;
-	RunCounters *counters;
+	ArchiveCounters *counters;
 } GroupFetch;
 
 /*
@@ -718,7 +718,7 @@ FetchIfNeeded(void *arg)
 bool
 ZbxhistIsMissing(ArchiveReader *reader, Relation day,
 				 const struct varlena *archived, int64 nrows,
-				 RunCounters *counters)
+				 ArchiveCounters *counters)
 {
 	ArchivedGroup group;
 	GroupFetch	fetch = {reader, day, &group, counters};
@@ -739,7 +739,7 @@ ZbxhistIsMissing(ArchiveReader *reader, Relation day,
  */
 struct varlena *
 ZbxhistFetchArchived(ArchiveReader *reader, Relation day,
-					 const struct varlena *archived, RunCounters *counters)
+					 const struct varlena *archived, ArchiveCounters *counters)
 {
 	ArchivedGroup group;
 	GroupFetch	fetch = {reader, day, &group, counters};

@@ -10,7 +10,14 @@
 
 #include "utils/relcache.h"
 
-#include "packed/runs/run_read.h"
+#include "utils/snapshot.h"
+
+/* what was fetched; shown by EXPLAIN */
+typedef struct ArchiveCounters
+{
+	uint64		ngroups;
+	uint64		nbytes;
+} ArchiveCounters;
 
 /* fetches groups of days, and keeps some that will be asked for next */
 typedef struct ArchiveReader ArchiveReader;
@@ -29,10 +36,10 @@ extern bool ZbxhistWantArchived(ArchiveReader *reader, Relation day,
 extern struct varlena *ZbxhistFetchArchived(ArchiveReader *reader,
 											Relation day,
 											const struct varlena *archived,
-											RunCounters *counters);
+											ArchiveCounters *counters);
 extern bool ZbxhistIsMissing(ArchiveReader *reader, Relation day,
 							 const struct varlena *archived, int64 nrows,
-							 RunCounters *counters);
+							 ArchiveCounters *counters);
 extern bool ZbxhistHasArchive(Oid day);
 
 #endif							/* ZBXHIST_ARCHIVE_H */

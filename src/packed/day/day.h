@@ -11,7 +11,7 @@
 #include "access/genam.h"
 
 #include "packed/day/archive.h"
-#include "packed/runs/day_runs.h"
+#include "packed/values/day_decode.h"
 #include "rows/item_range.h"
 
 /* ---- reading: groups in the order of (itemid, clock) ---- */
@@ -30,7 +30,7 @@ typedef struct DayPlace
 extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
 extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
-extern void ZbxhistDayScanCount(DayScan *scan, RunCounters *counters);
+extern void ZbxhistDayScanCount(DayScan *scan, ArchiveCounters *counters);
 extern void ZbxhistDayScanFrom(DayScan *scan, ArchiveReader *archive,
 							   bool is_here);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
@@ -61,8 +61,6 @@ extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 								 DayGroup *group, DayPlace *end);
 extern int64 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
-extern TransactionId ZbxhistDayScanXmaxOf(DayScan *scan, int row);
-extern void ZbxhistDayScanRun(const DayScan *scan, int row, RunPlace *place);
 extern void ZbxhistEndDayScan(DayScan *scan);
 
 /* ---- day_times.c: clocks and ns that segments share ---- */

@@ -30,7 +30,6 @@
 #include "packed/day/archived_group.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/day_index.h"
-#include "packed/runs/run_group.h"
 #include "rows/attempt.h"
 #include "rows/item_range.h"
 
@@ -265,9 +264,6 @@ ZbxhistFindLostGroups(const DayLook *look, List **groups, char **error)
 	bool		result;
 
 	*groups = NIL;
-	/* an index of runs says nothing of items */
-	if (look->layout->has_runs)
-		return true;
 	result = ZbxhistTry(ReadIndex, &read, ZbxhistIsIndexDamage, error);
 
 	*groups = read.groups;
@@ -320,8 +316,8 @@ FetchStored(DayLook *look, StoredGroup *stored)
 }
 
 /*
- * ZbxhistOpenStored opens a row: its group, a group of its run, or none if it has
- * shared times; returns what prevents that, or is wrong with these, or NULL.
+ * ZbxhistOpenStored opens a row: its group, or none if it has shared times; returns
+ * what prevents that, or is wrong with these, or NULL.
  */
 const char *
 ZbxhistOpenStored(DayLook *look, StoredGroup *stored)
@@ -333,12 +329,6 @@ ZbxhistOpenStored(DayLook *look, StoredGroup *stored)
 		return problem;
 	if (stored->is_times)
 		return ZbxhistWhyNotTimes(&stored->group, stored->data, stored->length);
-	if (look->layout->has_runs)
-	{
-		stored->newer = ZbxhistNewerRunFormat(stored->data, stored->length);
-		return ZbxhistOpenRunGroup(look->day, look->layout, &stored->group,
-								   stored->data, stored->length);
-	}
 	if (!ZbxhistOpenGroup(reader, stored->data, stored->length,
 						  look->layout->npacked))
 	{

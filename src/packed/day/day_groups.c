@@ -37,7 +37,6 @@
 #include "packed/day/archived_group.h"
 #include "packed/day/day.h"
 #include "packed/day/day_index.h"
-#include "packed/runs/day_runs.h"
 #include "rows/index_next.h"
 
 /* how far a scan for an item has come */
@@ -47,7 +46,6 @@ typedef enum ScanPhase
 	SCAN_REST,					/* ascending: those that begin after it */
 	SCAN_BACKWARD,				/* descending */
 	SCAN_PAGE,					/* by looking through the only page */
-	SCAN_RUNS,					/* groups made of runs */
 	SCAN_HEAP,					/* all groups */
 	SCAN_BLOCKS,				/* those in some blocks of the heap */
 	SCAN_DONE
@@ -65,10 +63,9 @@ struct DayScan
 	TableScanDesc block_scan;
 	TupleTableSlot *slot;
 	DayTimes   *times;			/* that segments share */
-	DayRuns    *runs;			/* that the table holds; NULL: groups */
 	int64		ntimes;			/* rows with some that were passed over */
 	ArchiveReader *archive;		/* fetches groups */
-	RunCounters *counters;		/* of what is read; may be NULL */
+	ArchiveCounters *counters;	/* of what it fetches; may be NULL */
 	bool		is_here;		/* it is not asked for more */
 	bool		may_miss;		/* what its server has, if that is away */
 
@@ -116,22 +113,18 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 	scan->slot = table_slot_create(day, NULL);
 	scan->times = ZbxhistBeginDayTimes(day, snapshot, false);
 	scan->archive = ZbxhistBeginArchiveReader(NULL, NULL);
-	if (layout->has_runs)
-		scan->runs = ZbxhistBeginDayRuns(day, layout, snapshot);
 	MemoryContextSwitchTo(old);
 	return scan;
 }
 
 /*
- * ZbxhistDayScanCount has runs counted that are read, and archived groups that
- * are fetched from now on; counters must stay as long as the scan.
+ * ZbxhistDayScanCount has archived groups counted that are fetched from now on;
+ * counters must stay as long as the scan.
  */
 void
-ZbxhistDayScanCount(DayScan *scan, RunCounters *counters)
+ZbxhistDayScanCount(DayScan *scan, ArchiveCounters *counters)
 {
 	scan->counters = counters;
-	if (scan->runs != NULL)
-		ZbxhistCountDayRuns(scan->runs, counters);
 }
 
 /*
@@ -164,8 +157,6 @@ void
 ZbxhistMoveDayScan(DayScan *scan, Relation day)
 {
 	ZbxhistMoveDayTimes(scan->times, day);
-	if (scan->runs != NULL)
-		ZbxhistMoveDayRuns(scan->runs, day);
 	CloseGroupScans(scan);
 	scan->day = day;
 	scan->phase = SCAN_DONE;
@@ -185,8 +176,6 @@ ZbxhistMoveDayScan(DayScan *scan, Relation day)
 void
 ZbxhistEndDayScan(DayScan *scan)
 {
-	if (scan->runs != NULL)
-		ZbxhistEndDayRuns(scan->runs);
 	ZbxhistEndDayTimes(scan->times);
 	CloseGroupScans(scan);
 	ExecDropSingleTupleTableSlot(scan->slot);
@@ -223,12 +212,6 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 		scan->phase = SCAN_DONE;
 		return;
 	}
-	if (scan->runs != NULL)
-	{
-		scan->phase = SCAN_RUNS;
-		ZbxhistRunsOfItem(scan->runs, range);
-		return;
-	}
 	scan->phase = range->is_descending ? SCAN_BACKWARD : SCAN_FIRST;
 	scan->itemid = range->itemid;
 	scan->last_itemid = range->itemid;
@@ -260,22 +243,14 @@ StartHeap(DayScan *scan)
 }
 
 /*
- * ZbxhistDayScanAll begins with all groups, in the order of the heap; those of
- * runs in their own.
+ * ZbxhistDayScanAll begins with all groups, in the order of the heap.
  */
 void
 ZbxhistDayScanAll(DayScan *scan)
 {
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
 
 	ExecClearTuple(scan->slot);
-	if (scan->runs != NULL)
-	{
-		scan->phase = SCAN_RUNS;
-		ZbxhistRunsOfItems(scan->runs, PG_INT64_MIN, PG_INT64_MAX);
-		return;
-	}
-	old = MemoryContextSwitchTo(scan->context);
 	scan->phase = SCAN_HEAP;
 	scan->has_one_page = HasOnePage(scan);
 	StartHeap(scan);
@@ -291,13 +266,6 @@ ZbxhistDayScanItems(DayScan *scan, int64 first_itemid, int64 last_itemid)
 {
 	ItemRange	range;
 
-	if (scan->runs != NULL)
-	{
-		ExecClearTuple(scan->slot);
-		scan->phase = SCAN_RUNS;
-		ZbxhistRunsOfItems(scan->runs, first_itemid, last_itemid);
-		return;
-	}
 	if ((first_itemid == PG_INT64_MIN && last_itemid == PG_INT64_MAX) ||
 		HasOnePage(scan))
 	{
@@ -387,7 +355,7 @@ ZbxhistDayScanLoad(DayScan *scan, DayGroup *group)
 	GroupReader *reader = &group->reader;
 	MemoryContext old;
 
-	if (reader->decoded != NULL || reader->nhere == reader->length)
+	if (reader->nhere == reader->length)
 		return;
 	old = MemoryContextSwitchTo(scan->group_context);
 	reader->data = (uint8 *)
@@ -440,11 +408,6 @@ OpenScannedGroup(DayScan *scan, DayGroup *group)
 {
 	MemoryContext old;
 
-	if (scan->runs != NULL)
-	{
-		ZbxhistGroupOfRun(scan->runs, scan->slot, group);
-		return;
-	}
 	MemoryContextReset(scan->group_context);
 	old = MemoryContextSwitchTo(scan->group_context);
 	if (!OpenPayload(scan, group) ||
@@ -708,7 +671,7 @@ NextDescending(DayScan *scan, DayGroup *group)
 
 /*
  * ZbxhistDayScanNextPlace finds where the next group is, and its bytes as they are
- * stored, unless it is of runs; returns false at the end.
+ * stored; returns false at the end.
  */
 bool
 ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
@@ -716,9 +679,7 @@ ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
 	MemoryContext old = MemoryContextSwitchTo(scan->context);
 	bool		found = false;
 
-	if (scan->phase == SCAN_RUNS)
-		found = ZbxhistNextOfRuns(scan->runs, group);
-	else if (scan->phase == SCAN_BACKWARD)
+	if (scan->phase == SCAN_BACKWARD)
 		found = NextDescending(scan, group);
 	else if (scan->phase == SCAN_PAGE)
 		found = NextInPage(scan, group);
@@ -726,7 +687,7 @@ ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
 		found = NextTuple(scan, group);
 	else if (scan->phase != SCAN_DONE)
 		found = NextAscending(scan, group);
-	if (found && scan->phase != SCAN_RUNS)
+	if (found)
 		*payload = scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1];
 	MemoryContextSwitchTo(old);
 	return found;
@@ -740,16 +701,14 @@ bool
 ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 {
 	Datum		payload;
-	bool		found = ZbxhistDayScanNextPlace(scan, group, &payload);
 
-	if (found && scan->phase != SCAN_RUNS)
+	if (ZbxhistDayScanNextPlace(scan, group, &payload))
 	{
 		OpenScannedGroup(scan, group);
 		ZbxhistLendScan(scan->times, scan->index_scan,
 						scan->phase >= SCAN_HEAP, scan->has_one_page);
-	}
-	if (found)
 		return true;
+	}
 	scan->phase = SCAN_DONE;
 	ExecClearTuple(scan->slot);
 	return false;
@@ -838,13 +797,12 @@ ZbxhistDayScanPlaces(DayScan *scan)
 
 /*
  * ZbxhistDayScanNumRows returns how many rows of the table have been read when the scan
- * has found so many groups: runs, or these and rows that have shared times.
+ * has found so many groups: these and rows that have shared times.
  */
 int64
 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups)
 {
-	return scan->runs != NULL ? ZbxhistNumRuns(scan->runs) :
-		ngroups + scan->ntimes;
+	return ngroups + scan->ntimes;
 }
 
 /*
@@ -855,25 +813,4 @@ TransactionId
 ZbxhistDayScanXmax(DayScan *scan)
 {
 	return ZbxhistDeletedBy(scan->slot);
-}
-
-/*
- * ZbxhistDayScanXmaxOf does so for a row, by its number, of that group: rows of
- * runs each have their own.
- */
-TransactionId
-ZbxhistDayScanXmaxOf(DayScan *scan, int row)
-{
-	return scan->runs != NULL ? ZbxhistRunXmax(scan->runs, row) :
-		ZbxhistDayScanXmax(scan);
-}
-
-/*
- * ZbxhistDayScanRun says where a row, by its number, of the group found last in
- * a table of runs is stored.
- */
-void
-ZbxhistDayScanRun(const DayScan *scan, int row, RunPlace *place)
-{
-	ZbxhistRunOfRow(scan->runs, row, place);
 }

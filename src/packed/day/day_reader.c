@@ -84,7 +84,7 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 	SetWantedPacked(reader);
 	reader->scan = ZbxhistBeginDayScan(day, reader->layout, spec->snapshot);
 	ZbxhistDayScanOnlyItem(reader->scan, spec->archive, spec->may_miss);
-	ZbxhistDayScanCount(reader->scan, &spec->counters->runs);
+	ZbxhistDayScanCount(reader->scan, &spec->counters->archive);
 	spec->counters->days++;
 	MemoryContextSwitchTo(old);
 	return reader;
@@ -124,8 +124,7 @@ Rewind(DayReader *reader)
 bool
 ZbxhistMoveDayReader(DayReader *reader, Relation day)
 {
-	if (!ZbxhistLayoutSuits(reader->layout, day) ||
-		reader->layout->has_runs != ZbxhistHasRuns(day))
+	if (!ZbxhistLayoutSuits(reader->layout, day))
 		return false;
 	ZbxhistMoveDayScan(reader->scan, day);
 	table_close(reader->rel, reader->spec->release);

@@ -19,7 +19,7 @@ typedef struct ScanCounters
 	uint64		segments_read;
 	uint64		segments_skipped;	/* of groups that were read */
 	uint64		values_decoded; /* rows of the segments that were read */
-	RunCounters runs;
+	ArchiveCounters archive;
 
 	/* by aggregates */
 	uint64		segments_by_stats;	/* not decoded */

@@ -34,7 +34,7 @@ NextStreamGroup(DayStream *stream)
 	stream->segment = -1;
 	if (!ZbxhistDayScanNext(stream->scan, group))
 		return;
-	if (!stream->layout->has_runs && stream->ngroups > 0 &&
+	if (stream->ngroups > 0 &&
 		compare_places(group->first_itemid, group->first_clock, last_itemid,
 					   last_clock) <= 0)
 		ZbxhistRaiseCorrupt(stream->day, group->first_itemid);
@@ -56,10 +56,7 @@ ZbxhistOpenDayStream(Relation day, const DayLayout *layout, Snapshot snapshot)
 	stream->day = day;
 	stream->layout = layout;
 	stream->scan = ZbxhistBeginDayScan(day, layout, snapshot);
-	if (layout->has_runs)
-		ZbxhistDayScanAll(stream->scan);
-	else
-		ZbxhistDayScanPlaces(stream->scan);
+	ZbxhistDayScanPlaces(stream->scan);
 	NextStreamGroup(stream);
 	return stream;
 }

@@ -601,7 +601,6 @@ TrySegment(DayWriter *writer, const GroupReader *reader,
 {
 	const SegmentInfo *info = &reader->segments[segment];
 
-	Assert(reader->decoded == NULL);
 	EndItems(writer);
 	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
 		return false;

@@ -259,7 +259,7 @@ WantAhead(void *arg)
 			if (!ZbxhistWalkNext(&walk, &step))
 				return true;
 			ZbxhistWalkArrived(&walk, &step);
-		} while (!step.is_day || step.has_runs);
+		} while (!step.is_day);
 		relid = step.relid;
 	}
 	return true;
@@ -325,31 +325,8 @@ ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
 }
 
 /*
- * IsWithoutRuns says whether a table of runs has none for any snapshot, without
- * opening it: a query for all since a time meets those of the hours to come.  The
- * lock is given up as that of a day which is closed; one that has runs is locked
- * again when it is opened.  A serializable transaction locks what it finds empty,
- * too: it opens all.
- */
-static bool
-IsWithoutRuns(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
-{
-	bool		is_empty;
-
-	if (days->keeps_days || !step->has_runs ||
-		IsolationIsSerializable())
-		return false;
-	is_empty = ZbxhistLockIfEmpty(step->relid, days->lockmode);
-	UnlockRelationOid(step->relid, days->lockmode);
-	if (!is_empty || !ZbxhistWalkKnows(walk, step->relid))
-		return false;
-	days->spec.counters->days++;
-	return true;
-}
-
-/*
  * ZbxhistEnterDay takes the day in hand that the walk has come to; returns
- * false if it has been dropped, or never had any runs.
+ * false if it has been dropped.
  */
 bool
 ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
@@ -359,8 +336,6 @@ ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 	days->reader = ZbxhistFindKept(&days->kept, step->relid);
 	if (days->reader != NULL)
 		return true;
-	if (IsWithoutRuns(days, walk, step))
-		return false;
 	rel = ZbxhistOpenDay(step->relid, days->lockmode);
 	if (rel == NULL)
 		return false;

@@ -28,7 +28,7 @@ extern bool ZbxhistIsOfPackedDays(Relation table);
 
 /* fdw_explain.c */
 extern Node *ZbxhistAsExternal(Node *expr);
-extern void ZbxhistExplainRuns(const RunCounters *counters,
+extern void ZbxhistExplainArchive(const ArchiveCounters *counters,
 							   struct ExplainState *es);
 
 /* fdw_lock.c */

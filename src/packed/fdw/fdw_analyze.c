@@ -180,7 +180,6 @@ GetDays(Relation table, int *ndays, double *nrows)
 
 	*nrows = 0;
 	table_close(parent, NoLock);
-	ZbxhistEstimateRuns(days, *ndays);
 	for (int i = 0; i < *ndays; i++)
 		*nrows += days[i].nrows;
 	return days;

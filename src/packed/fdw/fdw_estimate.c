@@ -40,9 +40,6 @@
 /* of cpu_tuple_cost, to decode a row */
 #define DECODE_COST 0.2
 
-/* of cpu_tuple_cost, to find a row in runs, of which each item has rows in many */
-#define RUN_COST 5.0
-
 /* share of the clocks, or items, that a comparison with something unknown leaves */
 #define UNKNOWN_BOUND 0.3333
 
@@ -107,7 +104,6 @@ ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 	packed->days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
 										 &packed->ndays);
 	table_close(parent, NoLock);
-	ZbxhistEstimateRuns(packed->days, packed->ndays);
 
 	ZbxhistFindKeyColumns(root, table, rel->relid, &packed->columns);
 	packed->ns = ZbxhistFindTyped(table, "ns", INT4OID);
@@ -136,7 +132,6 @@ typedef struct Selected
 	double		ndays;
 	double		nplaces;		/* of items in days that are gone to */
 	double		nrows;			/* of the selected items */
-	double		run_rows;		/* of these, in runs */
 } Selected;
 
 /*
@@ -249,17 +244,6 @@ SelectRange(PlannerInfo *root, RelOptInfo *rel, List *conds,
 }
 
 /*
- * AddDayRows adds rows of a day.
- */
-static void
-AddDayRows(Selected *selected, const PackedDay *day, double nrows)
-{
-	selected->nrows += nrows;
-	if (day->has_runs)
-		selected->run_rows += nrows;
-}
-
-/*
  * FindDayAfter returns the index of the first day that ends after a clock.
  */
 static int
@@ -296,8 +280,8 @@ CountKeyRows(const PackedRel *packed, Selected *selected)
 				Max(day->from_clock, key->first) + 1;
 
 			selected->nplaces++;
-			AddDayRows(selected, day, Max(1, day->nrows / packed->nitems * nclocks /
-										  (day->to_clock - day->from_clock)));
+			selected->nrows += Max(1, day->nrows / packed->nitems * nclocks /
+								   (day->to_clock - day->from_clock));
 		}
 	}
 }
@@ -310,7 +294,6 @@ CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
 {
 	const PackedRel *packed = rel->fdw_private;
 	double		share = selected->share;
-	double		nrows;
 	int64		from_clock = selected->bounds.from_clock;
 	int64		to_clock = selected->bounds.to_clock;
 
@@ -321,12 +304,11 @@ CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
 		if (day->to_clock <= from_clock || day->from_clock > to_clock)
 			continue;
 		selected->ndays++;
-		AddDayRows(selected, day, (double) day->nrows *
-				   (Min(day->to_clock - 1, to_clock) -
-					Max(day->from_clock, from_clock) + 1) /
-				   (day->to_clock - day->from_clock));
+		selected->nrows += (double) day->nrows *
+			(Min(day->to_clock - 1, to_clock) -
+			 Max(day->from_clock, from_clock) + 1) /
+			(day->to_clock - day->from_clock);
 	}
-	nrows = selected->nrows;
 	selected->ndays = ceil(selected->ndays * share);
 	selected->nrows *= share;
 	if (selected->nitems >= 0)
@@ -342,7 +324,6 @@ CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
 		selected->ndays = 1;
 	}
 	selected->nplaces = selected->ndays * selected->nitems;
-	selected->run_rows *= selected->nrows / Max(nrows, 1);
 }
 
 /*
@@ -397,7 +378,6 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	cost_qual_eval(&local_cost, local, root);
 
 	estimate->cpu_cost = decoded * cpu_tuple_cost * DECODE_COST +
-		selected.run_rows * cpu_tuple_cost * RUN_COST +
 		selected.nrows * (cpu_tuple_cost + local_cost.per_tuple);
 	estimate->startup_cost = local_cost.startup;
 	estimate->total_cost = estimate->startup_cost + estimate->cpu_cost +

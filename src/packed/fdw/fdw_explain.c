@@ -92,24 +92,18 @@ ExplainOrKeys(const ForeignScan *plan, ExplainState *es)
 }
 
 /*
- * ZbxhistExplainRuns shows how many runs have been looked into, if any, and how
- * many of their rows have been decoded; and how many groups of archived days have been
- * fetched, if any, and their bytes.
+ * ZbxhistExplainArchive shows how many groups of archived days have been fetched, if
+ * any, and their bytes.
  */
 void
-ZbxhistExplainRuns(const RunCounters *counters, ExplainState *es)
+ZbxhistExplainArchive(const ArchiveCounters *counters, ExplainState *es)
 {
-	if (counters->runs > 0)
-	{
-		ExplainPropertyInteger("Runs Read", NULL, counters->runs, es);
-		ExplainPropertyInteger("Run Rows Decoded", NULL, counters->rows, es);
-	}
-	if (counters->archived_groups > 0)
+	if (counters->ngroups > 0)
 	{
 		ExplainPropertyInteger("Archived Groups", NULL,
-							   counters->archived_groups, es);
+							   counters->ngroups, es);
 		ExplainPropertyInteger("Archived Bytes", NULL,
-							   counters->archived_bytes, es);
+							   counters->nbytes, es);
 	}
 }
 
@@ -133,7 +127,7 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Segments Skipped", NULL, counters.segments_skipped,
 						   es);
 	ExplainPropertyInteger("Values Decoded", NULL, counters.values_decoded, es);
-	ZbxhistExplainRuns(&counters.runs, es);
+	ZbxhistExplainArchive(&counters.archive, es);
 }
 
 /*

@@ -1,13 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * fdw_sample.c
- *	  How many rows tables of runs have, and of how many items packed days' rows
- *	  are, by a few pages.
+ *	  Of how many items packed days' rows are, by a few pages.
  *
- * The catalog of packed days says how many rows each day has, but nobody counts
- * what runs have.  Of how many items they are says the newest packed day, whose
- * groups' directories know, or the newest table of runs.  What was found is kept
- * for the session; a table of runs is looked at again when it has grown.
+ * The catalog of packed days says how many rows each day has.  Of how many items
+ * they are says the newest one, whose groups' directories know.  What was found is
+ * kept for the session.
  *
  * A table that cannot be locked at once is left out, and so are damaged groups:
  * they are reported to whoever wants their rows.
@@ -31,7 +29,6 @@
 #include "compat.h"
 #include "packed/day/archived_group.h"
 #include "packed/fdw/fdw_sample.h"
-#include "packed/format/run.h"
 #include "packed/format/segment.h"
 #include "packed/values/layout.h"
 #include "rows/item_sample.h"
@@ -39,20 +36,15 @@
 /* seconds between two rows of an item, if nothing is known */
 #define USUAL_DELAY 60.0
 
-/* a table of runs is looked at again when it has so much more pages */
-#define GROWTH 1.25
-
 /* the pages of a day's table that are looked at */
 typedef struct DaySample
 {
 	ItemSample	items;
-	bool		has_runs;
-	int			ncolumns;		/* of a segment or run */
-	bool		wants_items;
+	int			ncolumns;		/* of a segment */
 	int64		last_itemid;	/* of the group that was read last */
 } DaySample;
 
-/* ---- groups and runs ---- */
+/* ---- groups ---- */
 
 /*
  * AddItemRows adds rows of an item, which follow each other, to a sample.
@@ -95,39 +87,12 @@ AddGroup(DaySample *sample, struct varlena *payload)
 }
 
 /*
- * AddRun does the same for a run.
+ * AddPage adds what a snapshot sees of a page of a day's table, of which scan is.  The
+ * first item that is found becomes a bound.
  */
-static bool
-AddRun(DaySample *sample, struct varlena *payload)
-{
-	bool	   *wanted = palloc0(sizeof(bool) * sample->ncolumns);
-	RunRows		rows;
-	const int64 *clocks;
-	int			first = 0;
-
-	if (!ZbxhistDecodeRun((const uint8 *) VARDATA_ANY(payload),
-						  VARSIZE_ANY_EXHDR(payload), sample->ncolumns, wanted,
-						  NULL, &rows))
-		return false;
-	clocks = rows.columns[0].ints;
-	for (int i = 1; i <= rows.nrows; i++)
-	{
-		if (i < rows.nrows && rows.itemids[i] == rows.itemids[first])
-			continue;
-		AddItemRows(&sample->items, i - first, clocks[first], clocks[i - 1]);
-		first = i;
-	}
-	return true;
-}
-
-/*
- * AddPage adds what a snapshot sees of a page of a day's table, of which scan is, and
- * returns how many rows it has.  The first item that is found becomes a bound.
- */
-static double
+static void
 AddPage(DaySample *sample, TableScanDesc scan, TupleTableSlot *slot)
 {
-	double		result = 0;
 	bool		is_first = true;
 
 	while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
@@ -135,11 +100,8 @@ AddPage(DaySample *sample, TableScanDesc scan, TupleTableSlot *slot)
 		struct varlena *payload;
 
 		slot_getallattrs(slot);
-		result += Max(DatumGetInt32(slot->tts_values[DAY_ATTNUM_ROWS - 1]), 0);
-		if (!sample->wants_items)
-			continue;
 		payload = PG_DETOAST_DATUM_PACKED(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
-		if (sample->has_runs ? !AddRun(sample, payload) : !AddGroup(sample, payload))
+		if (!AddGroup(sample, payload))
 			continue;
 		if (is_first)
 			sample->items.bounds[sample->items.nbounds++] =
@@ -148,15 +110,14 @@ AddPage(DaySample *sample, TableScanDesc scan, TupleTableSlot *slot)
 			DatumGetInt64(slot->tts_values[DAY_ATTNUM_LAST_ITEMID - 1]);
 		is_first = false;
 	}
-	return result;
 }
 
 /* ---- tables ---- */
 
 /*
- * SamplePages looks at a few of a table's pages and returns how many rows each has.
+ * SamplePages looks at a few of a table's pages.
  */
-static double
+static void
 SamplePages(DaySample *sample, Relation day, BlockNumber nblocks)
 {
 	/* in parallel mode no other one can be had */
@@ -165,8 +126,6 @@ SamplePages(DaySample *sample, Relation day, BlockNumber nblocks)
 											GetLatestSnapshot());
 	TupleTableSlot *slot = table_slot_create(day, NULL);
 	TableScanDesc scan = NULL;
-	int			npages = 0;
-	double		nrows = 0;
 
 	for (int i = 0; i < SAMPLED_PAGES; i++)
 	{
@@ -182,117 +141,79 @@ SamplePages(DaySample *sample, Relation day, BlockNumber nblocks)
 			scan = table_beginscan_tidrange_compat(day, snapshot, &first, &last);
 		else
 			table_rescan_tidrange(scan, &first, &last);
-		nrows += AddPage(sample, scan, slot);
-		npages++;
+		AddPage(sample, scan, slot);
 	}
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
 	UnregisterSnapshot(snapshot);
-	return nrows / npages;
 }
 
 /*
- * SampleDay looks at an open table, unless it is done already and it has not grown.
+ * SampleDay looks at an open table.
  */
 static void
-SampleDay(const PackedDay *day, Relation rel, bool wants_items,
-		  MemberStatistics *known, ItemSample *items)
+SampleDay(Relation rel, ItemSample *items)
 {
-	DaySample	sample = {.has_runs = day->has_runs,.wants_items = wants_items};
+	DaySample	sample = {0};
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	TupleDesc	desc = RelationGetDescr(rel);
 	MemoryContext context;
 	MemoryContext old;
 
-	if (nblocks == 0 || (!wants_items && known->nblocks > 0 &&
-						 nblocks >= known->nblocks &&
-						 nblocks <= known->nblocks * GROWTH))
+	if (nblocks == 0)
 		return;
-	for (int i = day->has_runs ? RUN_NUM_ATTRIBUTES : DAY_NUM_ATTRIBUTES;
-		 i < desc->natts; i++)
+	for (int i = DAY_NUM_ATTRIBUTES; i < desc->natts; i++)
 		sample.ncolumns += TupleDescAttr(desc, i)->attisdropped ? 0 : 1;
 	/* without itemid */
 	sample.ncolumns--;
 	context = AllocSetContextCreate(CurrentMemoryContext, "zbxhist sample",
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
-	known->rows_per_block = SamplePages(&sample, rel, nblocks);
-	known->nblocks = nblocks;
+	SamplePages(&sample, rel, nblocks);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
-	if (sample.items.nbounds > 0 && !sample.has_runs)
+	if (sample.items.nbounds > 0)
 		sample.items.bounds[sample.items.nbounds++] = sample.last_itemid;
 	ZbxhistSortBounds(&sample.items);
 	*items = sample.items;
 }
 
 /*
- * LookAtDay looks at a day's table, and returns what is known of it, and its size;
- * NULL if it cannot be locked at once, or has been dropped.
+ * LookAtDay looks at a day's table; returns false if it cannot be locked at once, or has
+ * been dropped.
  */
-static MemberStatistics *
-LookAtDay(const PackedDay *day, bool wants_items, ItemSample *items,
-		  BlockNumber *nblocks)
+static bool
+LookAtDay(const PackedDay *day, ItemSample *items)
 {
-	MemberStatistics *known = ZbxhistFindStatistics(day->relid);
 	Relation	rel;
 
 	memset(items, 0, sizeof(ItemSample));
-	if (known == NULL || !ConditionalLockRelationOid(day->relid, AccessShareLock))
-		return NULL;
+	if (!ConditionalLockRelationOid(day->relid, AccessShareLock))
+		return false;
 	rel = try_table_open(day->relid, NoLock);
 	if (rel == NULL)
 	{
 		UnlockRelationOid(day->relid, AccessShareLock);
-		return NULL;
+		return false;
 	}
-	SampleDay(day, rel, wants_items, known, items);
-	*nblocks = RelationGetNumberOfBlocks(rel);
+	SampleDay(rel, items);
 	table_close(rel, AccessShareLock);
-	return known;
-}
-
-/*
- * ZbxhistEstimateRuns fills in about how many rows tables of runs have, but for hours
- * to come.
- */
-void
-ZbxhistEstimateRuns(PackedDay *days, int ndays)
-{
-	pg_time_t	now = timestamptz_to_time_t(GetCurrentTimestamp());
-
-	for (int i = 0; i < ndays; i++)
-	{
-		const MemberStatistics *known;
-		BlockNumber nblocks;
-		ItemSample	items;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!days[i].has_runs || days[i].from_clock > now)
-			continue;
-		known = LookAtDay(&days[i], false, &items, &nblocks);
-		days[i].nrows = known == NULL ? 0 :
-			(int64) (known->rows_per_block * nblocks);
-	}
+	return true;
 }
 
 /*
  * FindSampledDay returns the day that says of which items packed days' rows are: the
- * newest one that has any, of runs only if there is no other; NULL if there is none.
+ * newest one that has any; NULL if there is none.
  */
 static const PackedDay *
 FindSampledDay(const PackedDay *days, int ndays)
 {
-	const PackedDay *result = NULL;
-
 	for (int i = ndays - 1; i >= 0; i--)
 	{
-		if (days[i].nrows > 0 && !days[i].has_runs)
+		if (days[i].nrows > 0)
 			return &days[i];
-		if (days[i].nrows > 0 && result == NULL)
-			result = &days[i];
 	}
-	return result;
+	return NULL;
 }
 
 /*
@@ -306,11 +227,10 @@ ZbxhistSampleItems(Oid packed, const PackedDay *days, int ndays)
 	const PackedDay *day = FindSampledDay(days, ndays);
 	pg_time_t	now = timestamptz_to_time_t(GetCurrentTimestamp());
 	double		seconds;
-	BlockNumber nblocks;
 	ItemSample	sample;
 
 	if (known == NULL || day == NULL || known->day == day->relid ||
-		LookAtDay(day, true, &sample, &nblocks) == NULL)
+		!LookAtDay(day, &sample))
 		return;
 	seconds = Min(day->to_clock, now) - day->from_clock;
 	known->nitems = ZbxhistCountSampledItems(&sample, day->nrows, seconds);

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fdw_sample.h
- *	  How many rows tables of runs have, and of how many items packed days' rows
- *	  are, by a few pages.
+ *	  Of how many items packed days' rows are, by a few pages.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +10,6 @@
 
 #include "catalog/partition_set.h"
 
-extern void ZbxhistEstimateRuns(PackedDay *days, int ndays);
 extern void ZbxhistSampleItems(Oid packed, const PackedDay *days, int ndays);
 
 #endif							/* ZBXHIST_FDW_SAMPLE_H */

@@ -49,8 +49,8 @@ ZbxhistBeginMovedRows(Relation table)
 }
 
 /*
- * NoteIfStray tells other sessions of a row whose day is being unpacked, or has
- * runs: it is in the parent, and belongs to the partition, or to these.
+ * NoteIfStray tells other sessions of a row whose day is being unpacked: it is in
+ * the parent, and belongs to the partition.
  */
 static void
 NoteIfStray(Relation parent, int32 clock)
@@ -58,7 +58,7 @@ NoteIfStray(Relation parent, int32 clock)
 	const PackedDay *day =
 		ZbxhistFindPackedDay(ZbxhistGetPartitionSet(parent), clock);
 
-	if (day == NULL || OidIsValid(day->partition) || day->has_runs)
+	if (day == NULL || OidIsValid(day->partition))
 		ZbxhistNoteStray(parent);
 }
 

@@ -109,9 +109,6 @@ typedef struct GroupReader
 	int32		last_clock;		/* of the last item */
 	StatsReader *stats;			/* palloc'd */
 
-	/* instead of bytes and statistics: the rows of all segments, or null */
-	const SegmentRows *decoded;
-
 	/* set by the code that opens the group; null: shared times are damage */
 	TimesSource *times;
 } GroupReader;

@@ -397,11 +397,6 @@ ZbxhistReadStats(const GroupReader *reader, int segment, SegmentStats *stats)
 {
 	ByteReader	bytes;
 
-	if (reader->decoded != NULL)
-	{
-		memset(stats, 0, sizeof(*stats));
-		return true;
-	}
 	return find_stats(reader, segment, &bytes) &&
 		ZbxhistGetStats(&bytes, stats, reader->segments[segment].nrows);
 }

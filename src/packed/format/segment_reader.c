@@ -163,8 +163,6 @@ ZbxhistCheckSegment(const GroupReader *reader, int segment)
 	const SegmentInfo *info = &reader->segments[segment];
 	const uint8 *data = reader->data + info->offset;
 
-	if (reader->decoded != NULL)
-		return true;
 	if (info->offset + info->length > reader->nhere)
 		return false;
 	return codec_load32(data) == ZbxhistSegmentChecksum(data, info->length);
@@ -183,11 +181,6 @@ ZbxhistDecodeSegment(const GroupReader *reader, int segment,
 	const SegmentInfo *info = &reader->segments[segment];
 	ByteReader	bytes;
 
-	if (reader->decoded != NULL)
-	{
-		*rows = reader->decoded[segment];
-		return true;
-	}
 	if (!ZbxhistCheckSegment(reader, segment))
 		return false;
 	bytes.next = reader->data + info->offset + SEGMENT_CRC_LENGTH;

@@ -164,8 +164,6 @@ ZbxhistHasSharedTimes(const GroupReader *reader, int segment, uint64 *number)
 	ByteReader	bytes = {data + SEGMENT_CRC_LENGTH, data + info->length};
 	uint8		flag;
 
-	if (reader->decoded != NULL)
-		return false;
 	return ZbxhistSkipVarints(&bytes, reader->ncolumns - 1) &&
 		codec_get_byte(&bytes, &flag) && flag == CLOCKS_SHARED &&
 		ZbxhistGetVarint(&bytes, number);

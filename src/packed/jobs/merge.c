@@ -82,7 +82,7 @@ typedef struct MergeState
 	DayScan    *scan;
 	DayWriter  *writer;
 	MemoryContext group_context;
-	RunCounters counters;		/* of archived groups */
+	ArchiveCounters counters;		/* of archived groups */
 
 	/* results */
 	int64		merged;
@@ -417,7 +417,7 @@ FetchRun(MergeState *state, LateRow *rows, int nrows)
 	DayPlace	end;
 	int			count = nrows;
 
-	if (state->counters.archived_bytes < (uint64) maintenance_work_mem * 1024)
+	if (state->counters.nbytes < (uint64) maintenance_work_mem * 1024)
 	{
 		(void) ZbxhistDayScanTarget(state->scan, rows->itemid,
 									position_clock(rows->position), &group,
@@ -565,12 +565,6 @@ FindAttributes(MergeState *state)
 static void
 RequireGroups(MergeState *state)
 {
-	if (state->layout->has_runs)
-		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("rows cannot be merged into \"%s\", because it is a table of runs",
-					   RelationGetRelationName(state->day)),
-				errtable(state->day));
 	if (!FindAttributes(state))
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -841,13 +841,6 @@ zbxhist_unpack_rows(PG_FUNCTION_ARGS)
 	DayScan    *scan;
 	DayGroup	group;
 
-	if (state->layout->has_runs)
-		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("\"%s\" cannot be unpacked, because it is a table of runs",
-					   RelationGetRelationName(state->day)),
-				errhint("Pack it first, when its hour is over."),
-				errtable(state->day));
 	scan = ZbxhistBeginDayScan(state->day, state->layout, state->look.snapshot);
 	ZbxhistDayScanAll(scan);
 	while (ZbxhistDayScanNext(scan, &group))

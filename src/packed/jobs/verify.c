@@ -29,7 +29,6 @@
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "packed/day/day_damage.h"
-#include "packed/runs/run_index.h"
 #include "packed/values/row_compare.h"
 #include "rows/attempt.h"
 
@@ -121,7 +120,7 @@ HasRightStats(const VerifyState *state, int segment, const SegmentRows *rows)
 	SegmentStats stats;
 	SegmentStats stored;
 
-	if (stats_column < 0 || state->look.layout->has_runs)
+	if (stats_column < 0)
 		return true;
 	ZbxhistComputeStats(&rows->columns[stats_column], 0, rows->nrows, &stats);
 	return ZbxhistReadStats(&state->group.reader, segment, &stored) &&
@@ -197,17 +196,10 @@ static void
 AddStoredProblem(VerifyState *state, const StoredGroup *stored,
 				 const char *problem)
 {
-	const DayGroup *group = &stored->group;
-
 	if (stored->is_times)
 		AddProblem(state, 0, 0, psprintf("shared times in page %u: %s",
-										 ItemPointerGetBlockNumber(&group->tid),
+										 ItemPointerGetBlockNumber(&stored->group.tid),
 										 problem));
-	else if (state->look.layout->has_runs && stored->data != NULL)
-		AddProblem(state, group->first_itemid, group->first_clock,
-				   psprintf("run of %d values to item " INT64_FORMAT ", clock %d: %s",
-							(int) group->nrows, group->last_itemid,
-							(int) group->last_clock, problem));
 	else
 		AddGroupProblem(state, problem);
 }
@@ -238,7 +230,7 @@ VerifyStored(void *arg, StoredGroup *stored)
 		AddStoredProblem(state, stored, problem);
 	if (problem != NULL || stored->is_times)
 		return;
-	if (!state->look.layout->has_runs && !ZbxhistGroupAgrees(group))
+	if (!ZbxhistGroupAgrees(group))
 		AddGroupProblem(state, "the row does not agree with the directory");
 	for (int i = 0; i < group->reader.nsegments; i++)
 		VerifySegment(state, i);
@@ -297,120 +289,6 @@ VerifyIndex(void *arg)
 }
 
 /*
- * VerifyInBatch looks whether a run is where its batch, of which the one before may
- * be another, has its items and its clocks.
- */
-static void
-VerifyInBatch(VerifyState *state, int64 batch, int64 before, int64 last_itemid)
-{
-	if (state->group.last_clock > batch_clock(batch))
-		AddGroupProblem(state, "the run is newer than its batch");
-	if (batch == before && state->group.first_itemid < last_itemid)
-		AddGroupProblem(state, "overlaps the run before in its batch");
-}
-
-/*
- * VerifyIndexOfRuns looks whether runs are where an index has them, and returns how
- * many it leads to.
- */
-static int
-VerifyIndexOfRuns(VerifyState *state, Oid index, bool is_merged)
-{
-	RunIndexScan *scan = ZbxhistBeginRunIndexScan(state->look.day, index,
-												  state->look.snapshot);
-	TupleTableSlot *slot;
-	int64		batch = NO_BATCH;
-	int64		last_itemid = 0;
-	int			n = 0;
-
-	ZbxhistRunsSince(scan, PG_INT32_MIN);
-	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
-	{
-		int64		before = batch;
-
-		CHECK_FOR_INTERRUPTS();
-		n++;
-		if (!ZbxhistReadBatch(state->look.day, slot, &state->group, &batch))
-			continue;
-		if (is_merged || batch != NO_BATCH)
-			VerifyInBatch(state, batch, before, last_itemid);
-		last_itemid = state->group.last_itemid;
-	}
-	ZbxhistEndRunIndexScan(scan);
-	return n;
-}
-
-/*
- * VerifyRunIndexes looks whether the indexes of a table of runs lead to all of
- * them.
- */
-static void
-VerifyRunIndexes(void *arg)
-{
-	VerifyState *state = arg;
-	RunIndexes	indexes;
-	int			n;
-
-	if (!ZbxhistRunIndexes(state->look.day, &indexes))
-	{
-		AddProblem(state, 0, 0, "the indexes: those on (last_clock) and (batch, last_itemid, first_itemid) are not there, or others are");
-		return;
-	}
-	n = VerifyIndexOfRuns(state, indexes.stored, false) +
-		VerifyIndexOfRuns(state, indexes.merged, true);
-	if (n != state->look.nplaces)
-		AddProblem(state, 0, 0, psprintf("the indexes have %d of %d runs", n,
-										 state->look.nplaces));
-}
-
-/*
- * VerifyKeys looks whether a key is in two runs.
- */
-static void
-VerifyKeys(void *arg)
-{
-	VerifyState *state = arg;
-	DayScan    *scan = ZbxhistBeginDayScan(state->look.day, state->look.layout,
-										   state->look.snapshot);
-	DayGroup	group;
-
-	ZbxhistDayScanAll(scan);
-	while (ZbxhistDayScanNext(scan, &group))
-	{
-		for (int i = 0; i < group.reader.nsegments; i++)
-		{
-			const SegmentRows *rows = &group.reader.decoded[i];
-
-			for (int row = 1; row < rows->nrows; row++)
-			{
-				if (ZbxhistRowPosition(state->look.layout, rows, row - 1) ==
-					ZbxhistRowPosition(state->look.layout, rows, row))
-					AddProblem(state, rows->itemid,
-							   (int32) rows->columns[0].ints[row],
-							   "two values have the same key");
-			}
-		}
-	}
-	ZbxhistEndDayScan(scan);
-}
-
-/*
- * VerifyRuns looks at all runs together; the index of pages that cannot be read
- * leads in vain.
- */
-static void
-VerifyRuns(VerifyState *state)
-{
-	char	   *error;
-
-	if (state->look.blocks == NIL &&
-		!ZbxhistTry(VerifyRunIndexes, state, ZbxhistIsDamage, &error))
-		AddProblem(state, 0, 0, psprintf("the index: %s", error));
-	/* what cannot be read has been told then */
-	(void) ZbxhistTry(VerifyKeys, state, ZbxhistIsDamage, &error);
-}
-
-/*
  * VerifyLost tells to which groups the index leads in vain; returns false if it
  * is damaged itself.
  */
@@ -454,11 +332,6 @@ VerifyGroups(VerifyState *state)
 
 	ZbxhistLookThrough(&state->look, DAY_JOB_VERIFY, &state->nrows,
 					   VerifyStored, state);
-	if (state->look.layout->has_runs)
-	{
-		VerifyRuns(state);
-		return;
-	}
 	VerifyPlaces(state);
 	/* what a page lacks has been told then */
 	if (VerifyLost(state) && state->look.blocks == NIL &&

@@ -163,21 +163,6 @@ ZbxhistRaiseCorrupt(Relation day, int64 itemid)
 }
 
 /*
- * ZbxhistRaiseCorruptRun raises the error for a run that cannot be read.
- */
-void
-ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid, const char *problem)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_DATA_CORRUPTED),
-			errmsg("packed values in page %u of \"%s\" are corrupt: %s",
-				   ItemPointerGetBlockNumber(tid),
-				   RelationGetRelationName(day), problem),
-			hint_verify(day),
-			errtable(day));
-}
-
-/*
  * ZbxhistWhyNotOpened says why a group could not be opened.
  */
 const char *

@@ -50,8 +50,6 @@ extern int	ZbxhistFindWrong(const LayoutColumn *column,
 pg_noreturn extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid);
 pg_noreturn extern void ZbxhistRaiseNotOpened(Relation day, int64 itemid,
 											  const GroupReader *reader);
-pg_noreturn extern void ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid,
-											   const char *problem);
 extern const char *ZbxhistWhyNotOpened(const GroupReader *reader);
 
 #endif							/* ZBXHIST_DAY_DECODE_H */

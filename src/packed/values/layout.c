@@ -36,7 +36,7 @@ static const struct
 {
 	const char *name;
 	Oid			type;
-}			own_columns[RUN_NUM_ATTRIBUTES] =
+}			own_columns[DAY_NUM_ATTRIBUTES] =
 
 {
 	{"first_itemid", INT8OID},
@@ -44,12 +44,8 @@ static const struct
 	{"last_itemid", INT8OID},
 	{"last_clock", INT4OID},
 	{"nrows", INT4OID},
-	{"payload", BYTEAOID},
-	{"batch", INT8OID}
+	{"payload", BYTEAOID}
 };
-
-/* the payload's name where rows are runs; others have no batch */
-#define RUN_COLUMN "run"
 
 /* ---- what can be packed ---- */
 
@@ -119,19 +115,6 @@ ZbxhistWhyNotPackable(TupleDesc desc)
 /* ---- the layout of a day's table ---- */
 
 /*
- * ZbxhistHasRuns says whether the rows of a day's table are runs.
- */
-bool
-ZbxhistHasRuns(Relation day)
-{
-	TupleDesc	desc = RelationGetDescr(day);
-
-	return desc->natts >= DAY_NUM_ATTRIBUTES &&
-		strcmp(NameStr(TupleDescAttr(desc, DAY_ATTNUM_PAYLOAD - 1)->attname),
-			   RUN_COLUMN) == 0;
-}
-
-/*
  * ZbxhistPageLimit returns the bytes of payload with which a row fills a page.
  */
 size_t
@@ -146,18 +129,7 @@ ZbxhistPageLimit(Relation day)
 
 	if (room < header + OWN_COLUMNS_SIZE + TOAST_TUPLE_TARGET)
 		room = MaxHeapTupleSize;
-	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE -
-		(ZbxhistHasRuns(day) ? sizeof(int64) : 0);
-}
-
-/*
- * NumOwnColumns returns how many columns of a day's table come before those of
- * the packed table.
- */
-static inline int
-NumOwnColumns(bool has_runs)
-{
-	return has_runs ? RUN_NUM_ATTRIBUTES : DAY_NUM_ATTRIBUTES;
+	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE;
 }
 
 /*
@@ -168,7 +140,6 @@ static void
 RequireOwnColumns(Relation day)
 {
 	TupleDesc	desc = RelationGetDescr(day);
-	bool		has_runs = ZbxhistHasRuns(day);
 
 	if (day->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
@@ -176,14 +147,13 @@ RequireOwnColumns(Relation day)
 				errmsg("\"%s\" is not a table",
 					   RelationGetRelationName(day)),
 				errtable(day));
-	for (int i = 0; i < NumOwnColumns(has_runs); i++)
+	for (int i = 0; i < DAY_NUM_ATTRIBUTES; i++)
 	{
 		if (i >= desc->natts ||
 			TupleDescAttr(desc, i)->attisdropped ||
 			TupleDescAttr(desc, i)->atttypid != own_columns[i].type ||
 			strcmp(NameStr(TupleDescAttr(desc, i)->attname),
-				   i == DAY_ATTNUM_PAYLOAD - 1 && has_runs ?
-				   RUN_COLUMN : own_columns[i].name) != 0)
+				   own_columns[i].name) != 0)
 			ereport(ERROR,
 					errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					errmsg("table \"%s\" is not a packed day",
@@ -259,16 +229,15 @@ NumberPacked(DayLayout *layout)
 }
 
 /*
- * MakeRowDescriptor makes the description of the packed rows, whose columns
- * begin after the first.
+ * MakeRowDescriptor makes the description of the packed rows.
  */
 static TupleDesc
-MakeRowDescriptor(TupleDesc day, int first, int ncolumns)
+MakeRowDescriptor(TupleDesc day, int ncolumns)
 {
 	TupleDesc	result = CreateTemplateTupleDesc(ncolumns);
 	AttrNumber	next = 1;
 
-	for (int i = first; i < day->natts; i++)
+	for (int i = DAY_NUM_ATTRIBUTES; i < day->natts; i++)
 	{
 		if (!TupleDescAttr(day, i)->attisdropped)
 			TupleDescCopyEntry(result, next++, day, i + 1);
@@ -285,15 +254,12 @@ ZbxhistDayLayout(Relation day)
 {
 	TupleDesc	desc = RelationGetDescr(day);
 	DayLayout  *layout = palloc0(sizeof(DayLayout));
-	int			first;
 
 	RequireOwnColumns(day);
-	layout->has_runs = ZbxhistHasRuns(day);
-	first = NumOwnColumns(layout->has_runs);
 	layout->itemid = layout->clock = layout->ns = layout->value = -1;
 	layout->columns = palloc0(sizeof(LayoutColumn) * desc->natts);
 	layout->packed = palloc0(sizeof(LayoutColumn *) * desc->natts);
-	for (int i = first; i < desc->natts; i++)
+	for (int i = DAY_NUM_ATTRIBUTES; i < desc->natts; i++)
 	{
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			AddColumn(layout, TupleDescAttr(desc, i));
@@ -305,13 +271,12 @@ ZbxhistDayLayout(Relation day)
 					   RelationGetRelationName(day)),
 				errtable(day));
 	NumberPacked(layout);
-	layout->desc = MakeRowDescriptor(desc, first, layout->ncolumns);
+	layout->desc = MakeRowDescriptor(desc, layout->ncolumns);
 	return layout;
 }
 
 /*
- * ZbxhistLayoutSuits says whether a layout is that of the table day, too, but
- * not whether both have runs.
+ * ZbxhistLayoutSuits says whether a layout is that of the table day, too.
  */
 bool
 ZbxhistLayoutSuits(const DayLayout *layout, Relation day)
@@ -320,7 +285,7 @@ ZbxhistLayoutSuits(const DayLayout *layout, Relation day)
 	int			number = 0;
 
 	RequireOwnColumns(day);
-	for (int i = NumOwnColumns(ZbxhistHasRuns(day)); i < desc->natts; i++)
+	for (int i = DAY_NUM_ATTRIBUTES; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 		const LayoutColumn *column = &layout->columns[number];

@@ -26,12 +26,8 @@
 #define DAY_ATTNUM_LAST_ITEMID 3	/* bigint; of the last segment */
 #define DAY_ATTNUM_LAST_CLOCK 4 /* integer; of the last segment */
 #define DAY_ATTNUM_ROWS 5		/* integer; in all segments */
-#define DAY_ATTNUM_PAYLOAD 6	/* bytea; named "run" where it is one */
+#define DAY_ATTNUM_PAYLOAD 6	/* bytea */
 #define DAY_NUM_ATTRIBUTES 6
-
-/* where rows are runs, another one of its own follows */
-#define RUN_ATTNUM_BATCH 7		/* bigint, or null: see run_index.h */
-#define RUN_NUM_ATTRIBUTES 7
 
 /* a packed column */
 typedef struct LayoutColumn
@@ -49,7 +45,6 @@ typedef struct LayoutColumn
 
 typedef struct DayLayout
 {
-	bool		has_runs;		/* rows are runs, not groups of segments */
 	int			ncolumns;		/* of the packed table, itemid included */
 	LayoutColumn *columns;		/* in the order of the day's table */
 	int			npacked;		/* ncolumns - 1 */
@@ -78,7 +73,6 @@ packed_ints_are_datums(const LayoutColumn *column)
 }
 
 extern DayLayout *ZbxhistDayLayout(Relation day);
-extern bool ZbxhistHasRuns(Relation day);
 extern size_t ZbxhistPageLimit(Relation day);
 extern bool ZbxhistFindLayout(const DayLayout *layout, TupleDesc desc,
 							  AttrNumber *attributes);

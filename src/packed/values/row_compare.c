@@ -119,15 +119,6 @@ ZbxhistRowPosition(const DayLayout *layout, const SegmentRows *rows, int row)
 	return GetSegmentPosition(layout, rows->columns, row);
 }
 
-/*
- * ZbxhistRunPosition returns where a row of a run is.
- */
-int64
-ZbxhistRunPosition(const DayLayout *layout, const RunRows *rows, int row)
-{
-	return GetSegmentPosition(layout, rows->columns, row);
-}
-
 /* stands for a null */
 #define NULL_VALUE UINT64CONST(0x5d4e2c8a91b07f36)
 

@@ -1,8 +1,7 @@
 --
--- The same statements as in zabbix_8.sql on tables that take their values as runs.
+-- The same statements as in zabbix_8.sql with JSON values of the type json.
 --
 \set ECHO none
-\set ingest runs
 \set json json
 \getenv source PG_ABS_SRCDIR
 \set zabbix_8 :source '/sql/zabbix_8.sql'
