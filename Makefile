@@ -148,13 +148,11 @@ OBJS = \
 	src/plan/statistics.o \
 	src/read/aggregates.o \
 	src/read/double_total.o \
-	src/read/edge_total.o \
 	src/read/heap_source.o \
 	src/read/numbers.o \
 	src/read/parent.o \
 	src/read/reader.o \
 	src/read/row_set.o \
-	src/read/spread.o \
 	src/read/total.o \
 	src/rows/attempt.o \
 	src/rows/item_index.o \

@@ -23,15 +23,15 @@ typedef struct AggregateQuery
 	bool		follows_clock;	/* keys are the same between two clocks if
 								 * they and breaks are at both */
 	List	   *breaks;			/* Exprs */
-	List	   *inputs;			/* Exprs that are added up */
+	List	   *inputs;			/* Vars that are added up; NULL: rows are
+								 * counted */
+	List	   *filters;		/* an Expr for each: of the rows that count;
+								 * NULL: all do */
 	List	   *kinds;			/* IntList: a TotalKind for each */
 	List	   *sums;			/* IntList: is its sum asked for? */
 	List	   *aggrefs;		/* of the query, each once */
 	List	   *parts;			/* IntList: a TotalPart for each */
-	List	   *sources;		/* IntList: which input, or -1 */
-	List	   *others;			/* IntList: another one, see PART_ANY, or -1 */
-	List	   *times;			/* Vars whose order first and last values are
-								 * of; NIL: there are none of these */
+	List	   *sources;		/* IntList: which input; -1: all rows */
 } AggregateQuery;
 
 /* members of the plan's custom_private */
@@ -41,11 +41,11 @@ typedef enum AggregatePrivate
 	AGGREGATE_EQUALS,
 	AGGREGATE_BREAKS,
 	AGGREGATE_INPUTS,
+	AGGREGATE_FILTERS,
 	AGGREGATE_KINDS,
 	AGGREGATE_SUMS,
 	AGGREGATE_PARTS,
 	AGGREGATE_SOURCES,
-	AGGREGATE_OTHERS,
 	AGGREGATE_PLACES,			/* IntList, see below */
 	AGGREGATE_TABLES,			/* OidList: packed table and parent */
 	AGGREGATE_ATTRIBUTES,		/* IntList: the packed table's column of each
@@ -54,12 +54,11 @@ typedef enum AggregatePrivate
 								 * values custom_exprs are */
 	AGGREGATE_EXACT,			/* these conditions, for EXPLAIN: in columns
 								 * of relation 1, the packed table */
-	AGGREGATE_LOCAL,			/* conditions on each packed row */
+	AGGREGATE_LOCAL,			/* other conditions, all of them on columns */
 	AGGREGATE_FILTER,			/* the same for EXPLAIN */
-	AGGREGATE_PARTIALS,			/* IntList of bools: whether all participants
+	AGGREGATE_PARTIALS			/* IntList of bools: whether all participants
 								 * of a parallel query run an input, each for
 								 * a part of its rows, or only one does */
-	AGGREGATE_TIMES				/* see AggregateQuery */
 } AggregatePrivate;
 
 /* members of AGGREGATE_PLACES; columns of the input are counted from 1 */

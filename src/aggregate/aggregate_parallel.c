@@ -36,19 +36,7 @@ NumericsOf(Total *total, TotalKind kind, int *n)
 					 offsetof(NumericTotal, other_min) + 2 * sizeof(Numeric),
 					 "the three numerics of a total are one array");
 
-	*n = 0;
-	if (kind == TOTAL_SQUARES)
-	{
-		*n = total->u.s.squares.other != NULL ? 1 : 0;
-		return &total->u.s.squares.other;
-	}
-	if (kind == TOTAL_FIRST || kind == TOTAL_LAST)
-	{
-		*n = total->u.e.number != NULL ? 1 : 0;
-		return &total->u.e.number;
-	}
-	if (kind == TOTAL_NUMERIC && total->u.n.other_sum != NULL)
-		*n = 3;
+	*n = kind == TOTAL_NUMERIC && total->u.n.other_sum != NULL ? 3 : 0;
 	return &total->u.n.other_min;
 }
 

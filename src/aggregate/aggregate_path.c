@@ -36,11 +36,10 @@
 #include "guc.h"
 #include "packed/fdw/fdw_plan.h"
 
-/* what of a scan's cost per row is left without rows, where conditions are
- * evaluated on columns, and with rows */
+/* what of a scan's cost per row is left without rows, and where conditions are evaluated
+ * on columns */
 #define SEGMENT_COST 0.03
 #define FILTER_COST 0.1
-#define ROW_COST 0.8
 
 /* ---- tables ---- */
 
@@ -278,11 +277,17 @@ SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
 {
 	RelOptInfo *packed = choice->tables.packed;
 	List	   *local = NIL;
+	ListCell   *lc;
 
 	ZbxhistSplitConditions(ZbxhistPackedRelOf(packed),
 						   packed->baserestrictinfo, &choice->conds,
 						   &choice->exact, &local);
 	local = extract_actual_clauses(local, false);
+	foreach(lc, local)
+	{
+		if (!ZbxhistIsColumnCondition(lfirst(lc)))
+			return false;
+	}
 	return !ZbxhistHasCond(choice->conds, COND_TIDS, COND_TIDS) &&
 		ZbxhistIsUsable((Node *) local) &&
 		SetPackedColumns(root, choice, local);
@@ -294,13 +299,7 @@ SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
 double
 ZbxhistCostPerRow(const AggregateChoice *choice)
 {
-	double		result = SEGMENT_COST;
-	ListCell   *lc;
-
-	foreach(lc, choice->filter)
-		result = Max(result, ZbxhistIsColumnCondition(lfirst(lc)) ?
-					 FILTER_COST : ROW_COST);
-	return result;
+	return choice->filter == NIL ? SEGMENT_COST : FILTER_COST;
 }
 
 /*
@@ -461,7 +460,7 @@ Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
 		return NULL;
 	choice->target = target;
 	choice->columns = AddColumns(AddColumns(AddColumns(NIL, query->keys),
-											query->inputs), query->times);
+											query->inputs), query->filters);
 	choice->relid =
 		planner_rt_fetch(choice->tables.packed->relid, root)->relid;
 	return SetPackedConditions(root, choice) ? choice : NULL;

@@ -105,22 +105,19 @@ MakePrivate(const AggregateChoice *choice, List **exprs)
 						query->equals,
 						ZbxhistPlaceColumns(query->breaks, choice->columns),
 						ZbxhistPlaceColumns(query->inputs, choice->columns),
-						query->kinds);
+						ZbxhistPlaceColumns(query->filters, choice->columns));
 	result = list_concat(result,
-						 list_make4(query->sums, query->parts, query->sources,
-									query->others));
-	result = lappend(result, MakePlaces(choice));
+						 list_make5(query->kinds, query->sums, query->parts,
+									query->sources, MakePlaces(choice)));
 	result = list_concat(result,
 						 list_make5(list_make2_oid(choice->relid,
 												   ZbxhistPackedRelOf(packed)->parent),
 									choice->attributes, kinds,
 									ForExplain(choice->exact, packed->relid),
 									choice->local));
-	result = lappend(result, ForExplain(choice->filter, packed->relid));
 	return list_concat(result,
-					   list_make2(choice->partials,
-								  ZbxhistPlaceColumns(query->times,
-													  choice->columns)));
+					   list_make2(ForExplain(choice->filter, packed->relid),
+								  choice->partials));
 }
 
 /*

@@ -3,32 +3,31 @@
  * aggregate_query.c
  *	  Which queries can be aggregated over packed days without rows.
  *
- * Grouping keys are expressions of itemid and clock, of GROUP BY or DISTINCT; what they compute is
- * left to the executor.  Aggregates are count, min, max, sum and avg of
- * numbers, variance, stddev, bool_and and bool_or, with or without FILTER, and
- * (array_agg(number ORDER BY clock, ns))[1], or with DESC.  All functions have to be PostgreSQL's own and not volatile: they
- * are called less often than for each row, and in another order.  What is
- * done with the results, and HAVING, is the executor's.  Whatever is not
- * understood makes the query none of these.
+ * Grouping keys are expressions of itemid and clock, of GROUP BY or DISTINCT; what they
+ * compute is left to the executor.  All of their functions have to be PostgreSQL's own and
+ * not volatile: they are called less often than for each row, and in another order.
+ * Aggregates are count(*), and count, min, max, sum and avg of a column, with or without a
+ * FILTER that is evaluated on columns.  What is done with the results, and HAVING, is the
+ * executor's.
+ *
+ * A query must be known to be one of these.  Whatever has not been thought of here makes it
+ * none, and its rows are aggregated by PostgreSQL.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 #include "aggregate/aggregate.h"
 #include "aggregate/clock_keys.h"
+#include "aggregate/column_filter.h"
 #include "read/total.h"
 
 /* ---- expressions ---- */
@@ -134,8 +133,8 @@ ReadKeys(PlannerInfo *root, List *clauses, AggregateQuery *query)
 	case function##_NUMERIC
 
 /*
- * GetPart says what an aggregate function gives; PART_ROWS for those that are
- * not known, as for count(*).
+ * GetPart says what an aggregate function of a column gives; PART_NONE if it is not one of
+ * ours.
  */
 static TotalPart
 GetPart(Oid function)
@@ -152,32 +151,19 @@ GetPart(Oid function)
 			return PART_SUM;
 	CASES_OF(F_AVG):
 			return PART_AVG;
-		case F_BOOL_OR:
-			return PART_ANY;
-		case F_BOOL_AND:
-		case F_EVERY:
-			return PART_EVERY;
-	CASES_OF(F_VAR_POP):
-			return PART_VAR_POP;
-	CASES_OF(F_VAR_SAMP):
-	CASES_OF(F_VARIANCE):
-			return PART_VAR_SAMP;
-	CASES_OF(F_STDDEV_POP):
-			return PART_STDDEV_POP;
-	CASES_OF(F_STDDEV_SAMP):
-	CASES_OF(F_STDDEV):
-			return PART_STDDEV_SAMP;
 		default:
-			return PART_ROWS;
+			return PART_NONE;
 	}
 }
 
 /*
- * GetKind says as what values of a type are added up.
+ * GetKind says as what values of a type are added up for a part of a total.
  */
 static TotalKind
-GetKind(Oid type)
+GetKind(TotalPart part, Oid type)
 {
+	if (part == PART_COUNT)
+		return TOTAL_COUNT;
 	switch (type)
 	{
 		case INT4OID:
@@ -188,152 +174,37 @@ GetKind(Oid type)
 		case NUMERICOID:
 			return TOTAL_NUMERIC;
 		default:
-			return TOTAL_COUNT;
+			elog(ERROR, "values of type %u are not added up", type);
 	}
 }
 
 /*
- * KindFor says as what values of a type are added up for a part of a total.
- */
-static TotalKind
-KindFor(TotalPart part, Oid type)
-{
-	TotalKind	kind = GetKind(type);
-
-	if (part == PART_COUNT)
-		return TOTAL_COUNT;
-	if (part == PART_FIRST || part == PART_LAST)
-		return part == PART_FIRST ? TOTAL_FIRST : TOTAL_LAST;
-	if (part >= PART_VAR_POP)
-		return kind == TOTAL_DOUBLE ? TOTAL_DEVIATIONS : TOTAL_SQUARES;
-	return kind;
-}
-
-/*
- * AddInput returns the index of an expression among the inputs, adding it if
- * need be.
+ * AddInput returns the index of a column, NULL for rows, with a filter, or NULL, among the
+ * inputs, adding it if need be.
  */
 static int
-AddInput(AggregateQuery *query, Node *expr, TotalPart part)
+AddInput(AggregateQuery *query, Var *column, Expr *filter, TotalPart part)
 {
+	TotalKind	kind = GetKind(part, column == NULL ? InvalidOid : column->vartype);
 	bool		is_sum = part == PART_SUM || part == PART_AVG;
-	TotalKind	kind = KindFor(part, exprType(expr));
-	int			n = 0;
-	ListCell   *lc;
+	int			n;
 
-	foreach(lc, query->inputs)
+	for (n = 0; n < list_length(query->inputs); n++)
 	{
-		TotalKind	other = list_nth_int(query->kinds, n);
-
-		if (equal(lfirst(lc), expr) &&
-			(kind < TOTAL_SQUARES ? other < TOTAL_SQUARES : other == kind))
-			break;
-		n++;
-	}
-	if (lc == NULL)
-	{
-		query->inputs = lappend(query->inputs, expr);
-		query->kinds = lappend_int(query->kinds, kind);
-		query->sums = lappend_int(query->sums, is_sum);
+		if (!equal(list_nth(query->inputs, n), column) ||
+			!equal(list_nth(query->filters, n), filter))
+			continue;
+		if (kind != TOTAL_COUNT)
+			lfirst_int(list_nth_cell(query->kinds, n)) = kind;
+		if (is_sum)
+			lfirst_int(list_nth_cell(query->sums, n)) = true;
 		return n;
 	}
-	if (kind != TOTAL_COUNT)
-		lfirst_int(list_nth_cell(query->kinds, n)) = kind;
-	if (is_sum)
-		lfirst_int(list_nth_cell(query->sums, n)) = true;
+	query->inputs = lappend(query->inputs, column);
+	query->filters = lappend(query->filters, filter);
+	query->kinds = lappend_int(query->kinds, kind);
+	query->sums = lappend_int(query->sums, is_sum);
 	return n;
-}
-
-/*
- * ValueWhere returns "CASE WHEN condition THEN value END": aggregates pass over
- * nulls, so of the values only those are taken for which the condition is true.
- */
-static Node *
-ValueWhere(Expr *condition, Node *value)
-{
-	CaseExpr   *result = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = condition;
-	when->result = (Expr *) value;
-	when->location = -1;
-	result->casetype = exprType(value);
-	result->casecollid = exprCollation(value);
-	result->args = list_make1(when);
-	result->defresult = (Expr *) makeNullConst(exprType(value),
-											   exprTypmod(value),
-											   exprCollation(value));
-	result->location = -1;
-	return (Node *) result;
-}
-
-/*
- * CountWhere adds an input that counts the rows for which a condition is true, and
- * the FILTER of the aggregate, if any.
- */
-static int
-CountWhere(AggregateQuery *query, const Aggref *aggref, Node *condition)
-{
-	if (aggref->aggfilter != NULL)
-		condition = (Node *) make_andclause(list_make2(aggref->aggfilter,
-													   condition));
-	return AddInput(query, ValueWhere((Expr *) condition,
-									  makeBoolConst(true, false)), PART_COUNT);
-}
-
-/*
- * IsPlainAggregate says whether an aggregate is one of all values in any order.
- */
-static bool
-IsPlainAggregate(const Aggref *aggref)
-{
-	return aggref->aggkind == AGGKIND_NORMAL && aggref->aggdistinct == NIL &&
-		aggref->aggorder == NIL && aggref->aggdirectargs == NIL &&
-		!aggref->aggvariadic && aggref->agglevelsup == 0 &&
-		aggref->aggsplit == AGGSPLIT_SIMPLE;
-}
-
-/*
- * AddAggregateInputs adds the inputs of an aggregate of an expression, NULL
- * for count(*), and returns their indexes; -1 stands for none.
- */
-static int
-AddAggregateInputs(AggregateQuery *query, const Aggref *aggref, TotalPart part,
-				   Node *expr, int *other)
-{
-	*other = -1;
-	if (part == PART_ANY || part == PART_EVERY)
-	{
-		*other = CountWhere(query, aggref, negate_clause(copyObject(expr)));
-		return CountWhere(query, aggref, expr);
-	}
-	if (part == PART_ROWS)
-	{
-		if (aggref->aggfilter == NULL)
-			return -1;
-		part = PART_COUNT;
-		expr = makeBoolConst(true, false);
-	}
-	if (aggref->aggfilter != NULL)
-		expr = ValueWhere(aggref->aggfilter, expr);
-	if (part < PART_VAR_POP)
-		return AddInput(query, expr, part);
-	*other = AddInput(query, expr, part);
-	return exprType(expr) == FLOAT8OID ? *other :
-		AddInput(query, expr, PART_SUM);
-}
-
-/*
- * AddAggregate adds an aggregate of inputs.
- */
-static void
-AddAggregate(AggregateQuery *query, Aggref *aggref, TotalPart part, int source,
-			 int other)
-{
-	query->aggrefs = lappend(query->aggrefs, aggref);
-	query->parts = lappend_int(query->parts, part);
-	query->sources = lappend_int(query->sources, source);
-	query->others = lappend_int(query->others, other);
 }
 
 /*
@@ -342,106 +213,35 @@ AddAggregate(AggregateQuery *query, Aggref *aggref, TotalPart part, int source,
 static bool
 ReadAggregate(AggregateQuery *query, Aggref *aggref)
 {
-	TotalPart	part = GetPart(aggref->aggfnoid);
-	Node	   *filter = (Node *) aggref->aggfilter;
-	Node	   *expr = NULL;
-	int			source;
-	int			other;
+	Expr	   *filter = aggref->aggfilter;
+	Var		   *column = NULL;
+	TotalPart	part = PART_COUNT;
+	int			source = -1;
 
-	if (!IsPlainAggregate(aggref) ||
-		(part == PART_ROWS && aggref->aggfnoid != F_COUNT_))
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggdistinct != NIL ||
+		aggref->aggorder != NIL || aggref->aggdirectargs != NIL ||
+		aggref->aggvariadic || aggref->agglevelsup != 0 ||
+		aggref->aggsplit != AGGSPLIT_SIMPLE)
 		return false;
 	if (filter != NULL &&
-		(!ZbxhistIsUsable(filter) || !IsOfColumns(query, filter, false)))
+		(!ZbxhistIsUsable((Node *) filter) || !ZbxhistIsColumnCondition(filter) ||
+		 !IsOfColumns(query, (Node *) filter, false)))
 		return false;
-	if (part != PART_ROWS)
-		expr = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
-	if (part == PART_COUNT && IsA(expr, Const) &&
-		!((Const *) expr)->constisnull)
-		part = PART_ROWS;
-	if (part != PART_ROWS &&
-		(!ZbxhistIsUsable(expr) || !IsOfColumns(query, expr, false)))
-		return false;
-	source = AddAggregateInputs(query, aggref, part, expr, &other);
-	if (part == PART_ROWS && source >= 0)
-		part = PART_COUNT;
-	AddAggregate(query, aggref, part, source, other);
-	return true;
-}
-
-/* ---- first and last values ---- */
-
-/*
- * FirstElementOf returns the call of array_agg whose first element a node is, or NULL.
- */
-static Aggref *
-FirstElementOf(Node *node)
-{
-	const SubscriptingRef *element = (const SubscriptingRef *) node;
-	const Const *number;
-
-	if (!IsA(element, SubscriptingRef) || !IsA(element->refexpr, Aggref) ||
-		((Aggref *) element->refexpr)->aggfnoid != F_ARRAY_AGG_ANYNONARRAY ||
-		element->refassgnexpr != NULL || element->reflowerindexpr != NIL ||
-		list_length(element->refupperindexpr) != 1)
-		return NULL;
-	number = linitial(element->refupperindexpr);
-	return IsA(number, Const) && !number->constisnull &&
-		DatumGetInt32(number->constvalue) == 1 ?
-		(Aggref *) element->refexpr : NULL;
-}
-
-/*
- * OrderOf says whether an aggregate is of rows in the order of clock, or of clock and
- * another integer, from the first or the last one on, and adds these columns to a list;
- * PART_ROWS if neither.
- */
-static TotalPart
-OrderOf(const AggregateQuery *query, const Aggref *aggref, List **times)
-{
-	TotalPart	result = PART_ROWS;
-	ListCell   *lc;
-
-	foreach(lc, aggref->aggorder)
+	if (aggref->aggfnoid != F_COUNT_)
 	{
-		const SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Var		   *var = (Var *) get_sortgroupclause_expr((SortGroupClause *) clause,
-														   aggref->args);
-		bool		is_last = get_op_opfamily_strategy(clause->sortop,
-													   INTEGER_BTREE_FAM_OID) ==
-			BTGreaterStrategyNumber;
-		TotalPart	part = is_last ? PART_LAST : PART_FIRST;
-
-		if (!IsA(var, Var) || var->varno != query->rti ||
-			var->vartype != INT4OID || var->varattno <= 0 ||
-			(*times == NIL && var->varattno != query->clock) ||
-			list_length(*times) == 2 || clause->nulls_first != is_last ||
-			(result != PART_ROWS && result != part))
-			return PART_ROWS;
-		result = part;
-		*times = lappend(*times, var);
+		part = GetPart(aggref->aggfnoid);
+		if (part == PART_NONE || list_length(aggref->args) != 1)
+			return false;
+		column = (Var *) linitial_node(TargetEntry, aggref->args)->expr;
+		if (!IsA(column, Var) || column->varlevelsup > 0 ||
+			!IsOfColumns(query, (Node *) column, false))
+			return false;
 	}
-	return result;
-}
-
-/*
- * ReadEdge takes an aggregate of which the first element is asked for, a number.
- */
-static bool
-ReadEdge(AggregateQuery *query, Aggref *aggref)
-{
-	Node	   *expr = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
-	List	   *times = NIL;
-	TotalPart	part = OrderOf(query, aggref, &times);
-
-	if (part == PART_ROWS || aggref->aggdistinct != NIL ||
-		aggref->aggfilter != NULL || aggref->agglevelsup > 0 ||
-		GetKind(exprType(expr)) == TOTAL_COUNT || !ZbxhistIsUsable(expr) ||
-		!IsOfColumns(query, expr, false) ||
-		(query->times != NIL && !equal(query->times, times)))
-		return false;
-	query->times = times;
-	AddAggregate(query, aggref, part, AddInput(query, expr, part), -1);
+	if (column != NULL || filter != NULL)
+		source = AddInput(query, column, filter, part);
+	query->aggrefs = lappend(query->aggrefs, aggref);
+	query->parts = lappend_int(query->parts, part);
+	query->sources = lappend_int(query->sources, source);
 	return true;
 }
 
@@ -453,18 +253,11 @@ ReadEdge(AggregateQuery *query, Aggref *aggref)
 static bool
 is_not_result(Node *node, AggregateQuery *query)
 {
-	Aggref	   *array;
-
 	if (node == NULL)
 		return false;
-	array = FirstElementOf(node);
-	if (array != NULL)
-		return !list_member(query->aggrefs, array) && !ReadEdge(query, array);
-	/* of an array there is no more than that element */
 	if (IsA(node, Aggref))
-		return ((Aggref *) node)->aggorder != NIL ||
-			(!list_member(query->aggrefs, node) &&
-			 !ReadAggregate(query, (Aggref *) node));
+		return !list_member(query->aggrefs, node) &&
+			!ReadAggregate(query, (Aggref *) node);
 	if (list_member(query->keys, node))
 		return false;
 	if (IsA(node, Var) || IsA(node, SubPlan) ||
@@ -486,6 +279,7 @@ ZbxhistReadAggregateQuery(PlannerInfo *root, List *clauses,
 	const Query *parse = root->parse;
 
 	if (parse->groupingSets != NIL || parse->hasTargetSRFs ||
+		parse->hasWindowFuncs || parse->setOperations != NULL ||
 		parse->rowMarks != NIL || root->rowMarks != NIL ||
 		root->qual_security_level > 0 || !ReadKeys(root, clauses, query))
 		return false;

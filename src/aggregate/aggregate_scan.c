@@ -102,91 +102,40 @@ InitGroupKeys(AggregateScanState *state)
 }
 
 /*
- * InitSource says where an input has its values from: a column, or the rows of a
- * column for which conditions on columns hold; not so first and last values, which
- * may be null.
- */
-static void
-InitSource(AggregateScanState *state, InputSource *source, TotalKind kind,
-		   Node *expr)
-{
-	const CaseExpr *choice = (const CaseExpr *) expr;
-	const Const *otherwise;
-	const CaseWhen *when;
-
-	source->value = expr;
-	if (kind >= TOTAL_FIRST || !IsA(expr, CaseExpr) || choice->arg != NULL ||
-		list_length(choice->args) != 1)
-		return;
-	when = linitial_node(CaseWhen, choice->args);
-	otherwise = (const Const *) choice->defresult;
-	if (otherwise == NULL || !IsA(otherwise, Const) ||
-		!otherwise->constisnull)
-		return;
-	source->filter = ZbxhistMakeColumnFilter(list_make1(when->expr),
-											 &state->css.ss.ps);
-	if (source->filter == NULL)
-		return;
-	source->value = (Node *) when->result;
-	state->has_filters = true;
-}
-
-/*
  * InitInputs prepares what is added up.
  */
 static void
 InitInputs(AggregateScanState *state)
 {
-	List	   *exprs = list_nth(state->private, AGGREGATE_INPUTS);
-	List	   *kinds = list_nth(state->private, AGGREGATE_KINDS);
-	List	   *sums = list_nth(state->private, AGGREGATE_SUMS);
+	List	   *columns = list_nth(state->private, AGGREGATE_INPUTS);
+	List	   *filters = list_nth(state->private, AGGREGATE_FILTERS);
+	GroupTable *table = &state->table;
 
-	state->times = list_nth(state->private, AGGREGATE_TIMES);
-	state->inputs = InitExprs(state, exprs, &state->table.ninputs);
-	state->table.inputs = palloc0(sizeof(GroupInput) *
-								  Max(state->table.ninputs, 1));
-	state->sources = palloc0(sizeof(InputSource) *
-							 Max(state->table.ninputs, 1));
-	for (int i = 0; i < state->table.ninputs; i++)
+	table->ninputs = list_length(columns);
+	table->inputs = palloc0(sizeof(GroupInput) * Max(table->ninputs, 1));
+	state->sources = palloc0(sizeof(InputSource) * Max(table->ninputs, 1));
+	for (int i = 0; i < table->ninputs; i++)
 	{
-		GroupInput *input = &state->table.inputs[i];
+		InputSource *source = &state->sources[i];
+		const Var  *column = list_nth(columns, i);
+		Expr	   *filter = list_nth(filters, i);
 
-		input->kind = list_nth_int(kinds, i);
-		input->type = exprType(list_nth(exprs, i));
-		input->wants_sum = list_nth_int(sums, i);
-		if (state->role != AGGREGATE_COMBINE)
-			InitSource(state, &state->sources[i], input->kind,
-					   list_nth(exprs, i));
+		table->inputs[i].kind = list_nth_int(list_nth(state->private, AGGREGATE_KINDS), i);
+		table->inputs[i].wants_sum =
+			list_nth_int(list_nth(state->private, AGGREGATE_SUMS), i);
+		if (column != NULL)
+		{
+			Assert(IsA(column, Var) && column->varattno > 0);
+			source->place = column->varattno;
+			source->type = table->inputs[i].type = column->vartype;
+		}
+		if (filter == NULL || state->role == AGGREGATE_COMBINE)
+			continue;
+		source->check = ExecInitQual(list_make1(filter), &state->css.ss.ps);
+		source->filter = ZbxhistMakeColumnFilter(list_make1(filter),
+												 &state->css.ss.ps);
+		state->has_filters = true;
 	}
-}
-
-/*
- * InitConditions prepares the conditions on packed rows.
- */
-static void
-InitConditions(AggregateScanState *state)
-{
-	PlanState  *parent = &state->css.ss.ps;
-	List	   *of_items = NIL;
-	List	   *others = NIL;
-	ListCell   *lc;
-
-	foreach(lc, (List *) list_nth(state->private, AGGREGATE_LOCAL))
-	{
-		Bitmapset  *places =
-			bms_del_member(PlacesOf(lfirst(lc)), state->itemid -
-						   FirstLowInvalidHeapAttributeNumber);
-
-		if (!bms_is_empty(places))
-			others = lappend(others, lfirst(lc));
-		else
-			of_items = lappend(of_items, lfirst(lc));
-	}
-	state->of_items = ExecInitQual(of_items, parent);
-	state->local = ExecInitQual(others, parent);
-	state->filter = ZbxhistMakeColumnFilter(others, parent);
-	state->is_filter = state->filter != NULL &&
-		list_length(state->filter->parts) == list_length(others);
 }
 
 /*
@@ -230,7 +179,12 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	InitGroupKeys(state);
 	InitInputs(state);
 	if (state->role != AGGREGATE_COMBINE)
-		InitConditions(state);
+	{
+		List	   *local = list_nth(state->private, AGGREGATE_LOCAL);
+
+		state->local = ExecInitQual(local, &node->ss.ps);
+		state->filter = ZbxhistMakeColumnFilter(local, &node->ss.ps);
+	}
 	state->values = ExecInitExprList(plan->custom_exprs, &node->ss.ps);
 	state->econtext = CreateExprContext(estate);
 	foreach(lc, plan->custom_plans)
@@ -351,24 +305,13 @@ GetAggregateResult(const AggregateScanState *state, const ValueGroup *group,
 									number);
 	int			source = list_nth_int(list_nth(state->private,
 											   AGGREGATE_SOURCES), number);
-	int			other = list_nth_int(list_nth(state->private,
-											  AGGREGATE_OTHERS), number);
-	bool		has_false;
 
 	*isnull = false;
-	if (part == PART_ROWS)
+	if (source < 0)
 		return Int64GetDatum(group->nrows);
-	if (other < 0)
-		return ZbxhistTotalResult(&group->totals[source],
-								  state->table.inputs[source].kind, part,
-								  state->table.inputs[source].type, isnull);
-	if (part >= PART_VAR_POP)
-		return ZbxhistTotalSpread(&group->totals[other], &group->totals[source],
-								  state->table.inputs[source].kind, part, isnull);
-	has_false = group->totals[other].count > 0;
-	*isnull = !has_false && group->totals[source].count == 0;
-	return BoolGetDatum(part == PART_EVERY ? !has_false :
-						group->totals[source].count > 0);
+	return ZbxhistTotalResult(&group->totals[source],
+							  state->table.inputs[source].kind, part,
+							  state->table.inputs[source].type, isnull);
 }
 
 /*
@@ -430,12 +373,30 @@ NextGroupSlot(ScanState *node)
 }
 
 /*
- * ExecAggregate gives out the next group for which HAVING holds.
+ * ExecAggregate gives out the next group for which HAVING holds.  Not by ExecScan, which has
+ * no groups to give in a subquery that is evaluated for a row that was changed meanwhile.
  */
 static TupleTableSlot *
 ExecAggregate(CustomScanState *node)
 {
-	return ExecScan(&node->ss, NextGroupSlot, recheck_nothing);
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	ProjectionInfo *projection = node->ss.ps.ps_ProjInfo;
+
+	for (;;)
+	{
+		TupleTableSlot *slot;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		slot = NextGroupSlot(&node->ss);
+		if (TupIsNull(slot))
+			return projection != NULL ? ExecClearTuple(projection->pi_state.resultslot) :
+				slot;
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(node->ss.ps.qual, econtext))
+			return projection != NULL ? ExecProject(projection) : slot;
+		InstrCountFiltered1(node, 1);
+	}
 }
 
 /*
@@ -473,7 +434,6 @@ ReScanAggregate(CustomScanState *node)
 	{
 		state->bucket = 0;
 		state->group = NULL;
-		ExecScanReScan(&node->ss);
 		return;
 	}
 	foreach(lc, node->custom_ps)
@@ -492,7 +452,6 @@ ReScanAggregate(CustomScanState *node)
 	state->has_packed = false;
 	ZbxhistForgetSpilled(state);
 	ZbxhistEmptyGroups(&state->table);
-	ExecScanReScan(&node->ss);
 }
 
 /* ---- EXPLAIN ---- */
@@ -543,29 +502,6 @@ ExplainAggregateConditions(const AggregateScanState *state, const char *label,
 }
 
 /*
- * ExplainFilters shows the other conditions on packed days: those that are
- * evaluated on columns, and those for which rows are made.
- */
-static void
-ExplainFilters(const AggregateScanState *state, ExplainState *es)
-{
-	List	   *filters = list_nth(state->private, AGGREGATE_FILTER);
-	List	   *on_columns = NIL;
-	List	   *on_rows = NIL;
-	ListCell   *lc;
-
-	foreach(lc, filters)
-	{
-		if (ZbxhistIsColumnCondition(lfirst(lc)))
-			on_columns = lappend(on_columns, lfirst(lc));
-		else
-			on_rows = lappend(on_rows, lfirst(lc));
-	}
-	ExplainAggregateConditions(state, "Packed Column Filter", on_columns, es);
-	ExplainAggregateConditions(state, "Packed Filter", on_rows, es);
-}
-
-/*
  * ExplainCounters shows what has been read, by all participants.
  */
 static void
@@ -581,7 +517,7 @@ ExplainCounters(AggregateScanState *state, ExplainState *es)
 							   counters->segments_excluded, es);
 	ExplainPropertyInteger("Segments Decoded", NULL, counters->segments_read, es);
 	ExplainPropertyInteger("Values Decoded", NULL, counters->values_decoded, es);
-	if (state->local != NULL)
+	if (counters->rows_made > 0)
 		ExplainPropertyInteger("Packed Rows Made", NULL, counters->rows_made, es);
 	ExplainPropertyInteger("Other Rows", NULL, counters->other_rows, es);
 	ZbxhistExplainArchive(&counters->archive, es);
@@ -604,7 +540,8 @@ ExplainAggregate(CustomScanState *node, List *ancestors, ExplainState *es)
 							get_rel_name(linitial_oid(tables)), es);
 		ExplainAggregateConditions(state, "Packed Cond",
 								   list_nth(state->private, AGGREGATE_EXACT), es);
-		ExplainFilters(state, es);
+		ExplainAggregateConditions(state, "Packed Column Filter",
+								   list_nth(state->private, AGGREGATE_FILTER), es);
 		if (es->analyze && state->scan != NULL)
 			ExplainCounters(state, es);
 	}

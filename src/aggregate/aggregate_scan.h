@@ -19,15 +19,17 @@
 
 typedef struct SpilledGroups SpilledGroups;
 
-/* where an input has its values from in packed days */
+/* what is added up, and where its values are in packed days */
 typedef struct InputSource
 {
-	Node	   *value;			/* a Var, or anything not null to count rows,
-								 * or else rows are made */
-	ColumnFilter *filter;		/* of those that count; NULL: all do */
+	int			place;			/* the column of the input, from 1; 0: rows are
+								 * counted */
+	Oid			type;
+	ExprState  *check;			/* of the rows that count; NULL: all do */
+	ColumnFilter *filter;		/* the same on columns */
 
 	/* of the day in hand */
-	const LayoutColumn *column; /* NULL: none */
+	const LayoutColumn *column;
 
 	/* of the segment in hand */
 	FilterVerdict verdict;		/* of filter */
@@ -54,11 +56,8 @@ typedef struct AggregateScanState
 	GroupTable	table;
 	ExprState **keys;			/* keys, then breaks */
 	int			nbreaks;
-	ExprState **inputs;
-	InputSource *sources;		/* of inputs */
+	InputSource *sources;		/* of the table's inputs */
 	bool		has_filters;	/* some of them have a filter */
-	List	   *times;			/* of first and last values: columns of the
-								 * input */
 	ExprContext *econtext;		/* for rows of the input */
 	TupleTableSlot *input;		/* a row of packed days */
 	TupleTableSlot *key_input;	/* itemid and clock only */
@@ -67,11 +66,8 @@ typedef struct AggregateScanState
 	Relation	packed;
 	PackedScan *scan;			/* NULL: not begun yet */
 	bool	   *wanted;			/* by attribute */
-	ExprState  *of_items;		/* conditions on the item only; NULL: none */
-	ExprState  *local;			/* the others; NULL: none */
-	ColumnFilter *filter;		/* those of them that are evaluated on
-								 * columns; NULL: none */
-	bool		is_filter;		/* these are all of them */
+	ExprState  *local;			/* conditions on rows; NULL: none */
+	ColumnFilter *filter;		/* the same on columns */
 	bool		has_values;		/* all filters have their values */
 	int			ncolumns;		/* of input */
 	int		   *attributes;		/* of them, from 0 */
@@ -85,7 +81,6 @@ typedef struct AggregateScanState
 	Oid			day;
 	const DayReader *reader;	/* whose it is */
 	bool		by_column;		/* rows need not be made */
-	const LayoutColumn *ns;		/* NULL: times are not of it */
 	bool		wanted_packed[MaxHeapAttributeNumber];	/* for inputs only, and
 														 * their filters */
 	bool		wanted_filter[MaxHeapAttributeNumber];	/* for inputs and filter */

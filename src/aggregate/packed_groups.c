@@ -4,16 +4,14 @@
  *	  Adds packed days to groups.
  *
  * Segments are added column by column (segment_groups.c).  Rows are made only
- * of days where that is not possible: a column has got another type since, is
- * one that the day lacks, or is part of an expression; or there are conditions
- * that are not evaluated on columns.
+ * of days where that is not possible: a column has got another type since, or is
+ * one that the day lacks.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/table.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -196,12 +194,6 @@ static void
 WantInputs(AggregateScanState *state)
 {
 	memset(state->wanted_packed, false, sizeof(state->wanted_packed));
-	if (state->by_column && state->times != NIL)
-	{
-		state->wanted_packed[0] = true;
-		if (state->ns != NULL)
-			state->wanted_packed[state->ns->packed] = true;
-	}
 	if (!state->by_column)
 		ZbxhistAddPackedWanted(state->reader->map, state->wanted_packed);
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
@@ -221,40 +213,17 @@ WantInputs(AggregateScanState *state)
 
 /*
  * FindSource finds the column of an input, and those of its filter; returns false
- * if the day has not got all of them.  What counts rows is as the item, which is
- * never null.
+ * if the day has not got all of them.  Rows are counted as the item, which is never null.
  */
 static bool
 FindSource(const AggregateScanState *state, InputSource *source)
 {
-	Node	   *value = source->value;
-
-	source->column = NULL;
-	if (IsA(value, Var))
-		source->column = FindInputColumn(state, ((Var *) value)->varattno,
-										 ((Var *) value)->vartype);
-	else if (IsA(value, Const) && !((Const *) value)->constisnull)
-		source->column =
-			&state->reader->layout->columns[state->reader->layout->itemid];
-	return source->column != NULL &&
-		(source->filter == NULL || FindFilterColumns(state, source->filter));
-}
-
-/*
- * FindOrderColumns finds the second column of the order of first and last values; returns
- * false if it is not ns.
- */
-static bool
-FindOrderColumns(AggregateScanState *state)
-{
 	const DayLayout *layout = state->reader->layout;
 
-	state->ns = NULL;
-	if (list_length(state->times) < 2)
-		return true;
-	state->ns = FindInputColumn(state, lsecond_node(Var, state->times)->varattno,
-								INT4OID);
-	return layout->ns >= 0 && state->ns == &layout->columns[layout->ns];
+	source->column = source->place == 0 ? &layout->columns[layout->itemid] :
+		FindInputColumn(state, source->place, source->type);
+	return source->column != NULL &&
+		(source->filter == NULL || FindFilterColumns(state, source->filter));
 }
 
 /*
@@ -264,9 +233,8 @@ static void
 EnterAggregatedDay(AggregateScanState *state)
 {
 	state->reader = state->scan->open.reader;
-	state->by_column = (state->filter == NULL ||
-						FindFilterColumns(state, state->filter)) &&
-		(state->local == NULL || state->is_filter) && FindOrderColumns(state);
+	state->by_column = state->filter == NULL ||
+		FindFilterColumns(state, state->filter);
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
 		state->by_column = FindSource(state, &state->sources[i]);
 	WantInputs(state);

@@ -64,7 +64,7 @@ IsSafe(PlannerInfo *root, const AggregateChoice *choice)
 	}
 	return is_parallel_safe(root, (Node *) choice->query.keys) &&
 		is_parallel_safe(root, (Node *) choice->query.breaks) &&
-		is_parallel_safe(root, (Node *) choice->query.inputs) &&
+		is_parallel_safe(root, (Node *) choice->query.filters) &&
 		is_parallel_safe(root, (Node *) choice->filter);
 }
 

@@ -28,29 +28,6 @@
 /* ---- a row ---- */
 
 /*
- * SetEdgeTime sets the time of a row by which it may be the first or the last.
- */
-static void
-SetEdgeTime(const AggregateScanState *state, TupleTableSlot *slot,
-			EdgeTotal *edge)
-{
-	int64		times[2] = {0, 0};
-	ListCell   *lc;
-
-	foreach(lc, state->times)
-	{
-		bool		isnull;
-		Datum		time = slot_getattr(slot, lfirst_node(Var, lc)->varattno,
-										&isnull);
-
-		times[foreach_current_index(lc)] =
-			ZbxhistEdgeTime(DatumGetInt32(time), isnull);
-	}
-	edge->clock = times[0];
-	edge->ns = times[1];
-}
-
-/*
  * ZbxhistAggregateRow adds a row of the input, whose memory the caller frees.
  */
 void
@@ -60,9 +37,7 @@ ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
 	KeyValues  *keys = &state->first;
 	MemoryContext old;
 	ValueGroup *group;
-	EdgeTotal	edge;
 
-	SetEdgeTime(state, slot, &edge);
 	econtext->ecxt_outertuple = slot;
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < state->table.nkeys; i++)
@@ -71,19 +46,17 @@ ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
 	group = ZbxhistFindGroup(&state->table, keys->values, keys->nulls);
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
-		const GroupInput *input = &state->table.inputs[i];
-		bool		isnull;
-		Datum		value = ExecEvalExpr(state->inputs[i], econtext, &isnull);
+		const InputSource *source = &state->sources[i];
+		Datum		value = (Datum) 0;
+		bool		isnull = false;
 
-		if (input->kind >= TOTAL_FIRST)
-		{
-			ZbxhistSetEdgeValue(&edge, value, isnull, input->type);
-			ZbxhistAddEdge(&group->totals[i], input->kind, &edge, 1,
-						   state->table.context);
-		}
-		else if (!isnull)
-			ZbxhistTotalAdd(&group->totals[i], input->kind, value, input->type,
-							state->table.context);
+		if (source->check != NULL && !ExecQual(source->check, econtext))
+			continue;
+		if (source->place > 0)
+			value = slot_getattr(slot, source->place, &isnull);
+		if (!isnull)
+			ZbxhistTotalAdd(&group->totals[i], state->table.inputs[i].kind, value,
+							source->type, state->table.context);
 	}
 	group->nrows++;
 	MemoryContextSwitchTo(old);
@@ -213,8 +186,6 @@ IsKnownByStats(const AggregateScanState *state, int input,
 
 	if (source->filter != NULL && source->verdict != FILTER_ALL)
 		return source->verdict == FILTER_NONE;
-	if (wanted->kind >= TOTAL_SQUARES)
-		return false;
 	if (column->packed < 0)
 		return true;
 	if (column->packed == 0)
@@ -360,51 +331,6 @@ DecodeInputs(AggregateScanState *state, bool wants_clocks, bool is_filtered,
 }
 
 /*
- * PackedValue returns the value of a row's column.
- */
-static Datum
-PackedValue(const LayoutColumn *column, const SegmentRows *rows, int row,
-			bool *isnull)
-{
-	*isnull = false;
-	return column->packed < 0 ? Int64GetDatum(rows->itemid) :
-		ZbxhistPackedDatum(column, &rows->columns[column->packed], row, isnull);
-}
-
-/*
- * AddEdgeRows adds rows of a segment, of which the first or the last value counts: that
- * of the first or last clock, and of the least or greatest ns of these.
- */
-static void
-AddEdgeRows(const AggregateScanState *state, int i, ValueGroup *group,
-			const SegmentRows *rows, int from, int to)
-{
-	const GroupInput *input = &state->table.inputs[i];
-	const LayoutColumn *column = state->sources[i].column;
-	int			step = input->kind == TOTAL_FIRST ? 1 : -1;
-	int			edge_row = step > 0 ? from : to - 1;
-	int64		clock = rows->columns[0].ints[edge_row];
-
-	for (int row = edge_row; row >= from && row < to &&
-		 rows->columns[0].ints[row] == clock; row += step)
-	{
-		EdgeTotal	edge = {.clock = clock};
-		Datum		value;
-		bool		isnull;
-
-		if (state->ns != NULL)
-		{
-			value = PackedValue(state->ns, rows, row, &isnull);
-			edge.ns = ZbxhistEdgeTime(DatumGetInt32(value), isnull);
-		}
-		value = PackedValue(column, rows, row, &isnull);
-		ZbxhistSetEdgeValue(&edge, value, isnull, input->type);
-		ZbxhistAddEdge(&group->totals[i], input->kind, &edge, 1,
-					   state->table.context);
-	}
-}
-
-/*
  * AddSameRows adds rows of a segment to a group.
  */
 static void
@@ -429,9 +355,7 @@ AddSameRows(AggregateScanState *state, ValueGroup *group,
 			first = source->places[from];
 			next = source->places[to];
 		}
-		if (input->kind >= TOTAL_FIRST)
-			AddEdgeRows(state, i, group, rows, from, to);
-		else if (column->packed < 0)
+		if (column->packed < 0)
 			ZbxhistTotalAddSame(&group->totals[i], input->kind, rows->itemid,
 								next - first);
 		else
@@ -563,21 +487,6 @@ AddWhole(AggregateScanState *state, const SegmentInfo *info, bool is_filtered)
 }
 
 /*
- * IsItemWanted says whether conditions on the item hold.
- */
-static bool
-IsItemWanted(AggregateScanState *state, int64 itemid)
-{
-	TupleTableSlot *slot = state->key_input;
-
-	if (state->itemid > 0)
-		slot->tts_values[state->itemid - 1] = Int64GetDatum(itemid);
-	ResetExprContext(state->econtext);
-	state->econtext->ecxt_outertuple = slot;
-	return ExecQual(state->of_items, state->econtext);
-}
-
-/*
  * SetFilterValues evaluates what filters compare with, for the first segment:
  * where there are no rows, there are no errors either.
  */
@@ -635,8 +544,6 @@ ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 	const ScanBounds *bounds = &state->scan->bounds;
 	FilterVerdict verdict;
 
-	if (state->of_items != NULL && !IsItemWanted(state, info->itemid))
-		return;
 	verdict = Judge(state, info);
 	if (verdict == FILTER_NONE)
 	{

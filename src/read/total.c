@@ -70,12 +70,6 @@ ZbxhistTotalAddSame(Total *total, TotalKind kind, int64 value, int64 count)
 		total->count += count;
 		return;
 	}
-	if (kind == TOTAL_SQUARES)
-	{
-		total->count += count;
-		ZbxhistSpreadAddSame(&total->u.s, value, count);
-		return;
-	}
 	low += middle << 32;
 	if (low < middle << 32)
 		high++;
@@ -225,10 +219,6 @@ ZbxhistTotalAdd(Total *total, TotalKind kind, Datum value, Oid type,
 		case TOTAL_NUMERIC:
 			AddNumeric(total, value, owner);
 			break;
-		default:
-			total->count++;
-			ZbxhistSpreadAdd(&total->u.s, value, type, owner);
-			break;
 	}
 }
 
@@ -310,9 +300,6 @@ ZbxhistTotalAddColumn(Total *total, TotalKind kind, Oid type,
 		for (int i = from; i < to; i++)
 			AddInt(total, packed->ints[i]);
 	}
-	else if (kind >= TOTAL_SQUARES &&
-			 ZbxhistSpreadAddColumn(&total->u.s, packed, from, to))
-		total->count += to - from;
 	else
 		AddEach(total, kind, type, column, packed, from, to, owner);
 }
@@ -388,18 +375,6 @@ ZbxhistTotalMerge(Total *total, TotalKind kind, const Total *other,
 			break;
 		case TOTAL_NUMERIC:
 			MergeNumerics(total, other, owner);
-			break;
-		case TOTAL_SQUARES:
-			total->count += other->count;
-			ZbxhistSquaresMerge(&total->u.s, &other->u.s, owner);
-			break;
-		case TOTAL_DEVIATIONS:
-			total->count += other->count;
-			ZbxhistDeviationsMerge(&total->u.s, &other->u.s);
-			break;
-		case TOTAL_FIRST:
-		case TOTAL_LAST:
-			ZbxhistAddEdge(total, kind, &other->u.e, other->count, owner);
 			break;
 	}
 }
@@ -480,8 +455,6 @@ ZbxhistTotalResult(const Total *total, TotalKind kind, TotalPart part, Oid type,
 	*isnull = total->count == 0;
 	if (*isnull)
 		return (Datum) 0;
-	if (part == PART_FIRST || part == PART_LAST)
-		return ZbxhistEdgeArray(&total->u.e, type);
 	if (kind == TOTAL_INT)
 		return IntResult(total, part, type);
 	if (kind == TOTAL_DOUBLE)
@@ -491,26 +464,4 @@ ZbxhistTotalResult(const Total *total, TotalKind kind, TotalPart part, Oid type,
 		return NumericPart(&total->u.n, part);
 	return DirectFunctionCall2(numeric_div, NumericPart(&total->u.n, PART_SUM),
 							   NumericGetDatum(int64_to_numeric(total->count)));
-}
-
-/*
- * ZbxhistTotalSpread returns variance or standard deviation by a total of squares
- * and one of a kind that has the sum, or by a total of deviations, twice.
- */
-Datum
-ZbxhistTotalSpread(const Total *squares, const Total *sum, TotalKind kind,
-				   TotalPart part, bool *isnull)
-{
-	bool		is_sample = part == PART_VAR_SAMP || part == PART_STDDEV_SAMP;
-	bool		is_root = part == PART_STDDEV_POP || part == PART_STDDEV_SAMP;
-
-	*isnull = squares->count <= (is_sample ? 1 : 0);
-	if (*isnull)
-		return (Datum) 0;
-	if (kind == TOTAL_DEVIATIONS)
-		return ZbxhistSpreadOfDeviations(&squares->u.s, is_sample, is_root);
-	return ZbxhistSpreadOfSquares(&squares->u.s,
-								  kind == TOTAL_INT ? IntSum(&sum->u.i) :
-								  NumericPart(&sum->u.n, PART_SUM),
-								  squares->count, is_sample, is_root);
 }
