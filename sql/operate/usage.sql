@@ -15,7 +15,7 @@ DECLARE
 BEGIN
     SELECT coalesce('clock >= ' || min(d.from_clock) || ' AND clock < ' || max(d.to_clock), 'false'),
            coalesce(string_agg(
-               CASE WHEN NOT d.runs AND has_table_privilege(d.day, 'SELECT')
+               CASE WHEN has_table_privilege(d.day, 'SELECT')
                     THEN format('SELECT first_itemid, sum(nrows), sum(octet_length(payload)) * %s / sum(sum(octet_length(payload))) OVER ()'
                                 ' FROM %s WHERE nrows > 0 GROUP BY first_itemid', b.bytes, d.day)
                     ELSE format('SELECT 0::bigint, %s::numeric, %s', d.nrows, b.bytes) END, ' UNION ALL '),
