@@ -12,8 +12,6 @@ static const Driver *const drivers[] = {
 #ifdef HAVE_MARIADB
 	&driver_mariadb,
 #endif
-	&driver_cassandra,
-	&driver_cassandra_sync
 };
 
 /* The driver of that name; NULL when there is none, or it was not built. */

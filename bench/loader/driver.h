@@ -62,8 +62,6 @@ extern const Driver driver_postgres;
 #ifdef HAVE_MARIADB
 extern const Driver driver_mariadb;
 #endif
-extern const Driver driver_cassandra;
-extern const Driver driver_cassandra_sync;
 
 extern const Driver *driver_by_name(const char *name);
 

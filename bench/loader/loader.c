@@ -89,9 +89,6 @@ take_batch(Phase *phase, long *batch)
 		return false;
 	if (phase->seconds <= 0)
 		return true;
-	if (phase->options->cut &&
-		syncer_now() >= phase->started + phase->seconds)
-		return false;
 	return batch_due(phase, *batch) < phase->started + phase->seconds;
 }
 
@@ -127,8 +124,6 @@ run_phase(Thread *threads, Phase *phase)
 	for (int i = 0; i < connections; i++)
 	{
 		threads[i].phase = phase;
-		threads[i].syncer.deadline =
-			phase->seconds > 0 ? phase->started + phase->seconds : 0;
 		if (pthread_create(&threads[i].id, NULL, run_syncer, &threads[i]) != 0)
 			fail("could not start a thread");
 	}
@@ -198,10 +193,9 @@ print_result(const Thread *threads, int connections, double seconds)
 	for (int i = 0; i < connections; i++)
 		counts_merge(total, &threads[i].syncer.counts);
 	printf("{\"event\": \"done\", \"values\": %ld, \"seconds\": %.6f, "
-		   "\"values_in_time\": %ld, \"values_per_second\": %.1f, \"batches\": %ld, "
+		   "\"values_per_second\": %.1f, \"batches\": %ld, "
 		   "\"statements\": %ld, \"duplicates\": %ld, \"lost\": %ld, ",
-		   total->values, seconds, total->values_in_time,
-		   total->values / seconds, total->batches,
+		   total->values, seconds, total->values / seconds, total->batches,
 		   total->statements, total->duplicates, total->lost);
 	print_errors(total);
 	printf(", ");

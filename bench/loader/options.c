@@ -12,14 +12,12 @@
 static const char usage_text[] =
 "loader sends what Zabbix's history syncers send, and measures it.\n"
 "\n"
-"  --driver=NAME        postgres, mariadb, cassandra or cassandra-sync (postgres)\n"
-"  --dsn=STRING         libpq connection string; mariadb: SOCKET:DATABASE;\n"
-"                       cassandra: HOST:PORT/KEYSPACE\n"
+"  --driver=NAME        postgres or mariadb (postgres)\n"
+"  --dsn=STRING         libpq connection string; mariadb: SOCKET:DATABASE\n"
 "  --connections=N      syncers, each with a connection of its own (1)\n"
 "  --values=N           values to send, rounded up to a whole batch\n"
 "  --seconds=N          or how long to send\n"
 "  --rate=N             offer N values a second (open loop); 0: as fast as it goes (0)\n"
-"  --cut                with --seconds: stop then, even with values still due\n"
 "  --warmup=N           values sent first and not counted (0)\n"
 "\n"
 "  --items=N            monitored items (30000)\n"
@@ -28,7 +26,6 @@ static const char usage_text[] =
 "  --first-itemid=N     the first item's id (100000)\n"
 "  --clock=N            simulated time of the stream's first pass over the items\n"
 "  --step=N             simulated seconds a pass over all items takes (60)\n"
-"  --days=N             spread the values over so many days back, as a proxy's backlog (1)\n"
 "  --spread=N           spread the clocks of a batch over so many seconds back, as proxies do (1)\n"
 "  --first-pass=N       start at this pass of the stream (0)\n"
 "  --seed=N             another stream (1)\n"
@@ -50,8 +47,8 @@ enum
 {
 	OPT_DSN = 256, OPT_CONNECTIONS, OPT_VALUES, OPT_SECONDS, OPT_RATE,
 	OPT_WARMUP, OPT_ITEMS, OPT_BATCH, OPT_MIX, OPT_FIRST_ITEMID, OPT_CLOCK,
-	OPT_STEP, OPT_DAYS, OPT_FIRST_PASS, OPT_SEED, OPT_CSV, OPT_HANDSHAKE,
-	OPT_COPY, OPT_BY_PASS, OPT_DRIVER, OPT_CUT, OPT_DIGEST, OPT_READ_BACK,
+	OPT_STEP, OPT_FIRST_PASS, OPT_SEED, OPT_CSV, OPT_HANDSHAKE,
+	OPT_COPY, OPT_BY_PASS, OPT_DRIVER, OPT_DIGEST, OPT_READ_BACK,
 	OPT_PAUSE_PASSES, OPT_SPREAD, OPT_HELP
 };
 
@@ -68,7 +65,6 @@ static const struct option long_options[] = {
 	{"first-itemid", required_argument, NULL, OPT_FIRST_ITEMID},
 	{"clock", required_argument, NULL, OPT_CLOCK},
 	{"step", required_argument, NULL, OPT_STEP},
-	{"days", required_argument, NULL, OPT_DAYS},
 	{"spread", required_argument, NULL, OPT_SPREAD},
 	{"first-pass", required_argument, NULL, OPT_FIRST_PASS},
 	{"seed", required_argument, NULL, OPT_SEED},
@@ -77,7 +73,6 @@ static const struct option long_options[] = {
 	{"copy", no_argument, NULL, OPT_COPY},
 	{"by-pass", no_argument, NULL, OPT_BY_PASS},
 	{"driver", required_argument, NULL, OPT_DRIVER},
-	{"cut", no_argument, NULL, OPT_CUT},
 	{"digest", no_argument, NULL, OPT_DIGEST},
 	{"read-back", no_argument, NULL, OPT_READ_BACK},
 	{"pause-passes", required_argument, NULL, OPT_PAUSE_PASSES},
@@ -144,9 +139,6 @@ parse_stream_option(int option, StreamOptions *stream)
 		case OPT_STEP:
 			stream->step = parse_number(optarg);
 			return true;
-		case OPT_DAYS:
-			stream->days = parse_number(optarg);
-			return true;
 		case OPT_SPREAD:
 			stream->spread = parse_number(optarg);
 			return true;
@@ -180,9 +172,6 @@ parse_mode_option(int option, Options *options)
 			return true;
 		case OPT_PAUSE_PASSES:
 			options->pause_passes = parse_number(optarg);
-			return true;
-		case OPT_CUT:
-			options->cut = true;
 			return true;
 		case OPT_COPY:
 			options->copy = true;
@@ -249,8 +238,8 @@ check_options(const Options *options)
 	const StreamOptions *stream = &options->stream;
 
 	if (stream->items < 1 || stream->batch < 1 || stream->step < 1 ||
-		stream->days < 1 || stream->spread < 1 || options->connections < 1)
-		fail("items, batch, step, days, spread and connections are at least 1");
+		stream->spread < 1 || options->connections < 1)
+		fail("items, batch, step, spread and connections are at least 1");
 	if (options->values <= 0 && options->seconds <= 0 && !options->read_back)
 		fail("--values or --seconds must be given");
 	if ((options->copy || options->digest) && options->values <= 0)
@@ -271,7 +260,7 @@ options_parse(int argc, char **argv, Options *options)
 		.stream =
 		{
 			.seed = 1, .items = 30000, .first_itemid = 100000,
-				.clock = 1795219200, .step = 60, .days = 1, .spread = 1,
+				.clock = 1795219200, .step = 60, .spread = 1,
 				.batch = 1000, .mix = MIX_FLOAT
 		},
 			.driver = &driver_postgres, .dsn = "", .connections = 1

@@ -18,7 +18,6 @@ typedef struct Options
 	double		rate;			/* values per second offered, 0: closed loop */
 	long		warmup;			/* values sent before anything is counted */
 	long		first_pass;		/* where in the stream to start */
-	bool		cut;			/* at the end of time leave what is still due */
 	bool		digest;			/* print the digest of the stream instead */
 	bool		read_back;		/* print the digest of the stored rows instead */
 	bool		copy;			/* write COPY text to stdout instead */

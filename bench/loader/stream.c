@@ -118,8 +118,6 @@ stream_value(const Stream *stream, long item, long pass, Value *value)
 	value->itemid = options->first_itemid + item;
 	value->clock = options->clock + (int) (pass * options->step) +
 		(int) (item % options->step);
-	if (options->days > 1)
-		value->clock -= 86400 * (int) (stream_hash(random) % options->days);
 	if (options->spread > 1)
 		value->clock -= (int) (stream_hash(random + 1) % options->spread);
 	value->ns = (int) (random % 1000000000);

@@ -34,8 +34,7 @@ typedef struct StreamOptions
 	long		first_itemid;
 	int			clock;			/* of the first pass */
 	int			step;			/* seconds of simulated time a pass */
-	int			days;			/* values are spread over so many days back */
-	int			spread;			/* and each over so many seconds back */
+	int			spread;			/* values are spread over so many seconds back */
 	int			batch;			/* values a batch */
 	Mix			mix;
 } StreamOptions;

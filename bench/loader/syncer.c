@@ -118,7 +118,6 @@ void
 counts_merge(Counts *into, const Counts *from)
 {
 	into->values += from->values;
-	into->values_in_time += from->values_in_time;
 	into->duplicates += from->duplicates;
 	into->lost += from->lost;
 	into->statements += from->statements;
@@ -294,8 +293,6 @@ count_batch(Syncer *syncer, Outcome outcome)
 		return;
 	}
 	syncer->counts.values += syncer->count - duplicates;
-	if (syncer->deadline == 0 || syncer_now() <= syncer->deadline)
-		syncer->counts.values_in_time += syncer->count - duplicates;
 }
 
 /* Writes syncer->values, whatever it takes; "due" is when that should start. */

@@ -28,7 +28,6 @@ typedef struct Sample
 typedef struct Counts
 {
 	long		values;			/* committed */
-	long		values_in_time; /* of these, before the deadline */
 	long		duplicates;		/* left out because already there */
 	long		lost;			/* in batches given up, as Zabbix does */
 	long		statements;		/* INSERTs sent */
@@ -44,7 +43,6 @@ typedef struct Syncer
 	const char *dsn;
 	void	   *connection;
 	int			server_pid;		/* process or thread; 0: a pool serves it */
-	double		deadline;		/* 0: none */
 	Value	   *values;
 	int			count;
 	Counts		counts;

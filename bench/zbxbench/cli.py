@@ -5,54 +5,12 @@ import re
 import signal
 import sys
 
-from . import (
-    archive,
-    changes,
-    day,
-    entropy,
-    housekeeper,
-    life,
-    limit,
-    maintenance,
-    memory,
-    pack,
-    peers,
-    pgbench,
-    read,
-    report,
-    runs,
-    saturation,
-    shared_times,
-    size,
-    trends,
-    write,
-)
+from . import day, housekeeper, life, pack, read, size, write
 from .cluster import ServerError
 from .drivers import Failed
 
 # one module an experiment: NAME, HELP, add_arguments(parser), run(arguments)
-EXPERIMENTS = (
-    write,
-    saturation,
-    read,
-    trends,
-    maintenance,
-    day,
-    housekeeper,
-    life,
-    limit,
-    size,
-    entropy,
-    peers,
-    shared_times,
-    runs,
-    changes,
-    pack,
-    archive,
-    pgbench,
-    memory,
-    report,
-)
+EXPERIMENTS = (write, day, read, life, size, pack, housekeeper)
 
 
 def numbers(text):
@@ -65,7 +23,7 @@ def add_common_arguments(parser):
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a small form, under two minutes: proves that it runs, " "its figures are rough",
+        help="a small form, under a minute: proves that it runs, its figures are rough",
     )
     parser.add_argument(
         "--pg-config",

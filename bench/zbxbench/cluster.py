@@ -54,18 +54,6 @@ def tuned_settings(shared_buffers_mb=None):
     }
 
 
-def forget_files(directory):
-    """Asks the kernel to drop what it has cached of a directory's files."""
-    os.sync()
-    for path in directory.rglob("*"):
-        if path.is_file():
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(handle)
-
-
 class ServerError(Exception):
     """The cluster could not be started or used."""
 
@@ -262,11 +250,9 @@ class Cluster:
         """Whether CREATE EXTENSION could find it."""
         return bool(self.execute("SELECT 1 FROM pg_available_extensions WHERE name = '%s'" % name))
 
-    def restart(self, cold=False):
-        """Stops the server properly and starts it; cold: its files leave the page cache."""
+    def restart(self):
+        """Stops the server properly and starts it."""
         self._pg_ctl("stop", "-m", "fast", "-w")
-        if cold:
-            forget_files(self.data)
         self._pg_ctl("start", "-w", "-l", str(self.log_path))
         self._read_postmaster_pid()
 

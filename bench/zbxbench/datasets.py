@@ -21,7 +21,6 @@ class Dataset(NamedTuple):
     kind: str
     days: int
     options: tuple = ()
-    target: float = None  # bytes a value, packed
     interval: int = INTERVAL
 
     def passes_a_day(self):
@@ -30,15 +29,15 @@ class Dataset(NamedTuple):
 
 
 DATASETS = (
-    Dataset("float", "floats of 4 decimals", "history", "decimal", 30, target=7),
-    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30, ("--ns-constant",), 3),
-    Dataset("float-dependents", "floats, 2/3 dependent", "history", "decimal", 30, DEPENDENTS, 4.8),
-    Dataset("float-minute", "the same, a minute", "history", "decimal", 6, DEPENDENTS, 4.8, 60),
-    Dataset("float-templates", "like templates", "history", "decimal", 6, TEMPLATES, interval=60),
-    Dataset("nab", "series of the NAB", "history", "series", 30, target=8),
-    Dataset("nab-dependents", "NAB, 2/3 dependent", "history", "series", 30, DEPENDENTS, 3.8),
-    Dataset("uint", "unsigned counters", "history_uint", "counter", 10, target=6),
-    Dataset("str", "repeated strings", "history_str", "state", 10, target=6),
+    Dataset("float", "floats of 4 decimals", "history", "decimal", 30),
+    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30, ("--ns-constant",)),
+    Dataset("float-dependents", "floats, 2/3 dependent", "history", "decimal", 30, DEPENDENTS),
+    Dataset("float-minute", "the same, a minute", "history", "decimal", 6, DEPENDENTS, 60),
+    Dataset("float-templates", "like templates", "history", "decimal", 6, TEMPLATES, 60),
+    Dataset("nab", "series of the NAB", "history", "series", 30),
+    Dataset("nab-dependents", "NAB, 2/3 dependent", "history", "series", 30, DEPENDENTS),
+    Dataset("uint", "unsigned counters", "history_uint", "counter", 10),
+    Dataset("str", "repeated strings", "history_str", "state", 10),
     Dataset("text", "program output", "history_text", "text", 1),
     Dataset("log", "log lines", "history_log", "log", 2),
 )

@@ -7,7 +7,6 @@ process: the log with its page images, pages, and what packing writes.
 """
 
 import concurrent.futures
-import csv
 import math
 import os
 import tempfile
@@ -16,7 +15,7 @@ import time
 from . import drivers, periods
 from .day_costs import costs_of
 from .day_pages import DirtyPages
-from .day_report import draw, show, summarize, targets
+from .day_report import draw, show, summarize
 from .day_upkeep import TABLE, upkeep_of
 from .experiment import bench, names_of
 from .progress import Progress
@@ -31,7 +30,7 @@ DEFAULT_STORES = [
     "native",
     "partman",
     "zbxhist-day",
-    "zbxhist-hour",
+    "zbxhist-hour-compacted",
     "mariadb-partitioned",
 ]
 
@@ -136,7 +135,6 @@ def period_of(arguments):
 def load_of(arguments):
     """The stream of the day."""
     return drivers.Load(
-        "loader",
         BATCH,
         arguments.connections,
         arguments.items * 60 * arguments.hours,
@@ -260,7 +258,7 @@ class Day:
             result = self._stream(loader)
             self.costs.forget()
             loader.finish()
-            return self._figures(result, read_statements(path))
+            return self._figures(result, drivers.read_statements(path))
         finally:
             loader.kill()
             os.unlink(path)
@@ -374,19 +372,6 @@ class Day:
                 counters.close()
 
 
-def read_statements(path):
-    """Start and latency of all statements."""
-    with open(path, encoding="ascii") as lines:
-        return [
-            {
-                "start": float(row["start"]),
-                "latency": float(row["latency_ms"]),
-                "delay": float(row["delay_ms"]),
-            }
-            for row in csv.DictReader(lines)
-        ]
-
-
 class Verification:
     """Every store must hand out what it was sent: all rows, as they were, of every item."""
 
@@ -473,7 +458,6 @@ def run(arguments):
                     "connections": arguments.connections,
                     "rate": arguments.rate,
                     "tail_hours": arguments.tail_hours,
-                    "targets": [] if arguments.hours < 24 else targets(summary),
                     "summary": summary,
                     "stores": [dict(entry, store=name) for name, entry in figures.items()],
                     "runs": hours,

@@ -1,4 +1,4 @@
-"""Tables, targets and plots of the day experiment."""
+"""Tables and plots of the day experiment."""
 
 import collections
 
@@ -7,14 +7,6 @@ from .day_costs import POSTGRES_PAGE
 from .stores import STORES
 
 REFERENCE = "native"
-OWN = ("zbxhist-hour-compacted", "zbxhist-hour")  # the first that was measured is judged
-RUNS = "zbxhist-hour-runs"
-
-# what a value may cost with hourly partitions, and with runs; the ratios are to REFERENCE
-LOG_TARGET, PAGES_TARGET, DISK_TARGET = 215, 300, 15
-RUNS_LOG_TARGET, RUNS_PAGES_TARGET = 60, 80
-CPU_TARGET, P99_TARGET = 0.8, 1.5
-
 FIRST_HOURS = 8
 
 LARGEST = 12  # kinds of relations that are shown
@@ -107,38 +99,6 @@ def summarize(figures, hours):
     for entry in summary.values():
         entry["ratios"] = _ratios(entry, summary[REFERENCE]) if REFERENCE in summary else {}
     return summary
-
-
-def _targets_of(name, entry, log_limit, pages_limit):
-    """What one store is to reach."""
-    label = STORES[name].label
-    wanted = [
-        ("bytes of log a value, everything counted", entry["log"]["all"], log_limit),
-        ("bytes of pages written a value", entry["pages"]["all"], pages_limit),
-        ("bytes on disk a value at the day's end", entry["disk"]["end"], DISK_TARGET),
-    ]
-    if entry["ratios"]:
-        wanted += [
-            ("CPU of the server to native partitions", entry["ratios"]["cpu"], CPU_TARGET),
-            ("p99 of a 1000-row INSERT to native partitions", entry["ratios"]["p99"], P99_TARGET),
-        ]
-    return [
-        {
-            "target": "%s: %s, at most %g" % (label, what, limit),
-            "value": value,
-            "met": value <= limit,
-        }
-        for what, value, limit in wanted
-    ]
-
-
-def targets(summary):
-    """What hourly partitions are to reach, as heaps and as runs."""
-    own = next((name for name in OWN if name in summary), None)
-    found = _targets_of(own, summary[own], LOG_TARGET, PAGES_TARGET) if own else []
-    if RUNS in summary:
-        found += _targets_of(RUNS, summary[RUNS], RUNS_LOG_TARGET, RUNS_PAGES_TARGET)
-    return found
 
 
 def _label(result, name):

@@ -43,9 +43,9 @@ class PartmanUpkeep(DayUpkeep):
     statement = "SELECT partman.run_maintenance('public.%s', false)" % TABLE
 
 
-# a day's tables, packed and not: partitions, and hours that are stored as runs
+# a day's tables, packed and not
 PARTS = """
-SELECT d.day, d.from_clock, d.to_clock, NOT d.runs AS is_packed FROM zbxhist.packed_day d
+SELECT d.day, d.from_clock, d.to_clock, true AS is_packed FROM zbxhist.packed_day d
  WHERE d.parent = '{0}'::regclass AND NOT d.unpacked AND d.from_clock < {2} AND d.to_clock > {1}
  UNION ALL
 SELECT p.partition, p.from_clock, p.to_clock, false FROM zbxhist.list_partitions('{0}') p

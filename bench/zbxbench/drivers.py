@@ -1,15 +1,12 @@
-"""What sends the values: the loader (Zabbix's stream) and pgbench."""
+"""The loader, which sends Zabbix's stream of values."""
 
+import csv
 import dataclasses
-import glob
 import json
-import os
-import re
-import select
 import subprocess
 import tempfile
 
-from . import counters, environment, histogram
+from . import counters, environment
 from .stores import schema
 
 
@@ -17,7 +14,6 @@ from .stores import schema
 class Load:
     """One cell of the write experiment, and the stream it sends."""
 
-    driver: str
     rows: int
     connections: int
     values: int
@@ -33,7 +29,7 @@ class Load:
     @property
     def cell(self):
         """What tells one cell from another."""
-        return (self.driver, self.rows, self.connections)
+        return (self.rows, self.connections)
 
 
 class Failed(Exception):
@@ -46,14 +42,10 @@ def loader_path():
     return str(environment.BENCH / "loader" / "loader")
 
 
-def loader_command(arguments):
-    """The loader with its options; they may begin with another loader's command line."""
-    return arguments if not arguments[0].startswith("-") else [loader_path()] + arguments
-
-
 def stream_arguments(load):
-    """The loader's options for a load's stream; HBase's loader knows no spread."""
-    return ["--spread=%d" % load.spread] * (load.spread > 1) + [
+    """The loader's options for a load's stream."""
+    return [
+        "--spread=%d" % load.spread,
         "--items=%d" % load.items,
         "--batch=%d" % load.rows,
         "--mix=" + load.mix,
@@ -64,13 +56,13 @@ def stream_arguments(load):
     ]
 
 
-def copy_stream(store, table, load, options="", by_pass=False):
+def copy_stream(store, table, load, by_pass=False):
     """Bulk loads a load's float values: item after item, or in the order of time."""
     command = [loader_path(), "--copy", "--values=%d" % load.values] + stream_arguments(load)
     if by_pass:
         command.append("--by-pass")
     with subprocess.Popen(command, stdout=subprocess.PIPE) as loader:
-        store.copy_from(table, loader.stdout, options)
+        store.copy_from(table, loader.stdout)
     if loader.returncode != 0:
         raise Failed("loader --copy failed")
 
@@ -79,7 +71,7 @@ class Reading:
     """CPU and WAL position at one moment."""
 
     def __init__(self, store, log, pids):
-        self.backends = counters.backends_cpu(pids) if pids else None
+        self.backends = counters.backends_cpu(pids)
         self.server = store.server_cpu()
         self.wal = log.position() if log else None
 
@@ -95,37 +87,18 @@ def _log_costs(before, after, log, values):
     }
 
 
-def settled_costs(before, settled, log, values):
-    """The same until the work in the background was done, of all of the server's processes."""
-    server = settled.server - before.server
-    return {
-        "values_per_server_cpu_second": values / server if server else None,
-        "settled_server_cpu_us_per_value": server / values * 1e6,
-        "settled_wal_bytes_per_value": _log_costs(before, settled, log, values)[
-            "wal_bytes_per_value"
-        ],
-    }
-
-
 def costs(before, after, log, values):
     """What lies between two readings, per value; None: the server does not tell."""
     server = after.server - before.server
-    found = {
-        "cpu_seconds": None,
-        "cpu_us_per_value": None,
-        "values_per_cpu_second": None,
+    backends = after.backends - before.backends
+    return {
+        "cpu_seconds": backends,
+        "cpu_us_per_value": backends / values * 1e6,
+        "values_per_cpu_second": values / backends if backends else None,
         "server_cpu_seconds": server,
         "server_cpu_us_per_value": server / values * 1e6,
+        **_log_costs(before, after, log, values),
     }
-    if before.backends is not None:
-        backends = after.backends - before.backends
-        found.update(
-            cpu_seconds=backends,
-            cpu_us_per_value=backends / values * 1e6,
-            values_per_cpu_second=values / backends if backends else None,
-        )
-    found.update(_log_costs(before, after, log, values))
-    return found
 
 
 class LoaderProcess:
@@ -135,7 +108,7 @@ class LoaderProcess:
         # a file, not a pipe: nobody reads the messages of a long run meanwhile
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8")
         self.process = subprocess.Popen(
-            loader_command(arguments),
+            [loader_path()] + arguments,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.messages,
@@ -146,10 +119,6 @@ class LoaderProcess:
         """The end of what the loader complained about."""
         self.messages.seek(0)
         return self.messages.read()[-2000:]
-
-    def has_output(self, seconds):
-        """Waits so long at most; whether the loader has something to say."""
-        return bool(select.select([self.process.stdout], [], [], seconds)[0])
 
     def event(self, name):
         """Waits for an event; returns what it says."""
@@ -181,6 +150,19 @@ class LoaderProcess:
         self.messages.close()
 
 
+def read_statements(path):
+    """Start, latency and delay of all statements that the loader wrote with --csv."""
+    with open(path, encoding="ascii") as lines:
+        return [
+            {
+                "start": float(row["start"]),
+                "latency": float(row["latency_ms"]),
+                "delay": float(row["delay_ms"]),
+            }
+            for row in csv.DictReader(lines)
+        ]
+
+
 def run_loader(store, load, wal):
     """One run of the loader: counters are read while its connections are idle."""
     log = store.log(wal)
@@ -200,19 +182,15 @@ def run_loader(store, load, wal):
         loader.go_on()
         result = loader.event("done")
         after = Reading(store, log, pids)
-        store.catch_up()
-        settled = Reading(store, log, pids)
         loader.finish()
     finally:
         loader.kill()
     values = result["values"] or 1
-    measurement = loader_measurement(result, costs(before, after, log, values))
-    measurement.update(settled_costs(before, settled, log, values))
-    return measurement
+    return loader_measurement(result, costs(before, after, log, values))
 
 
 def loader_measurement(result, cost):
-    """The loader's figures under the names all drivers use."""
+    """The loader's figures, and what they cost."""
     measurement = {
         key: result[key]
         for key in (
@@ -255,7 +233,7 @@ MIX_OF_TABLE = {
 
 def _digest(arguments):
     """What the loader prints about rows: how many, and a checksum of them."""
-    done = subprocess.run(loader_command(arguments), capture_output=True, text=True, check=False)
+    done = subprocess.run([loader_path()] + arguments, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Failed("loader: " + done.stderr[-2000:])
     return json.loads(done.stdout)
@@ -275,114 +253,6 @@ def read_back(store, mix):
 def stream_digest(load, rows):
     """Rows and checksum of so many values of the stream, in whole batches."""
     return _digest(stream_arguments(load) + ["--digest", "--values=%d" % rows])
-
-
-def pgbench_transactions(load, values):
-    """Transactions a client, so that all clients together send so many values."""
-    return max(1, round(values / load.rows / load.connections))
-
-
-def pgbench_command(store, load, values, first_tick, log_prefix=None):
-    """The command line of one pgbench run."""
-    script = environment.BENCH / "pgbench" / ("write_%d.sql" % load.rows)
-    command = [
-        str(store.cluster.bindir / "pgbench"),
-        "-n",
-        "-M",
-        "simple",
-        "-f",
-        str(script),
-        "-c",
-        str(load.connections),
-        "-j",
-        str(load.connections),
-        "-t",
-        str(pgbench_transactions(load, values)),
-        "--random-seed=%d" % (load.seed + first_tick),
-        "-D",
-        "tick=%d" % first_tick,
-        "-D",
-        "start=%d" % load.clock,
-    ]
-    if log_prefix:
-        command += ["-l", "--log-prefix=" + log_prefix]
-    return command + [store.dsn()]
-
-
-def _pgbench(command):
-    """Runs pgbench; returns its report."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0 or "aborted" in done.stderr:
-        raise Failed("pgbench: " + done.stderr[-2000:])
-    return done.stdout
-
-
-def pgbench_latencies(directory):
-    """All latencies of the transaction logs, in seconds."""
-    for path in glob.glob(os.path.join(directory, "log*")):
-        with open(path, encoding="ascii") as log:
-            for line in log:
-                yield int(line.split()[2]) / 1e6
-
-
-def run_pgbench(store, load, wal):
-    """One run of pgbench.
-
-    Its backends are gone when it ends: their CPU is what the postmaster has
-    reaped meanwhile, which includes the start of each connection.
-    """
-    wal = store.log(wal)
-    _pgbench(pgbench_command(store, load, load.warmup, 0))
-    store.cluster.wait_for_backends()
-    first_tick = pgbench_transactions(load, load.warmup)
-    with tempfile.TemporaryDirectory() as directory:
-        prefix = os.path.join(directory, "log")
-        reading = _reaped_reading(store, wal)
-        report = _pgbench(pgbench_command(store, load, load.values, first_tick, prefix))
-        store.cluster.wait_for_backends()
-        after = _reaped_reading(store, wal)
-        store.catch_up()
-        settled = _reaped_reading(store, wal)
-        latencies = histogram.Histogram(pgbench_latencies(directory))
-    measurement = _pgbench_measurement(load, report, latencies, reading, after, wal)
-    measurement.update(settled_costs(reading, settled, wal, measurement["values"]))
-    return measurement
-
-
-def _reaped_reading(store, wal):
-    reading = Reading(store, wal, [])
-    reading.backends = counters.reaped_cpu(store.server_pid())
-    return reading
-
-
-def _pgbench_measurement(load, report, latencies, before, after, wal):
-    """pgbench's figures under the names all drivers use."""
-    transactions = pgbench_transactions(load, load.values) * load.connections
-    rate = float(re.search(r"tps = ([0-9.]+)", report).group(1))
-    failed = re.search(r"number of failed transactions: (\d+)", report)
-    values = transactions * load.rows
-    measurement = {
-        "values": values,
-        "seconds": transactions / rate,
-        "values_per_second": rate * load.rows,
-        "statements": transactions,
-        "failed": {"any": int(failed.group(1))} if failed and int(failed.group(1)) else {},
-        "duplicates": 0,
-        "lost": 0,
-        "latency_ms": latencies.summary(),
-    }
-    measurement.update(costs(before, after, wal, values))
-    return measurement
-
-
-def pgbench_rows(load):
-    """Rows a load stores."""
-    transactions = pgbench_transactions(load, load.warmup) + pgbench_transactions(load, load.values)
-    return transactions * load.connections * load.rows
-
-
-DRIVERS = {"loader": run_loader, "pgbench": run_pgbench}
-ROWS = {"loader": loader_rows, "pgbench": pgbench_rows}
 
 
 def tables(mix):

@@ -8,15 +8,9 @@ from .progress import say
 from .stores import select
 
 
-# which --quick leaves out unless it is asked for them
-SLOW_TO_START = ("cassandra",)
-
-
-def names_of(arguments, names, slow=()):
-    """The stores of --stores; without it these, --quick without the slow ones."""
-    if arguments.stores:
-        return arguments.stores.split(",")
-    return [name for name in names if not (arguments.quick and name in slow)]
+def names_of(arguments, names):
+    """The stores of --stores, or these."""
+    return arguments.stores.split(",") if arguments.stores else names
 
 
 class Bench:
@@ -30,10 +24,6 @@ class Bench:
         self.cluster = cluster
         self.stores = stores
         self.skipped = skipped
-
-    def copies(self, suffix):
-        """The same stores once more, under other names."""
-        return [type(store)(self.cluster, suffix) for store in self.stores]
 
     def result(self, name, figures, problems):
         """A result: where it comes from, what went wrong, and the figures."""
@@ -55,18 +45,16 @@ class Bench:
         stem = results.base_name(self.arguments, figures.pop("name", name))
         result = self.result(name, figures, problems)
         show(result)
-        results.print_targets(result.get("targets", []))
         draw(result, str(results.path_of(stem, "", self.arguments.output)))
         return results.conclude(stem, result, problems, self.arguments.output)
 
 
 @contextlib.contextmanager
-def bench(arguments, names, left_out=(), clock=None, **settings):
+def bench(arguments, names, clock=None, **settings):
     """Starts a cluster, with settings beside the tuned ones, and makes the stores of these names.
 
-    left_out: why some of them are not made, by name.  clock: a SimulatedClock that
-    the cluster goes by.  Everything is stopped and removed at the end, also after
-    an error.
+    clock: a SimulatedClock that the cluster goes by.  Everything is stopped and removed
+    at the end, also after an error.
     """
     bindir = environment.pg_config(arguments.pg_config, "bindir")
     with Cluster(
@@ -75,8 +63,7 @@ def bench(arguments, names, left_out=(), clock=None, **settings):
         arguments.data_directory,
         clock.environment() if clock else None,
     ) as cluster:
-        stores, skipped = select(cluster, [name for name in names if name not in left_out])
-        skipped.update(left_out)
+        stores, skipped = select(cluster, names)
         for name, reason in skipped.items():
             say("%s is skipped: %s" % (name, reason))
         yield Bench(arguments, cluster, stores, skipped)

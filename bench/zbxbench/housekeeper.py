@@ -185,7 +185,6 @@ def prefill(store, clock, arguments):
     for day in periods.days(FIRST_DAY - 1, FIRST_DAY):
         stop = min(day.stop, clock.first)
         load = drivers.Load(
-            "loader",
             BATCH,
             1,
             (stop - start) // arguments.step * arguments.items,
@@ -208,7 +207,6 @@ def run_store(store, arguments, progress):
     store.settle()
     removal = removal_of(store, clock, arguments)
     load = drivers.Load(
-        "loader",
         BATCH,
         arguments.connections,
         0,
@@ -384,37 +382,6 @@ def show(result):
     )
 
 
-def targets(summary):
-    """Dropping must cost no more than deleting."""
-    if not {"plain", "zbxhist"} <= set(summary):
-        return []
-    ratio = (
-        summary["zbxhist"]["cpu_seconds_per_million"] / summary["plain"]["cpu_seconds_per_million"]
-    )
-    entries = [
-        {
-            "target": "CPU seconds a value, zbxhist to a plain table with the housekeeper, "
-            "below 1",
-            "value": ratio,
-            "met": ratio < 1,
-        }
-    ]
-    for name in ("native", "plpgsql", "mariadb-partitioned"):
-        if name in summary:
-            ratio = (
-                summary["zbxhist"]["cpu_seconds_per_million"]
-                / summary[name]["cpu_seconds_per_million"]
-            )
-            entries.append(
-                {
-                    "target": "CPU seconds a value, zbxhist to %s, at most 1" % STORES[name].label,
-                    "value": ratio,
-                    "met": ratio <= 1,
-                }
-            )
-    return entries
-
-
 def draw(result, stem):
     """Latency and CPU over the hours."""
     fig, (top, middle, bottom) = plots.panels(3, 10.0, 2.2)
@@ -468,7 +435,6 @@ def run(arguments):
                 "rate": arguments.rate,
                 "items": arguments.items,
                 "step": arguments.step,
-                "targets": targets(summary),
                 "summary": summary,
             },
             problems,

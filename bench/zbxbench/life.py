@@ -32,13 +32,11 @@ DEFAULT_STORES = [
     "timescaledb",
     "mariadb",
     "zbxhist-setup",
-    "zbxhist-setup-runs",
-    "zbxhist-setup-runs-preloaded",
 ]
 REFERENCE = "plain"
 WINDOW = 1.0  # seconds of the recording whose statements go side by side
 MAINTENANCE, CHECKPOINT = 900, 900  # seconds of the recording
-RED = 1.2
+RED = 1.2  # what is above it has a star
 STARTING = 60  # seconds of the recording that a start of Zabbix lasts
 # a value in Zabbix' history cache: zbx_hc_data_t and what its allocator adds, without texts
 CACHE_VALUES = 16 * 2**20 // 56  # of HistoryCacheSize as it is by default
@@ -156,7 +154,6 @@ class Replay:
             self._end_sessions(moment)
         if self.pending is not None:
             self.pending.result()
-        self.store.catch_up()
         seconds = time.time() - started
         costs.checkpoint()
         found = costs.between(before, costs.reading())
@@ -317,19 +314,6 @@ def _weight(entry):
     return own["cpu_ms"] * own["statements"]
 
 
-def reds(entries, names):
-    """Shapes that cost more than they should: (store, shape, ratio)."""
-    return [
-        (name, entry["shape"], entry["stores"][name]["cpu_ratio"])
-        for name in names
-        for entry in entries
-        if name != REFERENCE
-        and name in entry["stores"]
-        and entry["stores"][name]["statements"] >= FEW
-        and (entry["stores"][name].get("cpu_ratio") or 0) > RED
-    ]
-
-
 def values_of(stream, copies):
     """How many values the recording stores."""
     return copies * sum(sum(stream.items[table].values()) for table in TABLES)
@@ -370,8 +354,6 @@ def show(result):
         )
     print(results.table(["store"] + [label for _, label, _ in TOTALS], rows))
     print("\n" + shapes_table(result))
-    for name, shape, ratio in result["red"]:
-        print("above %g: %s, %.2f: %s" % (RED, name, ratio, shape[:120]))
     for run in result["runs"]:
         for shape, count in run.get("left_out", {}).items():
             print("left out: %s, %d: %s" % (run["store"], count, shape[:120]))
@@ -468,7 +450,6 @@ def run(arguments):
                     "days": arguments.days,
                     "summary": summarize(turns, values),
                     "shapes": entries,
-                    "red": reds(entries, list(turns)),
                     "runs": [
                         dict(turn, store=name) for name, some in turns.items() for turn in some
                     ],

@@ -23,8 +23,6 @@ STEP = 20  # simulated seconds a pass of the stream
 ALONE_DAY, BUSY_DAY = -3, -2
 DATASET = datasets.DATASETS[0]
 
-SPEED_TARGET, LATENCY_TARGET, WAL_TARGET = 1e6, 1.5, 1.3
-
 
 def add_arguments(parser):
     """The experiment's own options."""
@@ -134,7 +132,6 @@ def undisturbed(arguments):
 def pack_busy(store, day, arguments):
     """Ingest undisturbed, while a day is packed, and undisturbed once more."""
     load = drivers.Load(
-        "loader",
         BATCH,
         arguments.connections,
         0,
@@ -283,38 +280,6 @@ def show(result):
         )
 
 
-def targets(summary, settings):
-    """The project's own targets."""
-    entries = []
-    memory = int(settings["maintenance_work_mem"].removesuffix("MB")) * 2**20
-    for entry in summary.values():
-        alone, busy = entry["alone"], entry["stages"][1]
-        for text, value, met in (
-            (
-                "million values packed per CPU second, at least %g" % (SPEED_TARGET / 1e6),
-                alone["values_per_cpu_second"] / 1e6,
-                alone["values_per_cpu_second"] >= SPEED_TARGET,
-            ),
-            (
-                "p99 of a 1000-row insert, packing to undisturbed, at most %g" % LATENCY_TARGET,
-                busy["p99_ratio"],
-                busy["p99_ratio"] <= LATENCY_TARGET,
-            ),
-            (
-                "WAL bytes to packed size, at most %g" % WAL_TARGET,
-                alone["wal_ratio"] or 0.0,
-                (alone["wal_ratio"] or 99) <= WAL_TARGET,
-            ),
-            (
-                "private memory grown by, to maintenance_work_mem, at most 1",
-                alone["growth_bytes"] / memory,
-                alone["growth_bytes"] <= memory,
-            ),
-        ):
-            entries.append({"target": text, "value": value, "met": met})
-    return entries
-
-
 def draw_measured(summary, statements_of, stem):
     """Latency over time, stages shaded; there is one store at most."""
     for name, entry in summary.items():
@@ -368,7 +333,6 @@ def run(arguments):
                 "rows": arguments.rows,
                 "rate": arguments.rate,
                 "connections": arguments.connections,
-                "targets": targets(summary, own.cluster.settings),
                 "summary": summary,
             },
             problems,

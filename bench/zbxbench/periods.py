@@ -1,4 +1,4 @@
-"""Days and months of simulated time; boundaries are UTC midnight, always."""
+"""Days of simulated time; boundaries are UTC midnight, always."""
 
 import calendar
 import datetime
@@ -51,32 +51,3 @@ def day(date):
 def days(first, last):
     """The days from today + first to today + last."""
     return [day(today() + datetime.timedelta(days=offset)) for offset in range(first, last + 1)]
-
-
-def hours(period):
-    """The hours of a day."""
-    return [
-        Period(
-            period.date,
-            period.start + hour * HOUR,
-            period.start + (hour + 1) * HOUR,
-            "%s%02d" % (period.suffix, hour),
-        )
-        for hour in range((period.stop - period.start) // HOUR)
-    ]
-
-
-def month(date):
-    """The period of the month that holds a date."""
-    first = date.replace(day=1)
-    following = (first + datetime.timedelta(days=32)).replace(day=1)
-    return Period(first, clock(first), clock(following), first.strftime("p%Y%m"))
-
-
-def months(first, last):
-    """The months from this one + first to this one + last."""
-    number = today().year * 12 + today().month - 1
-    return [
-        month(datetime.date((number + offset) // 12, (number + offset) % 12 + 1, 1))
-        for offset in range(first, last + 1)
-    ]

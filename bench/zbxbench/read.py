@@ -1,780 +1,464 @@
-"""The read experiment: what each store takes to give values back.
+"""The read experiment: what Zabbix and people ask, as installed.
 
-The axes are those of the HistoryGluon paper: 10, 20 ... 100 days of history of
-a random item, of installations with 90, 5,610 and 27,690 items.
+The statements are in bench/data/read.sql.  Settings that planning depends on are those
+of a fresh PostgreSQL.  Each shape of
+statement is asked of past days, which zbxhist has packed, and of the hour that is being
+written, before and after ANALYZE.  What counts is the CPU of the backend and its
+parallel workers; answers are compared.
 """
 
-import functools
 import math
+import random
+import re
+import time
 
-from . import (
-    plots,
-    read_aggregates,
-    read_lookups,
-    read_newest,
-    read_packed,
-    read_parts,
-    read_questions,
-    read_shared,
-    results,
-    spread,
-)
+from . import counters, environment, libpq, periods, plots, results, spread
+from .cluster import SUPERUSER
 from .experiment import bench, names_of
+from .life_days import Lines
 from .progress import Progress
-from .read_data import RECENT, Installation, Size, fill_all, label_of
-from .stores import STORES
+from .simclock import SimulatedClock
+from .stores import STORES, schema
 
 NAME = "read"
-HELP = "rows per second and latency of reading items, by SQL and by functions, warm and cold"
-
-DEFAULT_STORES = ["plain", "native", "zbxhist", "zbxhist-packed"]
-REFERENCE = "native"
-PARTS = (
-    "durations",
-    "writes",
-    "short",
-    "latest",
-    "cold",
-    "packed",
-    "aggregates",
-    "shared",
-    "newest",
-    "lookups",
-    "planning",
+HELP = (
+    "CPU of each shape of SELECT that Zabbix and people send, of past days and of the present hour"
 )
-# that have installations of their own
-OTHER_PARTS = {"shared", "planning"}
+DEFAULT_STORES = ["plain", "native", "partman", "timescaledb", "zbxhist-setup"]
+REFERENCE = "plain"
+RED = 1.2  # what is above it has a star
 
-# items, and seconds between two values of one: past days hold 13 to 17 million rows
-SIZES = [Size(90, 60), Size(5610, 3600), Size(27690, 14400)]
-QUICK_SIZES = [Size(90, 1800), Size(920, 14400)]
-# loading is not logged, which reading does not notice
-SETTINGS = {"wal_level": "minimal", "max_wal_senders": "0", "checkpoint_timeout": "1d"}
-# of the planning part: only the number of days counts
-YEAR = Size(20, 3600)
+PAST, HOT = "past days", "hour being written"
+STATES = ("not analysed", "analysed")
+# a fresh PostgreSQL's, instead of those of the other experiments
+SETTINGS = {
+    "work_mem": "4MB",
+    "jit": "on",
+    "random_page_cost": "4",
+    "effective_cache_size": "4GB",
+    "effective_io_concurrency": "1",
+    "checkpoint_timeout": "1d",
+}
+FIRST_ITEMID = 100000
+ITEMS = 10  # of a list
+HOSTS_ITEMS = 10  # items of a host
+MANY = (5, 50, 200)  # items of a panel
+KEYS = 500  # that are stored, of 1000 which are looked up
+NOW = 5400  # seconds of today: an hour that is over but not packed, and half of the next
+STEP = 60  # of the values of today
+ROWS = 1000  # of an INSERT
+SPAN = 7  # days that are asked for
+PATIENCE = "60s"
+SHORT, TIMES = 0.02, 5  # what takes less is asked so often in a round
 
 
 def add_arguments(parser):
     """The experiment's own options."""
     parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
+    parser.add_argument("--items", type=int, help="(default: 1000; --quick: 60)")
     parser.add_argument(
-        "--parts",
-        default=",".join(PARTS),
-        help="comma-separated (default: %(default)s), or questions, alone",
-    )
-    parser.add_argument(
-        "--sizes",
-        metavar="ITEMS:SECONDS,...",
-        help="items, and seconds between two values of one "
-        "(default: 90:60,5610:3600,27690:14400)",
-    )
-    parser.add_argument(
-        "--packed-size",
-        metavar="ITEMS:SECONDS",
-        help='read in the part "packed" besides those (default: 1000:300)',
-    )
-    read_shared.add_arguments(parser)
-    parser.add_argument("--days", type=int, help="of history (default: 100; --quick: 30)")
-    parser.add_argument(
-        "--year",
+        "--interval",
         type=int,
-        metavar="DAYS",
-        help="days of the planning part (default: 365; --quick: 40)",
-    )
-    parser.add_argument("--rounds", type=int, help="(default: 4; --quick: 1)")
-    parser.add_argument(
-        "--slice",
-        type=float,
         metavar="SECONDS",
-        help="of each series at each point (default: 0.25; --quick: 0.05)",
+        help="between two values of past days (default: 300; --quick: 3600)",
     )
-    parser.add_argument(
-        "--rate",
-        type=float,
-        default=2000,
-        metavar="N",
-        help="values a second written meanwhile (default: %(default)s)",
-    )
-
-
-def parse_sizes(text):
-    """The sizes of the command line."""
-    return [Size(*map(int, part.split(":"))) for part in text.split(",")]
+    parser.add_argument("--days", type=int, help="before today (default: 30; --quick: 3)")
+    parser.add_argument("--rounds", type=int, help="(default: 4; --quick: 1)")
 
 
 def fill_defaults(arguments):
     """What was not given, by form."""
     quick = arguments.quick
-    arguments.sizes = (
-        parse_sizes(arguments.sizes) if arguments.sizes else QUICK_SIZES if quick else SIZES
-    )
-    arguments.parts = arguments.parts.split(",")
-    asks = read_questions.PART in arguments.parts
-    packed_size = read_packed.QUICK_SIZE if quick and not asks else read_packed.SIZE
-    if asks:
-        _fill_questions(arguments)
-    if arguments.packed_size:
-        packed_size = parse_sizes(arguments.packed_size)[0]
-    arguments.packed_size = packed_size
-    arguments.days = arguments.days or (30 if quick else 100)
-    arguments.year = arguments.year or (40 if quick else 365)
-    arguments.rounds = arguments.rounds or (1 if quick else 4)
-    arguments.slice = arguments.slice or (0.05 if quick else 0.25)
-    arguments.stores = names_of(arguments, DEFAULT_STORES)
-    arguments.counts = (10, 5) if quick else (100, 25)
-    unknown = set() if asks else set(arguments.parts) - set(PARTS)
-    if unknown:
-        raise RuntimeError("--parts: there is no %s" % ", ".join(sorted(unknown)))
-
-
-def _fill_questions(arguments):
-    """Defaults of the part that is asked alone."""
-    if len(arguments.parts) > 1:
-        raise RuntimeError("--parts: questions are asked alone")
-    quick = arguments.quick
-    arguments.stores = arguments.stores or ",".join(read_questions.DEFAULT_STORES)
-    arguments.packed_size = arguments.packed_size or ("60:3600" if quick else None)
+    arguments.items = arguments.items or (60 if quick else 1000)
+    arguments.interval = arguments.interval or (3600 if quick else 300)
     arguments.days = arguments.days or (3 if quick else 30)
+    arguments.rounds = arguments.rounds or (1 if quick else 4)
+    arguments.stores = names_of(arguments, DEFAULT_STORES)
 
 
-def duration_questions(arguments):
-    """10, 20 ... days."""
-    return [read_parts.days_question(days) for days in range(10, arguments.days + 1, 10)]
+def statements():
+    """(name, column that is compared or None, text with fields) of each."""
+    text = (environment.BENCH / "data" / "read.sql").read_text(encoding="utf-8")
+    found = re.findall(r"^-- ([^\n]+?)(?: \[(\d+)\])?\n(\w.*)\n", text, re.M)
+    return [(name, int(only) if only else None, sql) for name, only, sql in found]
 
 
-def cold_questions(arguments):
-    """From the shortest to the longest."""
+class Data:
+    """The values of all stores, the same for the same items, interval and days."""
+
+    tables = ("history", "trends")
+
+    def __init__(self, arguments):
+        self.interval, self.days = arguments.interval, arguments.days
+        self.start = periods.clock(periods.today())
+        self.items = range(FIRST_ITEMID, FIRST_ITEMID + arguments.items)
+
+    def _rows(self, table, clocks):
+        """Rows of all items for each of the times, columns as the table has them."""
+        dice = random.Random("%s %d" % (table, clocks.start))
+        for clock in clocks:
+            yield [
+                (
+                    (
+                        item,
+                        clock + item % min(60, clocks.step),
+                        dice.random() * 100,
+                        dice.randrange(10**9),
+                    )
+                    if table == "history"
+                    else (item, clock, 60, *sorted(dice.random() * 100 for _ in range(3)))
+                )
+                for item in self.items
+            ]
+
+    def past(self, table):
+        """COPY text of the days before."""
+        step = self.interval if table == "history" else periods.HOUR
+        for rows in self._rows(
+            table, range(self.start - self.days * periods.DAY, self.start, step)
+        ):
+            yield "".join("\t".join(map(str, row)) + "\n" for row in rows)
+
+    def today(self, table, first, last):
+        """INSERTs of today's values from one second to another."""
+        step = STEP if table == "history" else periods.HOUR
+        for rows in self._rows(table, range(self.start + first, self.start + last, step)):
+            for place in range(0, len(rows), ROWS):
+                yield "insert into %s (%s) values %s" % (
+                    table,
+                    schema.column_names(table),
+                    ",".join(map(str, rows[place : place + ROWS])),
+                )
+
+    def fields(self, when, chooser, connection):
+        """What a round's statements have in their fields."""
+        items = chooser.sample(self.items, min(max(MANY), len(self.items)))
+        if when == PAST:
+            span = min(SPAN, self.days)
+            first, last, bucket = self.start - span * periods.DAY, self.start - 1, periods.HOUR
+            since = "date_trunc('day', now()) - interval '%d days'" % span
+        else:
+            first, last, bucket = self.start + NOW - periods.HOUR, self.start + NOW, 300
+            since = "date_trunc('hour', now())"
+        lists = {"items%d" % count: ",".join(map(str, items[:count])) for count in MANY}
+        step = self.interval if when == PAST else STEP
+        point = first - first % step + step + items[0] % min(60, step)
+        return dict(
+            lists,
+            item=items[0],
+            items=",".join(map(str, items[:ITEMS])),
+            host=items[0] // HOSTS_ITEMS,
+            first=first,
+            last=last,
+            before=first - 1,
+            span=last + 1 - first,
+            since=since,
+            bucket=bucket,
+            point=point,
+            hour=last - last % periods.HOUR - (when == HOT) * periods.HOUR,
+            keys=self._keys(lists["items%d" % max(MANY)], first, last, connection),
+        )
+
+    @staticmethod
+    def _keys(items, first, last, connection):
+        """An OR of keys, as the server has it after a duplicate."""
+        stored = connection.execute(
+            "SELECT itemid, clock, ns FROM history WHERE itemid IN (%s) AND clock BETWEEN %d AND %d "
+            "ORDER BY ns LIMIT %d" % (items, first, last, KEYS)
+        )
+        keys = [tuple(map(int, row)) for row in stored]
+        keys = sorted(keys + [(itemid, clock, ns + 1) for itemid, clock, ns in keys])
+        return " or ".join("(itemid=%d and clock=%d and ns=%d)" % key for key in keys)
+
+
+def dimensions(data):
+    """SQL of the tables that are joined."""
+    return (
+        "CREATE TABLE hosts (hostid bigint PRIMARY KEY, name text NOT NULL);"
+        "CREATE TABLE items (itemid bigint PRIMARY KEY, hostid bigint NOT NULL, name text NOT NULL);"
+        "CREATE INDEX ON items (hostid); CREATE INDEX ON items (name);"
+        "INSERT INTO items SELECT i, i / {n}, 'item ' || i FROM generate_series({a}, {b}) i;"
+        "INSERT INTO hosts SELECT DISTINCT hostid, 'host ' || hostid FROM items"
+    ).format(n=HOSTS_ITEMS, a=data.items[0], b=data.items[-1])
+
+
+def fill(store, data, clock):
+    """Past days as the store has them when they are over, and today as it comes."""
+    clock.set(data.start)
+    days = periods.days(-data.days - 1, 1)
+    store.create(data.tables, days)
+    store.execute(dimensions(data))
+    for table in data.tables:
+        store.fill(table, Lines(data.past(table)))
+        for day in days[:-2]:
+            store.close_period(table, day)
+    store.maintain()
+    connection = store.open_connection()
+    for first in range(0, NOW, 900):
+        clock.set(data.start + first)
+        for table in data.tables:
+            if table == "trends" and first != periods.HOUR:
+                continue
+            # the trends of an hour come after it
+            back = periods.HOUR if table == "trends" else 0
+            for text in data.today(table, first - back, first - back + 900):
+                connection.execute(text)
+    connection.close()
+    clock.set(data.start + NOW)
+    # yesterday has become old enough to be packed
+    store.maintain()
+    # as autovacuum would, which has not come to ANALYZE
+    store.execute("VACUUM (FREEZE)", SUPERUSER)
+
+
+def _number(value):
+    """A number as such; texts and nulls as they are."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
+
+
+def _order(row):
+    """What rows are sorted by: averages that differ in their last digits do not change it."""
     return [
-        read_parts.NEWEST_QUESTION,
-        read_parts.HOUR_QUESTION,
-        read_parts.days_question(min(30, arguments.days)),
-        read_parts.days_question(arguments.days),
+        (0, round(value, 6), "") if isinstance(value, float) else (1, 0, value or "")
+        for value in row
     ]
 
 
-def measure_warm(asker, arguments, progress):
-    """The parts that want everything in memory, of one size."""
-    questions = duration_questions(arguments)
-    rounds = arguments.rounds
-    steps = {
-        "durations": lambda: read_parts.durations(
-            asker,
-            questions + [read_parts.aggregate_question(arguments.days)],
-            rounds,
-            arguments.slice,
-        ),
-        "short": lambda: read_parts.short(asker, rounds, arguments.counts),
-        "latest": lambda: read_parts.latest(asker, min(rounds, 3)),
-        "writes": lambda: read_parts.durations_with_writes(
-            asker, questions, math.ceil(rounds / 2), arguments.slice, arguments.rate
-        ),
-    }
-    for store in asker.installation.stores:
-        store.warm(read_parts.TABLE)
+def _are_equal(mine, other):
+    """Whether two values are, but for the last digits."""
+    if isinstance(mine, float) and isinstance(other, float):
+        return math.isclose(mine, other, rel_tol=1e-9, abs_tol=1e-9)
+    return mine == other
+
+
+class Expected:
+    """The answers of one store to a question, which the others must give, too."""
+
+    def __init__(self, problems):
+        self.problems = problems
+        self.first = None
+
+    def note(self, name, question, rows):
+        """Compares rows, whatever their order, numbers to nine digits."""
+        rows = sorted(([_number(value) for value in row] for row in rows), key=_order)
+        if self.first is None:
+            self.first = (name, rows)
+        other, expected = self.first
+        if len(rows) != len(expected) or not all(
+            _are_equal(mine, his)
+            for row, as_expected in zip(rows, expected)
+            for mine, his in zip(row, as_expected)
+        ):
+            self.problems.append("%s: %s: other rows than %s" % (name, question, other))
+
+
+class Reader:
+    """A store's connection."""
+
+    def __init__(self, store):
+        self.store = store
+        self.key = store.name
+        self.connection = libpq.Connection(store.dsn())
+        self.connection.execute("SET statement_timeout = '%s'" % PATIENCE)
+
+    def cpu(self):
+        """Seconds of the backend, and of parallel workers that have ended."""
+        own = counters.process_cpu(self.connection.pid)
+        return own + counters.reaped_cpu(self.store.server_pid())
+
+    def ask(self, text):
+        """Rows, and milliseconds of CPU and of time."""
+        cpu, began, count = self.cpu(), time.perf_counter(), 0
+        while True:
+            rows = self.connection.execute(text)
+            count += 1
+            took = time.perf_counter() - began
+            if took / count > SHORT or count == TIMES:
+                return list(rows), (self.cpu() - cpu) / count * 1e3, took / count * 1e3
+
+
+def ask_round(readers, data, state, number, problems, progress):
+    """All statements of a round, each of all stores; the one before the first warms up."""
+    chooser = random.Random(number)
     runs = []
-    for part, step in steps.items():
-        if part in arguments.parts:
-            progress.show("%s, %s" % (part, asker.installation.size.label))
-            runs += step()
-            progress.step()
-    return runs
-
-
-def compare(asker, arguments, progress):
-    """All stores hold and answer the same."""
-    progress.show("contents, %s" % asker.installation.size.label)
-    read_parts.compare_counts(asker)
-    read_parts.compare_contents(asker, arguments.days)
-    progress.step()
-
-
-def measure(cluster, installations, of_packed, arguments, answers):
-    """Fills and asks: all parts but planning.  of_packed are for packed days only."""
-    fill_all(installations + of_packed)
-    warm = [part for part in PARTS[:4] if part in arguments.parts]
-    askers, more = (
-        [read_parts.Asker(installation, answers) for installation in some]
-        for some in (installations, of_packed)
-    )
-    progress = Progress(len(askers) * len(warm) + len(askers + more) * 4 + 2, "read")
-    runs = []
-    for asker in askers:
-        compare(asker, arguments, progress)
-        runs += measure_warm(asker, arguments, progress)
-    for asker in more:
-        compare(asker, arguments, progress)
-    if "cold" in arguments.parts:
-        # of the smallest, every page holds rows of every item: that is a read of it all
-        progress.show("cold")
-        runs += read_parts.cold(
-            cluster, askers[1:] or askers, cold_questions(arguments), min(arguments.rounds, 3)
-        )
+    for when in (PAST, HOT):
+        fields = data.fields(when, chooser, readers[0].connection)
+        for question, only, sql in statements():
+            text, expected = sql.format(**fields), Expected(problems)
+            for reader in chooser.sample(readers, len(readers)):
+                found = {"store": reader.key, "when": when, "state": state, "question": question}
+                try:
+                    rows, found["cpu_ms"], found["ms"] = reader.ask(text)
+                except libpq.Error as error:
+                    problems.append("%s: %s, %s: %s" % (reader.key, question, when, error))
+                    continue
+                if only is not None:
+                    rows = [row[only : only + 1] for row in rows]
+                expected.note(reader.key, "%s, %s" % (question, when), rows)
+                if number >= 0:
+                    runs.append(dict(found, rows=len(rows), round=number))
         progress.step()
-    if "packed" in arguments.parts and read_packed.are_there(installations[0].stores):
-        runs += read_packed.measure(cluster, askers + more, arguments, progress)
-    if read_aggregates.PART in arguments.parts and read_packed.are_there(installations[0].stores):
-        for asker in askers + more:
-            runs += read_aggregates.measure(asker, arguments, progress)
-    if read_newest.PART in arguments.parts:
-        for asker in askers:
-            runs += read_newest.measure(asker, arguments, progress)
-    if read_lookups.PART in arguments.parts:
-        for asker in askers:
-            runs += read_lookups.measure(asker, arguments, progress)
-    progress.finish()
     return runs
 
 
-def measure_year(stores, arguments, answers):
-    """Planning, and short reads, with a year of partitions."""
-    installation = Installation(YEAR, stores, arguments.year)
-    fill_all([installation])
-    asker = read_parts.Asker(installation, answers)
-    read_parts.compare_contents(asker, arguments.year)
-    return read_parts.planning(installation, arguments.rounds * 3) + [
-        dict(run, part="year")
-        for run in read_parts.short(asker, arguments.rounds, arguments.counts)
-    ]
+def measure(stores, data, clock, rounds, problems):
+    """Both states, all rounds."""
+    readers = [Reader(store) for store in stores]
+    progress = Progress(len(STATES) * (rounds + 1) * 2, NAME)
+    runs = []
+    for state in STATES:
+        if state == STATES[1]:
+            for store in stores:
+                store.execute("ANALYZE", SUPERUSER)
+        for number in range(-1, rounds):
+            progress.show("%s, round %d" % (state, number + 1))
+            clock.set(data.start + NOW)
+            runs += ask_round(readers, data, state, number, problems, progress)
+    progress.finish()
+    for reader in readers:
+        reader.connection.close()
+    return runs
 
 
-# ---- summaries ----
+# ---- summary ----
 
 
-def matches(run, key):
-    """Whether a run is of a cell."""
-    return all(run.get(name) == value for name, value in key.items())
+def _of(runs, **key):
+    """Runs with these properties, by round."""
+    chosen = (run for run in runs if all(run[name] == value for name, value in key.items()))
+    return sorted(chosen, key=lambda run: run["round"])
 
 
-def reference_of(part):
-    """What the series of a part are compared with."""
-    of_plain = read_packed.PARTS + (read_aggregates.PART, read_shared.PART, read_lookups.PART)
-    return read_packed.REFERENCE if part in of_plain else REFERENCE
-
-
-def summarize_runs(runs):
-    """Latencies of all rounds together; throughput round by round."""
-    latencies = [latency for run in runs for latency in run["latencies"]]
-    rounds = sorted(runs, key=lambda run: run["round"])
-    return {
-        "queries": len(latencies),
-        "rows_per_query": sum(run.get("rows", 0) for run in runs) / len(latencies),
-        "latency_ms": {
-            "p50": spread.percentile(latencies, 0.5) * 1e3,
-            "p99": spread.percentile(latencies, 0.99) * 1e3,
-        },
-        "rows_per_second": [run.get("rows", 0) / sum(run["latencies"]) for run in rounds],
-        "rows_per_cpu_second": [
-            run["rows"] / run["cpu_seconds"] if run.get("cpu_seconds") else None for run in rounds
-        ],
-        "queries_per_second": [len(run["latencies"]) / sum(run["latencies"]) for run in rounds],
-        "median_ms": [spread.percentile(run["latencies"], 0.5) * 1e3 for run in rounds],
-    }
-
-
-def finish_summary(entry, reference):
-    """Spreads instead of rounds, and ratios to the reference of the same round."""
-    done = dict(entry)
-    for metric in ("rows_per_second", "rows_per_cpu_second", "queries_per_second", "median_ms"):
-        done[metric] = spread.spread(entry[metric])
-        done[metric + "_ratio"] = (
-            spread.ratios(entry[metric], reference[metric]) if reference else None
-        )
-    return done
-
-
-CELL_KEYS = ("part", "items", "question", "writes", "connection")
-
-
-def cell_order(key):
-    """Cells in the order of the parts and sizes; questions by their number, then as asked."""
-    part, items, question, writes, _ = key
-    days = question.split()[0]
-    return (part, items or 0, writes or False, int(days) if days.isdigit() else 0)
-
-
-def summarize(runs, order):
-    """A cell for each part, size, question and circumstance: its series in that order."""
-    cells = {}
-    for run in runs:
-        key = tuple(run.get(name) for name in CELL_KEYS)
-        cells.setdefault(key, {}).setdefault(run["series"], []).append(run)
+def summarize(runs, names):
+    """An entry a question, time and state: its stores in that order."""
     summary = []
-    for key in sorted(cells, key=cell_order):
-        by_series = cells[key]
-        entries = {
-            series: summarize_runs(by_series[series]) for series in order if series in by_series
-        }
-        cell = {name: value for name, value in zip(CELL_KEYS, key) if value is not None}
-        cell["series"] = {
-            series: finish_summary(entry, entries.get(reference_of(key[0])))
-            for series, entry in entries.items()
-        }
+    keys = dict.fromkeys((run["when"], run["question"], run["state"]) for run in runs)
+    for when, question, state in keys:
+        cell = {"when": when, "question": question, "state": state}
+        own = {name: _of(runs, store=name, **cell) for name in names}
+        cell["stores"] = {}
+        for name, some in own.items():
+            if some:
+                cpu = [run["cpu_ms"] for run in some]
+                cell["stores"][name] = {
+                    "cpu_ms": spread.spread(cpu),
+                    "ms": spread.spread([run["ms"] for run in some]),
+                    "rows": some[0]["rows"],
+                    "to_plain": _ratios(some, own.get(REFERENCE)),
+                    "to_native": _ratios(some, own.get("native")),
+                }
         summary.append(cell)
     return summary
 
 
-def find_cells(summary, **key):
-    """The cells with these properties."""
-    return [cell for cell in summary if matches(cell, key)]
+def _ratios(some, others):
+    """CPU to another store's in the same round."""
+    known = {run["round"]: run["cpu_ms"] for run in others or ()}
+    return spread.ratios([run["cpu_ms"] for run in some], [known.get(run["round"]) for run in some])
 
 
-# ---- tables ----
+# ---- tables and plots ----
 
 
-def judged(series, problems):
-    """A series' label, by what is wrong with it or with its store."""
-    own = results.judged(label_of(series), series, problems)
-    store = series.removesuffix("-functions")
-    return own if own != label_of(series) else results.judged(own, store, problems)
-
-
-def print_cells(problems, title, first, cells):
-    """A line a cell and series."""
-    rows = []
-    for cell in cells:
-        for series, entry in cell["series"].items():
-            rows.append(
-                [
-                    first(cell),
-                    judged(series, problems),
-                    results.number(entry["latency_ms"]["p50"], 3),
-                    results.number(entry["latency_ms"]["p99"], 3),
-                    results.ratio_text(entry["median_ms_ratio"]),
-                    results.number(entry["rows_per_second"]["median"]),
-                    (
-                        results.ratio_text(entry["rows_per_second_ratio"])
-                        if entry["rows_per_query"]
-                        else "-"
-                    ),
-                    results.ratio_text(entry["rows_per_cpu_second_ratio"]),
-                ]
-            )
-    if rows:
-        to = "to " + reference_of(cells[0]["part"])
-        print("\n" + title)
-        print(results.table(["", "series", "p50 ms", "p99 ms", to, "rows/s", to, "by CPU"], rows))
-
-
-def few(cells):
-    """Of the durations the shortest, the middle and the longest: plots and JSON have them all."""
-    days = sorted(filter(None, map(duration_of, cells)))
-    shown = {days[0], days[(len(days) - 1) // 2], days[-1], None} if days else {None}
-    return [cell for cell in cells if duration_of(cell) in shown]
-
-
-def sizes_of(result):
-    """The installations of a result."""
-    return [Size(size["items"], size["seconds_between_values"]) for size in result["sizes"]]
-
-
-def show(result):
-    """The tables of a result, one a part and size."""
-    if result.get("part") == read_questions.PART:
-        read_questions.show(result)
-        return
-    summary, problems = result["summary"], result["problems"]
-    for size in sizes_of(result):
-        for writes in (False, True):
-            print_cells(
-                problems,
-                "%s, %s" % (size.label, "while values are written" if writes else "warm"),
-                lambda cell: cell["question"],
-                few(find_cells(summary, part="durations", items=size.items, writes=writes)),
-            )
-        print_cells(
-            problems,
-            "%s, short reads" % size.label,
-            lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
-            find_cells(summary, part="short", items=size.items),
-        )
-        print_cells(
-            problems,
-            "%s, newest value of each of up to %d items" % (size.label, read_parts.LATEST_ITEMS),
-            lambda cell: cell["question"],
-            find_cells(summary, part="latest", items=size.items),
-        )
-        print_cells(
-            problems,
-            "%s, cold" % size.label,
-            lambda cell: cell["question"],
-            find_cells(summary, part="cold", items=size.items),
-        )
-        for part, circumstance in zip(read_packed.PARTS, ("warm", "cold")):
-            print_cells(
-                problems,
-                "%s, past days, %s" % (size.label, circumstance),
-                lambda cell: cell["question"],
-                find_cells(summary, part=part, items=size.items),
-            )
-        print_cells(
-            problems,
-            "%s, aggregates of past days" % size.label,
-            lambda cell: cell["question"],
-            find_cells(summary, part=read_aggregates.PART, items=size.items),
-        )
-        print_cells(
-            problems,
-            "%s, newest value of each of up to %d items in one statement"
-            % (size.label, read_newest.ITEMS),
-            lambda cell: cell["question"],
-            find_cells(summary, part=read_newest.PART, items=size.items),
-        )
-        print_cells(
-            problems,
-            "%s, look-ups" % size.label,
-            lambda cell: cell["question"],
-            find_cells(summary, part=read_lookups.PART, items=size.items),
-        )
-    for items in dict.fromkeys(items for items, _ in read_shared.cells(summary)):
-        print_cells(
-            problems,
-            "{:,} items, two thirds of which share their times, past days, warm".format(items),
-            lambda cell: cell["question"],
-            find_cells(summary, part=read_shared.PART, items=items),
-        )
-    print_cells(
-        problems,
-        "Planning time with a year of days",
-        lambda cell: "%s, %s" % (cell["question"], cell["connection"]),
-        find_cells(summary, part="planning"),
-    )
-    print_cells(
-        problems,
-        "Short reads with a year of days",
-        lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
-        find_cells(summary, part="year"),
-    )
-
-
-CONNECTIONS = {
-    "kept": "kept connection",
-    "connect": "connecting",
-    "first": "first of a connection",
-    "fresh": "connecting and first",
-}
-
-
-# ---- targets ----
-
-
-def ratio(summary, metric, series, reference, **key):
-    """A metric of one series to that of another, in the first such cell.
-
-    To the reference of the part it is the median of the rounds' ratios.
-    """
-    for cell in find_cells(summary, **key):
-        own, other = (cell["series"].get(name) for name in (series, reference))
-        if own and reference == reference_of(cell["part"]) and own[metric + "_ratio"]:
-            return own[metric + "_ratio"]["median"]
-        if own and other and other[metric]["median"]:
-            return own[metric]["median"] / other[metric]["median"]
-    return None
-
-
-def worst(values, choose):
-    """The worst of what is known."""
-    values = [value for value in values if value is not None]
-    return choose(values) if values else None
-
-
-def function_targets(summary, arguments):
-    """Those of the functions, as (sentence, figure, limit, at_least)."""
-    smallest, largest = arguments.sizes[0].items, arguments.sizes[-1].items
-    hour = dict(part="short", items=smallest, question="hour")
-    days = "%d days" % (arguments.days // 10 * 10)
-    pair = ("zbxhist-functions", REFERENCE)
-    return [
-        (
-            "range of an hour to native, latency over a kept connection",
-            ratio(summary, "median_ms", *pair, **hour, connection="kept"),
-            0.5,
-            False,
-        ),
-        (
-            "range of an hour to native, latency of a connection's first query",
-            ratio(summary, "median_ms", *pair, **hour, connection="first"),
-            0.5,
-            False,
-        ),
-        (
-            "range of an hour to native, connecting and first query",
-            ratio(summary, "median_ms", *pair, **hour, connection="fresh"),
-            0.5,
-            False,
-        ),
-        *(
-            (
-                "range of %s of %d items to native, rows a second" % (days, size.items),
-                ratio(
-                    summary,
-                    "rows_per_second",
-                    *pair,
-                    part="durations",
-                    items=size.items,
-                    writes=False,
-                    question=days,
-                ),
-                1.3,
-                True,
-            )
-            for size in arguments.sizes
-        ),
-        (
-            "last_values of %d items to a SELECT an item on zbxhist, speed"
-            % read_parts.LATEST_ITEMS,
-            ratio(
-                summary,
-                "queries_per_second",
-                "zbxhist-functions",
-                "zbxhist",
-                part="latest",
-                items=largest,
-            ),
-            10,
-            True,
-        ),
-        (
-            "last_values of %d items to a SELECT an item on native, speed"
-            % read_parts.LATEST_ITEMS,
-            ratio(summary, "queries_per_second", *pair, part="latest", items=largest),
-            10,
-            True,
-        ),
-    ]
-
-
-def packed_targets(summary, arguments):
-    """Those of packed days; none without them."""
-    items = arguments.sizes[min(1, len(arguments.sizes) - 1)].items
-    sizes = list(dict.fromkeys(arguments.sizes + [arguments.packed_size]))
-    found = read_packed.targets(functools.partial(ratio, summary), sizes, arguments)
-    found += read_aggregates.targets(functools.partial(ratio, summary), sizes)
-    found += read_shared.targets(summary)
-    found += read_newest.targets(functools.partial(ratio, summary), arguments.sizes, REFERENCE)
-    found += read_lookups.targets(functools.partial(ratio, summary), arguments.sizes)
-    for question in ("hour", "newest %d" % read_parts.NEWEST):
-        found.append(
-            (
-                "%s with packed days by SQL to native, latency, kept" % question,
-                ratio(
-                    summary,
-                    "median_ms",
-                    "zbxhist-packed",
-                    REFERENCE,
-                    part="short",
-                    items=items,
-                    question=question,
-                    connection="kept",
-                ),
-                1,
-                False,
-            )
-        )
-    for connection in ("kept", "fresh"):
-        found.append(
-            (
-                "planning with a year of packed days to native, %s connection, worst SELECT"
-                % connection,
-                worst(
-                    [
-                        ratio([cell], "median_ms", "zbxhist-packed", REFERENCE)
-                        for cell in find_cells(summary, part="planning", connection=connection)
-                    ],
-                    max,
-                ),
-                1,
-                False,
-            )
-        )
+def _pairs(summary, when):
+    """Each question's cells by state."""
+    found = {}
+    for cell in summary:
+        if cell["when"] == when:
+            found.setdefault(cell["question"], {})[cell["state"]] = cell["stores"]
     return found
 
 
-def targets(summary, arguments):
-    """The project's own targets, as far as they were measured."""
-    return [
-        {
-            "target": "%s, %s %g" % (text, "at least" if at_least else "at most", limit),
-            "value": value,
-            "met": value >= limit if at_least else value <= limit,
-        }
-        for text, value, limit, at_least in function_targets(summary, arguments)
-        + packed_targets(summary, arguments)
-        if value is not None
-    ]
+def _cell_text(states, name):
+    """Ratios to the plain table, not analysed and analysed."""
+    texts = []
+    for state in STATES:
+        ratio = (states.get(state, {}).get(name) or {}).get("to_plain")
+        star = "*" if ratio and name.startswith("zbxhist") and ratio["median"] > RED else ""
+        texts.append("%.2f%s" % (ratio["median"], star) if ratio else "-")
+    return ", ".join(texts)
 
 
-# ---- plots ----
-
-
-def duration_of(cell):
-    """Days of a cell of the durations part; None of its others."""
-    words = cell["question"].split()
-    return int(words[0]) if words[-1] == "days" and words[0].isdigit() else None
-
-
-def draw_lines(axes, cells, value):
-    """A line a series over the days."""
-    cells = sorted((cell for cell in cells if duration_of(cell)), key=duration_of)
-    for series in cells[0]["series"] if cells else []:
-        axes.plot(
-            [duration_of(cell) for cell in cells],
-            [value(cell["series"][series]) for cell in cells],
-            marker="o",
-            markersize=3,
-            linewidth=1.2,
-            color=plots.colour(series),
-            label=label_of(series),
-        )
-    axes.set_xticks([duration_of(cell) for cell in cells])
-    axes.set_xlabel("days of history requested")
-    return bool(cells)
-
-
-def draw_throughput(axes, cells):
-    """Rows a second over the days."""
-    if draw_lines(axes, cells, lambda entry: entry["rows_per_second"]["median"]):
-        axes.set_ylim(bottom=0)
-        axes.set_ylabel("rows per second")
-
-
-def draw_latency(axes, cells, key, name):
-    """Milliseconds over the days."""
-    if draw_lines(axes, cells, lambda entry: entry["latency_ms"][key]):
-        plots.logarithmic_y(axes)
-        axes.set_ylabel("ms a query, " + name)
-
-
-def draw_durations(summary, sizes, stem):
-    """Throughput and latency against the duration, a column a size."""
-    for writes, suffix in ((False, ""), (True, "-writes")):
-        if not find_cells(summary, part="durations", writes=writes):
-            continue
-        fig, grid = plots.grid(3, len(sizes), 12.0, 2.7)
-        for column, size in enumerate(sizes):
-            cells = find_cells(summary, part="durations", writes=writes, items=size.items)
-            draw_throughput(grid[0][column], cells)
-            draw_latency(grid[1][column], cells, "p50", "median")
-            draw_latency(grid[2][column], cells, "p99", "p99")
-            grid[0][column].set_title(size.label, fontsize=10)
-        plots.legend_beside(grid[0][-1])
-        plots.save(fig, stem + suffix)
-
-
-def draw_bars(cells, title, unit, stem):
-    """Median latencies: a group a cell, a bar a series."""
-    if not cells:
-        return
-    names = list(cells[0]["series"])
-    width = 0.8 / len(names)
-    fig, axes = plots.figure(9.0)
-    for place, series in enumerate(names):
-        axes.bar(
-            [group + place * width for group in range(len(cells))],
-            [cell["series"][series]["latency_ms"]["p50"] for cell in cells],
-            width,
-            color=plots.colour(series),
-            label=label_of(series),
-        )
-    axes.set_xticks([group + 0.4 - width / 2 for group in range(len(cells))])
-    kinds = {cell.get("connection") for cell in cells}
-    axes.set_xticklabels([group_name(cell, len(kinds) > 1) for cell in cells], fontsize=8)
-    plots.logarithmic_y(axes)
-    axes.set_ylabel(unit)
-    axes.set_title(title, fontsize=10)
-    plots.legend_beside(axes)
-    plots.save(fig, stem)
-
-
-def group_name(cell, has_connection):
-    """What is below a group of bars."""
-    text = cell["question"].replace(", ", ",\n")
-    return text + "\n" + CONNECTIONS[cell["connection"]] if has_connection else text
+def show(result):
+    """A table of the past, one of the hour."""
+    summary = result["summary"]
+    for when in (PAST, HOT):
+        pairs = _pairs(summary, when)
+        names = [
+            name
+            for name in result["stores"]
+            if any(name in stores for states in pairs.values() for stores in states.values())
+        ]
+        others = [name for name in names if name != REFERENCE]
+        rows = []
+        for question, states in pairs.items():
+            base = states.get(STATES[1], {}).get(REFERENCE)
+            cells = [question, results.number(base and base["cpu_ms"]["median"], 2)]
+            rows.append(cells + [_cell_text(states, name) for name in others])
+        print("\n%s: CPU to a plain table's, %s" % (when, " and ".join(STATES)))
+        labels = [results.judged(STORES[name].label, name, result["problems"]) for name in others]
+        print(results.table(["", "plain: ms"] + labels, rows))
 
 
 def draw(result, stem):
-    """All plots of the experiment."""
-    if result.get("part") == read_questions.PART:
-        read_questions.draw(result, stem)
-        return
-    summary, sizes = result["summary"], sizes_of(result)
-    draw_durations(
-        summary,
-        [size for size in sizes if find_cells(summary, part="durations", items=size.items)],
-        stem,
-    )
-    smallest = sizes[0]
-    draw_bars(
-        [
-            cell
-            for cell in find_cells(summary, part="short", items=smallest.items)
-            if cell["connection"] in ("kept", "fresh")
-        ],
-        "Short reads (%s)" % smallest.label,
-        "milliseconds, median",
-        stem + "-short",
-    )
-    for size in {cell["items"] for cell in find_cells(summary, part="cold")}:
-        draw_bars(
-            find_cells(summary, part="cold", items=size),
-            "Cold caches ({:,} items)".format(size),
-            "milliseconds, median",
-            "%s-cold-%d" % (stem, size),
-        )
-    draw_bars(
-        find_cells(summary, part="planning", connection="kept"),
-        "Planning with a year of days, kept connection",
-        "milliseconds, median",
-        stem + "-planning",
-    )
-
-
-# ---- the whole ----
-
-
-def figures(arguments, installations, runs):
-    """What was measured, and how."""
-    summary = summarize(runs, [series.key for series in installations[0].series])
-    return {
-        "days": arguments.days,
-        "year": arguments.year,
-        "rounds": arguments.rounds,
-        "slice_seconds": arguments.slice,
-        "write_rate": arguments.rate,
-        "recent_seconds_with_a_value_a_minute": RECENT,
-        "sizes": [
-            {"items": each.size.items, "seconds_between_values": each.size.step, "rows": each.rows}
-            for each in installations
-        ],
-        "cold": "restart of the server, posix_fadvise(DONTNEED) on all its files",
-        "targets": targets(summary, arguments),
-        "summary": summary,
-    }
+    """CPU to a plain table's, a panel a time."""
+    pairs = {when: _pairs(result["summary"], when) for when in (PAST, HOT)}
+    fig, grid = plots.grid(1, 2, 12.0, 0.2 * max(map(len, pairs.values())) + 1.5)
+    for axes, (when, questions) in zip(grid.flat, pairs.items()):
+        for place, name in enumerate(name for name in result["stores"] if name != REFERENCE):
+            for row, states in enumerate(questions.values()):
+                ratio = (states.get(STATES[1], {}).get(name) or {}).get("to_plain")
+                if ratio:
+                    axes.plot(
+                        [ratio["median"]],
+                        [row],
+                        "osD^v"[place % 5],
+                        color=plots.colour(name),
+                        markersize=4,
+                        label=STORES[name].label if row == 0 else None,
+                    )
+        axes.axvline(1, color="#333333", linewidth=0.8)
+        plots.logarithmic_x(axes)
+        axes.set_yticks(range(len(questions)))
+        axes.set_yticklabels(list(questions), fontsize=6)
+        axes.invert_yaxis()
+        axes.set_title(when, fontsize=10)
+        axes.set_xlabel("CPU, a plain table's = 1")
+        axes.legend(loc="lower right", fontsize=7)
+    plots.save(fig, stem)
 
 
 def run(arguments):
-    """The experiment."""
+    """The experiment, in a cluster with settings and a clock of its own."""
     fill_defaults(arguments)
-    if read_questions.PART in arguments.parts:
-        return read_questions.run(arguments)
-    unreadable = {
-        name: STORES[name].unreadable for name in arguments.stores if STORES[name].unreadable
-    }
-    with bench(arguments, arguments.stores, unreadable, **SETTINGS) as own:
-        installations = [
-            Installation(size, own.copies("_%d" % size.items), arguments.days)
-            for size in arguments.sizes
-        ]
-        answers = read_parts.Answers()
-        of_packed = read_packed.more_installations(
-            arguments, own.copies("_%d" % arguments.packed_size.items)
-        )
-        runs = []
-        if set(arguments.parts) - OTHER_PARTS:
-            runs += measure(own.cluster, installations, of_packed, arguments, answers)
-        if read_shared.PART in arguments.parts and read_packed.are_there(own.stores):
-            runs += read_shared.measure(own, arguments, answers)
-        if "planning" in arguments.parts:
-            runs += measure_year(own.copies("_year"), arguments, answers)
-        return own.conclude(
-            NAME, figures(arguments, installations + of_packed, runs), answers.problems, show, draw
-        )
+    data = Data(arguments)
+    with SimulatedClock(arguments.data_directory) as clock:
+        clock.set(data.start)
+        with bench(arguments, arguments.stores, clock=clock, **SETTINGS) as own:
+            progress = Progress(len(own.stores), "fill")
+            for store in own.stores:
+                progress.show(store.label)
+                fill(store, data, clock)
+                progress.step()
+            progress.finish()
+            problems = []
+            runs = measure(own.stores, data, clock, arguments.rounds, problems)
+            names = [store.name for store in own.stores]
+            summary = summarize(runs, names)
+            return own.conclude(
+                NAME,
+                {
+                    "stores": names,
+                    "items": arguments.items,
+                    "seconds_between_values": data.interval,
+                    "days": data.days,
+                    "rounds": arguments.rounds,
+                    "summary": summary,
+                },
+                problems,
+                show,
+                draw,
+            )

@@ -100,17 +100,6 @@ def judged(label, name, problems):
     return label + " (WRONG)" if is_wrong else label
 
 
-def print_targets(entries):
-    """One line a target."""
-    if entries:
-        print("\nTargets:")
-    for entry in entries:
-        print(
-            "  %-7s %.2f  %s"
-            % ("met" if entry["met"] else "NOT met", entry["value"], entry["target"])
-        )
-
-
 def conclude(name, result, problems, directory=None):
     """Saves the result, says what is wrong with it; the exit code."""
     print("\nsaved as %s" % save(name, result, directory))

@@ -4,15 +4,14 @@ import time
 
 from . import datasets, plots, results
 from .contents import Contents
-from .experiment import SLOW_TO_START, bench, names_of
+from .experiment import bench, names_of
 from .progress import Progress
 from .stores import STORES
 
 NAME = "size"
 HELP = "bytes a value takes on disk, tables, indexes and maps counted, for real and made-up data"
 
-DEFAULT_STORES = ["plain", "zbxhist", "zbxhist-packed", "mariadb", "cassandra"]
-PACKED = "zbxhist-packed"
+DEFAULT_STORES = ["plain", "timescaledb", "zbxhist", "zbxhist-packed", "mariadb"]
 PEER_DAYS = 5
 
 
@@ -21,8 +20,7 @@ def add_arguments(parser):
     names = ",".join(dataset.name for dataset in datasets.DATASETS)
     parser.add_argument(
         "--stores",
-        help="comma-separated (default: %s; --quick: without "
-        "cassandra, which takes its time to start); also native, partman, "
+        help="comma-separated (default: %s); also native, partman, "
         "whose partitions are as large as zbxhist's" % ",".join(DEFAULT_STORES),
     )
     parser.add_argument("--datasets", default=names, help="(default: %(default)s)")
@@ -36,7 +34,7 @@ def fill_defaults(arguments):
     """What was not given, by form."""
     arguments.items = arguments.items or (100 if arguments.quick else 1000)
     arguments.days = arguments.days or (3 if arguments.quick else None)
-    arguments.stores = names_of(arguments, DEFAULT_STORES, SLOW_TO_START)
+    arguments.stores = names_of(arguments, DEFAULT_STORES)
     arguments.datasets = datasets.chosen(arguments.datasets)
 
 
@@ -149,23 +147,6 @@ def show(result):
     )
 
 
-def targets(summary):
-    """The project's own targets for packed days."""
-    entries = []
-    for dataset in datasets.DATASETS:
-        value = summary.get(dataset.name, {}).get("stores", {}).get(PACKED)
-        if dataset.target and value is not None:
-            entries.append(
-                {
-                    "target": "bytes a value, packed days, %s, at most %g"
-                    % (dataset.label, dataset.target),
-                    "value": value,
-                    "met": value <= dataset.target,
-                }
-            )
-    return entries
-
-
 def draw(result, stem):
     """Bars, a group a data set."""
     summary = result["summary"]
@@ -217,7 +198,6 @@ def run(arguments):
             NAME,
             {
                 "items": arguments.items,
-                "targets": [] if arguments.quick else targets(summary),
                 "summary": summary,
                 "runs": runs,
             },

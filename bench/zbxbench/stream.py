@@ -1,6 +1,5 @@
 """An open-loop stream of values in the background, and what its statements felt."""
 
-import csv
 import os
 import signal
 import subprocess
@@ -55,16 +54,7 @@ class Stream:
         """Waits for the stream's end; returns the loader's result and all statements."""
         result = self.loader.event("done")
         self.loader.finish()
-        with open(self.path, encoding="ascii") as lines:
-            statements = [
-                {
-                    "start": float(row["start"]),
-                    "latency": float(row["latency_ms"]),
-                    "delay": float(row["delay_ms"]),
-                }
-                for row in csv.DictReader(lines)
-            ]
-        return result, statements
+        return result, drivers.read_statements(self.path)
 
     def close(self):
         """Removes what is left."""

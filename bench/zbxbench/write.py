@@ -21,7 +21,6 @@ DEFAULT_STORES = [
     "zbxhist-rows",
     "zbxhist-trigger",
     "zbxhist",
-    "nullwrite",
 ]
 REFERENCE = "native"
 
@@ -49,11 +48,6 @@ def add_arguments(parser):
         help="comma-separated (default: %(default)s); also "
         + ", ".join(sorted(set(STORES) - set(DEFAULT_STORES))),
     )
-    parser.add_argument(
-        "--drivers",
-        default="loader,pgbench",
-        help="loader (Zabbix's stream), pgbench, or both (default)",
-    )
     parser.add_argument("--rows", type=numbers, help="rows a statement (default: 1,10,100,1000)")
     parser.add_argument("--connections", type=numbers, help="(default: 1,2,4; --quick: 1)")
     parser.add_argument("--rounds", type=int, help="(default: 5; --quick: 1)")
@@ -70,7 +64,7 @@ def add_arguments(parser):
         type=int,
         default=0,
         metavar="N",
-        help="first put N rows into the current day of each store, and keep " "them: loader only",
+        help="first put N rows into the current day of each store, and keep them",
     )
     parser.add_argument(
         "--spread",
@@ -78,7 +72,7 @@ def add_arguments(parser):
         default=1,
         metavar="SECONDS",
         help="each statement's clocks are of so many seconds, as proxies and slow pollers "
-        "bring them: loader only (default: of one or two)",
+        "bring them (default: of one or two)",
     )
     parser.add_argument("--seed", type=int, default=1, help="of values and of the order of runs")
 
@@ -93,9 +87,6 @@ def fill_defaults(arguments):
     arguments.rows = arguments.rows or [1, 10, 100, 1000]
     arguments.connections = arguments.connections or ([1] if arguments.quick else [1, 2, 4])
     arguments.rounds = arguments.rounds or (1 if arguments.quick else 5)
-    arguments.drivers = arguments.drivers.split(",")
-    if arguments.day_rows or arguments.mix != "float" or arguments.spread > 1:
-        arguments.drivers = ["loader"]  # pgbench's scripts fit neither
     for rows in arguments.rows:
         if arguments.items % rows:
             raise RuntimeError("--items must be a multiple of --rows")
@@ -107,7 +98,6 @@ def cells(arguments):
     warmup = QUICK_WARMUP if arguments.quick else WARMUP
     return [
         drivers.Load(
-            driver=driver,
             rows=rows,
             connections=connections,
             items=arguments.items,
@@ -118,10 +108,8 @@ def cells(arguments):
             # a first hour of a day has nothing of the day before
             clock=periods.clock(periods.today()) + periods.HOUR * (arguments.spread > 1),
         )
-        for driver in arguments.drivers
         for rows in arguments.rows
         for connections in arguments.connections
-        if driver == "loader" or rows in (1, 10, 100, 1000)
     ]
 
 
@@ -189,13 +177,11 @@ class Verification:
     def content(self, store, where, expected):
         """Row count and checksum; equal to those of the other stores."""
         rows = sum(store.rows(table) for table in store.tables)
-        expected = expected if store.keeps_rows else 0
         if rows != expected:
             self.problems.append(
                 "%s, %s: %d rows instead of %d" % (store.name, where, rows, expected)
             )
-        if store.keeps_rows:
-            self._compare(store, where)
+        self._compare(store, where)
         self.problems.extend("%s, %s" % (problem, where) for problem in store.check())
         return rows
 
@@ -211,18 +197,17 @@ class Verification:
 
 def where_text(load, round_number):
     """Names a run in messages."""
-    return "%s, %d rows, %d connections, round %d" % (load.cell + (round_number + 1,))
+    return "%d rows, %d connections, round %d" % (load.cell + (round_number + 1,))
 
 
 def check_space(stores, arguments):
     """Ends the run before the disk does: 90 bytes a row with its index, and the WAL."""
-    copies = sum(store.keeps_rows for store in stores)
-    needed = copies * arguments.day_rows * 90 + 16 * 2**30
+    needed = len(stores) * arguments.day_rows * 90 + 16 * 2**30
     free = shutil.disk_usage(arguments.data_directory).free
     if needed > free:
         raise RuntimeError(
             "--day-rows %d in %d stores needs some %d GB, %d are free"
-            % (arguments.day_rows, copies, needed // 2**30, free // 2**30)
+            % (arguments.day_rows, len(stores), needed // 2**30, free // 2**30)
         )
 
 
@@ -237,7 +222,6 @@ def day_loads(arguments, schedule):
     tail = min(TAIL_PASSES, schedule.day_passes // 2)
     first = (schedule.day_passes - tail) * arguments.items
     load = drivers.Load(
-        "loader",
         1000,
         1,
         first,
@@ -259,17 +243,11 @@ def fill_day(stores, arguments, schedule):
     progress = Progress(len(stores), "fill")
     for store in stores:
         progress.show(store.name)
-        if store.keeps_rows:
-            if store.in_order:
-                drivers.copy_stream(store, "history", bulk, by_pass=True)
-                drivers.copy_stream(store, "history", tail, by_pass=True)
-                store.catch_up()
-            else:
-                table = store.partition("history", periods.day(periods.today()))
-                drivers.copy_stream(store, table, bulk)
-                drivers.copy_stream(store, table, tail, by_pass=True)
-            store.settle()
-            store.cluster.checkpoint()
+        table = store.partition("history", periods.day(periods.today()))
+        drivers.copy_stream(store, table, bulk)
+        drivers.copy_stream(store, table, tail, by_pass=True)
+        store.settle()
+        store.cluster.checkpoint()
         progress.step()
     progress.finish()
 
@@ -283,38 +261,32 @@ def measure(store, load, wal, arguments):
     store.before_run()
     log = store.log(wal)
     images = log.full_page_images() if log else 0
-    measurement = drivers.DRIVERS[load.driver](store, load, wal)
+    measurement = drivers.run_loader(store, load, wal)
     store.after_run()
     measurement["full_page_images_with_warmup"] = log.full_page_images() - images if log else None
     return measurement
 
 
-def able(stores, load):
-    """Those which a load's driver can write to: pgbench knows PostgreSQL only."""
-    return [store for store in stores if store.is_postgres or load.driver == "loader"]
-
-
 def run_rounds(stores, loads, schedule, arguments, wal, verification):
     """All runs: rounds one after another, cells and stores shuffled within each."""
     order = random.Random(arguments.seed)
-    progress = Progress(arguments.rounds * sum(len(able(stores, load)) for load in loads), "write")
+    progress = Progress(arguments.rounds * len(loads) * len(stores), "write")
     runs = []
     for round_number in range(arguments.rounds):
         for load in order.sample(loads, len(loads)):
             load = schedule.place(load, round_number)
             where = where_text(load, round_number)
-            for store in order.sample(able(stores, load), len(able(stores, load))):
+            for store in order.sample(stores, len(stores)):
                 progress.show("%s, %s" % (store.name, where))
                 measurement = measure(store, load, wal, arguments)
                 verification.run(store, measurement, where)
                 if not arguments.day_rows:
-                    verification.content(store, where, drivers.ROWS[load.driver](load))
+                    verification.content(store, where, drivers.loader_rows(load))
                 runs.append(
                     dict(
                         measurement,
                         store=store.name,
                         round=round_number,
-                        driver=load.driver,
                         rows=load.rows,
                         connections=load.connections,
                     )
@@ -327,22 +299,13 @@ def run_rounds(stores, loads, schedule, arguments, wal, verification):
 def verify_day(stores, runs, arguments, verification):
     """With --day-rows contents are compared once, at the end: it takes a while."""
     for store in stores:
-        sent = sum(
-            run["values"] + run_warmup(arguments) for run in runs if run["store"] == store.name
-        )
+        sent = sum(run["values"] + arguments.items for run in runs if run["store"] == store.name)
         verification.content(store, "the whole day", arguments.day_rows + sent)
-
-
-def run_warmup(arguments):
-    """Values of a warm-up with --day-rows: one of every item."""
-    return arguments.items
 
 
 METRICS = (
     "values_per_second",
     "values_per_cpu_second",
-    "values_per_server_cpu_second",
-    "settled_wal_bytes_per_value",
     "cpu_us_per_value",
     "server_cpu_us_per_value",
     "wal_bytes_per_value",
@@ -356,7 +319,7 @@ def of_cell(runs, cell, store):
         (
             run
             for run in runs
-            if run["store"] == store and (run["driver"], run["rows"], run["connections"]) == cell
+            if run["store"] == store and (run["rows"], run["connections"]) == cell
         ),
         key=lambda run: run["round"],
     )
@@ -381,7 +344,6 @@ def summarize(runs, loads, names):
     """One entry a cell, in the order of the command line."""
     return [
         {
-            "driver": load.driver,
             "rows": load.rows,
             "connections": load.connections,
             "stores": {
@@ -403,12 +365,9 @@ HEADER = [
     "to native",
     "CPU us/value",
     "server us/value",
-    "values per server CPU s, settled",
-    "to native",
     "WAL B/value",
     "to native",
     "of it images",
-    "WAL settled",
     "p50 ms",
     "p99 ms",
 ]
@@ -418,9 +377,7 @@ def cell_row(label, summary):
     """A store's line in a cell's table."""
 
     def median(metric, digits=0):
-        # results of before runs have no settled figures
-        found = summary.get(metric)
-        return results.number(found and found["median"], digits)
+        return results.number(summary[metric] and summary[metric]["median"], digits)
 
     return [
         label,
@@ -429,12 +386,9 @@ def cell_row(label, summary):
         results.ratio_text(summary["values_per_cpu_second_ratio"]),
         median("cpu_us_per_value", 2),
         median("server_cpu_us_per_value", 2),
-        median("values_per_server_cpu_second"),
-        results.ratio_text(summary.get("values_per_server_cpu_second_ratio")),
         median("wal_bytes_per_value"),
         results.ratio_text(summary["wal_bytes_per_value_ratio"]),
         median("wal_image_bytes_per_value"),
-        median("settled_wal_bytes_per_value"),
         results.number(summary["latency_ms"]["p50"]["median"], 2),
         results.number(summary["latency_ms"]["p99"]["median"], 2),
     ]
@@ -448,10 +402,7 @@ def connections_text(count):
 def show(result):
     """The tables of a result, one a cell."""
     for cell in result["summary"]:
-        print(
-            "\n%s, %d rows a statement, %s"
-            % (cell["driver"], cell["rows"], connections_text(cell["connections"]))
-        )
+        print("\n%d rows a statement, %s" % (cell["rows"], connections_text(cell["connections"])))
         print(
             results.table(
                 HEADER,
@@ -464,107 +415,8 @@ def show(result):
 
 
 def main_cell(summary):
-    """The cell the targets speak of: the loader's widest statement, fewest connections."""
-    ranked = sorted(
-        summary, key=lambda cell: (cell["driver"] != "loader", -cell["rows"], cell["connections"])
-    )
-    return ranked[0]
-
-
-# of runs, everything the server did for them counted: by rows a statement, to native partitions
-RUNS_TARGETS = {1000: 2.2, 100: 2, 10: 1.4}
-RUNS = "zbxhist-runs"
-
-
-def _settled_ratio(cell, runs, other):
-    """Values per CPU second of the server, runs to another store, in a cell; None: not measured."""
-    key = (cell["driver"], cell["rows"], cell["connections"])
-    own, others = (of_cell(runs, key, store) for store in (RUNS, other))
-    found = spread.ratios(
-        *([run["values_per_server_cpu_second"] for run in some] for some in (own, others))
-    )
-    return found["median"] if found else None
-
-
-def runs_targets(summary, runs):
-    """What hours stored as runs are to reach, in every cell."""
-    found = []
-    for cell in summary:
-        wanted = [("native partitions", "native", RUNS_TARGETS.get(cell["rows"]), "at least %g")]
-        if cell["rows"] == 1000:
-            wanted.append(("Null Write", "nullwrite", 1, "above %g"))
-        for label, other, limit, words in wanted:
-            value = limit and _settled_ratio(cell, runs, other)
-            if value is not None:
-                found.append(
-                    {
-                        "target": "values per CPU second of the server, runs with merging to %s, "
-                        "%s, %s: %s"
-                        % (
-                            label,
-                            "%d rows" % cell["rows"],
-                            connections_text(cell["connections"]),
-                            words % limit,
-                        ),
-                        "value": value,
-                        "met": value >= limit,
-                    }
-                )
-    return found
-
-
-def targets(summary, runs):
-    """The project's own targets, as (sentence, figure, met)."""
-    cell = main_cell(summary)
-    key = (cell["driver"], cell["rows"], cell["connections"])
-
-    def ratio(metric, other, name="zbxhist-trigger"):
-        own, others = (of_cell(runs, key, store) for store in (name, other))
-        found = spread.ratios([run[metric] for run in own], [run[metric] for run in others])
-        return found["median"] if found else None
-
-    wanted = [
-        (
-            "values per CPU second, batch trigger to native partitions, at least 1.1",
-            ratio("values_per_cpu_second", "native"),
-            lambda value: value >= 1.1,
-        ),
-        (
-            "WAL bytes per value, batch trigger to native partitions, at most 0.75",
-            ratio("wal_bytes_per_value", "native"),
-            lambda value: value <= 0.75,
-        ),
-        (
-            "values per CPU second, batch trigger to the PL/pgSQL trigger, at least 4",
-            ratio("values_per_cpu_second", "plpgsql"),
-            lambda value: value >= 4,
-        ),
-        (
-            "values per CPU second, batch trigger to the row-at-a-time mode, above 1",
-            ratio("values_per_cpu_second", "zbxhist-rows"),
-            lambda value: value > 1,
-        ),
-        (
-            "values per CPU second, as installed to native partitions, at least 1.35",
-            ratio("values_per_cpu_second", "native", "zbxhist"),
-            lambda value: value >= 1.35,
-        ),
-        (
-            "values per CPU second, without the key to native partitions with it, at least 2.6",
-            ratio("values_per_cpu_second", "native", "zbxhist-nokey"),
-            lambda value: value >= 2.6,
-        ),
-        (
-            "values per CPU second, without the key to Null Write, above 1",
-            ratio("values_per_cpu_second", "nullwrite", "zbxhist-nokey"),
-            lambda value: value > 1,
-        ),
-    ]
-    return [
-        {"target": text, "value": value, "met": met(value)}
-        for text, value, met in wanted
-        if value is not None
-    ] + runs_targets(summary, runs)
+    """The cell of the plots by store: the widest statement, fewest connections."""
+    return min(summary, key=lambda cell: (-cell["rows"], cell["connections"]))
 
 
 def plot_bars(cell, metric, title, unit, stem):
@@ -579,8 +431,8 @@ def plot_bars(cell, metric, title, unit, stem):
     )
     axes.set_ylabel(unit)
     axes.set_title(
-        "%s\n(%s, %d rows a statement, %s)"
-        % (title, cell["driver"], cell["rows"], connections_text(cell["connections"])),
+        "%s\n(%d rows a statement, %s)"
+        % (title, cell["rows"], connections_text(cell["connections"])),
         fontsize=10,
     )
     plots.save(fig, stem)
@@ -635,17 +487,16 @@ def draw(result, stem):
     plot_lines(
         summary,
         "rows",
-        {"driver": cell["driver"], "connections": cell["connections"]},
-        "Throughput by rows a statement (%s, %s)"
-        % (cell["driver"], connections_text(cell["connections"])),
+        {"connections": cell["connections"]},
+        "Throughput by rows a statement (%s)" % connections_text(cell["connections"]),
         "rows a statement",
         stem + "-rows",
     )
     plot_lines(
         summary,
         "connections",
-        {"driver": cell["driver"], "rows": cell["rows"]},
-        "Throughput by connections (%s, %d rows a statement)" % (cell["driver"], cell["rows"]),
+        {"rows": cell["rows"]},
+        "Throughput by connections (%d rows a statement)" % cell["rows"],
         "connections",
         stem + "-connections",
     )
@@ -691,7 +542,6 @@ def run(arguments):
                 "spread": arguments.spread,
                 "day_rows": arguments.day_rows,
                 "rounds": arguments.rounds,
-                "targets": targets(summary, runs),
                 "summary": summary,
                 "runs": runs,
             },

@@ -47,15 +47,13 @@ def disk(table):
     heap = table["bytes_per_value"] or 0
     now = rows * heap
     if table["sample"] is None:
-        return {"plain": now, "heap": None, "runs": None}
-    found = {"plain": now}
-    for kind in ("heap", "runs"):
-        fresh = 0 if table["kind"] == "trends" else rate * DAY * figures.unpacked(kind)
-        found[kind] = [
-            min(rows * size + fresh, rows * max(size, heap))
-            for size in table["sample"]["bytes_per_value"]
-        ]
-    return found
+        return {"plain": now, "zbxhist": None}
+    fresh = 0 if table["kind"] == "trends" else rate * DAY * figures.unpacked("zbxhist")
+    packed = [
+        min(rows * size + fresh, rows * max(size, heap))
+        for size in table["sample"]["bytes_per_value"]
+    ]
+    return {"plain": now, "zbxhist": packed}
 
 
 def rows_a_statement(tables):

@@ -10,8 +10,8 @@ import os
 DAY = 86400
 
 # of figures.json: values that are inserted into ordinary tables and native
-# partitions alike, into hours that are heaps, and into hours that are runs
-KINDS = ("plain", "heap", "runs")
+# partitions alike, and into hours of zbxhist
+KINDS = ("plain", "zbxhist")
 
 # rows a statement that were measured
 ROWS = (10, 100, 1000)
@@ -52,21 +52,21 @@ def cpu(kind, rows):
     return FIGURES[f"day_cpu_{kind}"] + beyond_a_thousand("cpu", kind, rows)
 
 
-def checkpoint(kind, seconds):
-    """Which day's checkpoints are the nearest; runs were measured with one interval."""
-    if kind == "runs" or seconds is None:
+def checkpoint(seconds):
+    """Which day's checkpoints are the nearest."""
+    if seconds is None:
         return "day"
     return CHECKPOINTS[min(CHECKPOINTS, key=lambda measured: abs(measured - seconds))]
 
 
 def log(kind, rows, seconds):
     """Bytes of WAL a value, images of pages, packing and compaction among them."""
-    return FIGURES[f"{checkpoint(kind, seconds)}_log_{kind}"] + beyond_a_thousand("log", kind, rows)
+    return FIGURES[f"{checkpoint(seconds)}_log_{kind}"] + beyond_a_thousand("log", kind, rows)
 
 
 def pages(kind, seconds):
     """Bytes of pages written for a value."""
-    return FIGURES[f"{checkpoint(kind, seconds)}_pages_{kind}"]
+    return FIGURES[f"{checkpoint(seconds)}_pages_{kind}"]
 
 
 def unpacked(kind):

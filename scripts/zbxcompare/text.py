@@ -2,10 +2,8 @@
 
 from zbxreport.text import count, decimal, moment, size, span
 
-from . import figures
-
-HEADS = ("as it is stored now", "with zbxhist", "with its runs")
-KINDS = ("plain", "heap", "runs")
+HEADS = ("as it is stored now", "with zbxhist")
+KINDS = ("plain", "zbxhist")
 
 
 def clean(text):
@@ -148,9 +146,9 @@ def notes(found):
     """What the figures do not say."""
     rows = found["rows_per_statement"]
     text = (
-        "Disk is told from the values looked at, as a range.  WAL, pages and CPU are those of history alone, in all three\n"
+        "Disk is told from the values looked at, as a range.  WAL, pages and CPU are those of history alone, in both\n"
         "columns computed from figures a value that were measured elsewhere (docs/scale.md says where): expect the\n"
-        "ratio rather than the figure.  Runs are a setting (docs/runs.md).\n"
+        "ratio rather than the figure.\n"
     )
     if rows is None:
         text += (
@@ -159,9 +157,6 @@ def notes(found):
         )
     elif rows < 10:
         text += f"Statements of {decimal(rows)} rows were not measured, those of 10 were: WAL and CPU are extrapolated.\n"
-    interval = found["server"]["checkpoint_timeout"]
-    if figures.checkpoint("runs", interval) != figures.checkpoint("heap", interval):
-        text += "Checkpoints are frequent here, and runs were measured with one every 15 minutes only: what they write will be more.\n"
     for section, problem in found["unreadable"].items():
         text += f"Left out: {clean(section)}: {clean(problem)}\n"
     return text

@@ -146,30 +146,18 @@ sub rate_of
 {
 	my ($rows, $store) = @_;
 
-	return result_of('write-runs',
+	return result_of('write-statements',
 		sub { $_[0]{rows} == $rows && $_[0]{connections} == 1 },
 		'stores', $store, 'values_per_server_cpu_second', 'median');
 }
 
-# The figures of a day: of native partitions, of hours, of runs.
+# The figures of a day: of native partitions, of hours.
 sub day_of
 {
 	my (@path) = @_;
 
-	return (
-		result_of('day', 'native', @path),
-		result_of('day', 'zbxhist-hour-compacted', @path),
-		result_of('day-runs', 'zbxhist-hour-runs', @path));
-}
-
-# Something of an hour that is being written.
-sub hour_of
-{
-	my (@path) = @_;
-
-	return
-	  map { result_of('runs', 'reading', $_, @path) }
-	  qw(native zbxhist zbxhist-runs);
+	return (result_of('day', 'native', @path),
+		result_of('day', 'zbxhist-hour-compacted', @path));
 }
 
 # Something of what a real Zabbix has sent.
@@ -177,9 +165,7 @@ sub life_of
 {
 	my (@path) = @_;
 
-	return
-	  map { result_of('life', $_, @path) }
-	  qw(native zbxhist-setup zbxhist-setup-runs);
+	return map { result_of('life', $_, @path) } qw(native zbxhist-setup);
 }
 
 # Seconds that the average by hour takes.
@@ -194,14 +180,14 @@ sub average_of
 
 SKIP:
 {
-	skip 'without bench/results', 14 if !$has_results;
+	skip 'without bench/results', 13 if !$has_results;
 	my @rows = map { [/(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?!\w)/g] }
 	  map { s/^\|[^|]*\|[^|]*\|//r } $figures =~ /^\|[^|]+\| (?:\w.*)\|$/mg;
 	shift @rows;
 	my @results = (
 		(   map {
 				my $rows = $_;
-				[ map { rate_of($rows, $_) } qw(native zbxhist zbxhist-runs) ]
+				[ map { rate_of($rows, $_) } qw(native zbxhist) ]
 			} 1000,
 			100,
 			10),
@@ -209,8 +195,7 @@ SKIP:
 		[ day_of('pages', 'all') ],
 		[ day_of('disk', 'end') ],
 		[ day_of('disk', 'settled') ],
-		[ hour_of('insert_ms', 'p99', 'median') ],
-		[ hour_of('questions', 'hour', 'p50_ms', 'median') ],
+		[ day_of('latency_ms', 'p99') ],
 		[ map { average_of($_) } qw(plain zbxhist-packed) ],
 		(   map { [ life_of($_, 'median') ] }
 			  qw(cpu_us log_bytes page_bytes disk_bytes)));

@@ -1,35 +1,20 @@
 """The stores that can be measured, by name."""
 
-from .absent import Riak
-from .cassandra import Cassandra, CassandraSync
-from .hbase import Hbase
 from .mariadb import Mariadb, MariadbPartitioned
-from .mem import Mem
-from .native import Native, NativeByHour
-from .nullwrite import NullWrite
+from .native import Native
 from .partman import Partman
 from .plain import Plain
-from .plpgsql import Plpgsql, PlpgsqlWiki
+from .plpgsql import Plpgsql
 from .timescaledb import Timescale
 from .zbxhist import (
     Zbxhist,
-    ZbxhistArchived,
     ZbxhistByDay,
     ZbxhistByHour,
-    ZbxhistByHourRuns,
-    ZbxhistByHalfHourCompacted,
-    ZbxhistByHourCompacted,
-    ZbxhistNoKey,
     ZbxhistPacked,
     ZbxhistRounded,
     ZbxhistRoundedToSeconds,
     ZbxhistRows,
-    ZbxhistRuns,
-    ZbxhistRunsOfDay,
-    ZbxhistRunsPreloaded,
     ZbxhistSetup,
-    ZbxhistSetupRuns,
-    ZbxhistSetupRunsPreloaded,
     ZbxhistTrigger,
 )
 
@@ -41,35 +26,17 @@ STORES = {
         Partman,
         Timescale,
         Plpgsql,
-        PlpgsqlWiki,
         ZbxhistRows,
         ZbxhistTrigger,
         Zbxhist,
-        ZbxhistNoKey,
-        ZbxhistRuns,
-        ZbxhistRunsPreloaded,
-        ZbxhistRunsOfDay,
         ZbxhistPacked,
-        ZbxhistArchived,
         ZbxhistRounded,
         ZbxhistRoundedToSeconds,
         ZbxhistByDay,
         ZbxhistByHour,
-        ZbxhistByHourCompacted,
-        ZbxhistByHalfHourCompacted,
-        ZbxhistByHourRuns,
         ZbxhistSetup,
-        ZbxhistSetupRuns,
-        ZbxhistSetupRunsPreloaded,
-        NativeByHour,
-        Mem,
-        NullWrite,
         Mariadb,
         MariadbPartitioned,
-        Cassandra,
-        CassandraSync,
-        Hbase,
-        Riak,
     )
 }
 

@@ -2,13 +2,11 @@
 
 import os
 import shutil
-import subprocess
 import threading
 
 from ..mariadb import MariadbServer
 from . import schema
-from .peer import PeerStore, joined
-from .postgres import SqlReader
+from .peer import PeerStore
 
 
 class RedoLog:
@@ -38,7 +36,6 @@ class Mariadb(PeerStore):
     name = "mariadb"
     label = "MariaDB"
     server_class = MariadbServer
-    ways = {"sql": ""}
 
     def execute(self, sql):
         """Runs one statement in the store's database."""
@@ -47,9 +44,6 @@ class Mariadb(PeerStore):
     def open_connection(self):
         """A connection to the store's database."""
         return self.server.connect(self.namespace)
-
-    def open_reader(self, way):
-        return SqlReader(self)
 
     def loader_arguments(self):
         return ["--driver=mariadb", "--dsn=%s:%s" % (self.server.socket, self.namespace)]
@@ -95,26 +89,6 @@ class Mariadb(PeerStore):
         with open(pipe, "wb") as target:
             shutil.copyfileobj(stream, target, 1 << 20)
 
-    def groups(self, parts):
-        """Those parts of a bulk load that go in together."""
-        return [parts]
-
-    def bulk_load(self, table, parts):
-        """In the order of the primary key, in which InnoDB keeps its rows."""
-        command = ["sort", "-n", "-k1,1", "-k2,2", "-S", "512M", "-T", str(self.server.base)]
-        for group in self.groups(list(parts)):
-            with (
-                joined(group) as rows,
-                subprocess.Popen(
-                    command, stdin=rows, stdout=subprocess.PIPE, env=dict(os.environ, LC_ALL="C")
-                ) as sorter,
-            ):
-                self.copy_period(table, group[0][0], sorter.stdout)
-        self.settle()
-
-    def warm(self, table):
-        self.execute("SELECT sum(value) FROM " + table)
-
     def disk_bytes(self):
         directory = self.server.directory / "data" / self.namespace
         return sum(path.stat().st_size for path in directory.glob("*.ibd"))
@@ -143,9 +117,6 @@ class MariadbPartitioned(Mariadb):
 
     def partition(self, table, period):
         return period.suffix
-
-    def groups(self, parts):
-        return [[part] for part in parts]
 
     def add_partition(self, table, period):
         """What a maintenance script does for a coming day; the newest one only."""

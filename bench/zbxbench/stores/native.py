@@ -1,6 +1,5 @@
 """PostgreSQL's declarative partitions, made by hand."""
 
-from ..periods import hours
 from . import schema
 from .postgres import PostgresStore
 
@@ -11,7 +10,7 @@ class Native(PostgresStore):
     name = "native"
     label = "native partitions"
 
-    def create_table(self, table, periods, interval):
+    def create_table(self, table, periods):
         self.execute(schema.create_table(table, "PARTITION BY RANGE (clock)"))
         for period in periods:
             self.add_partition(table, period)
@@ -21,16 +20,4 @@ class Native(PostgresStore):
         self.execute(
             "CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (%d)"
             % (self.partition(table, period), table, period.start, period.stop)
-        )
-
-
-class NativeByHour(Native):
-    """The same, an hour each."""
-
-    name = "native-hour"
-    label = "native partitions, by hour"
-
-    def create_table(self, table, periods, interval):
-        super().create_table(
-            table, [part for period in periods for part in hours(period)], interval
         )

@@ -30,12 +30,12 @@ class Partman(PostgresStore):
             SUPERUSER,
         )
 
-    def create_table(self, table, periods, interval):
+    def create_table(self, table, periods):
         self.execute(schema.create_table(table, "PARTITION BY RANGE (clock)"))
         self.execute(
-            "SELECT partman.create_parent('public.%s', 'clock', 'native', '%s', "
+            "SELECT partman.create_parent('public.%s', 'clock', 'native', 'daily', "
             "p_premake => 4, p_epoch => 'seconds', p_start_partition => '%s')"
-            % (table, interval, periods[0].date)
+            % (table, periods[0].date)
         )
 
     def partition(self, table, period):

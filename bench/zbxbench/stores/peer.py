@@ -1,31 +1,7 @@
 """What the stores in other database systems share."""
 
-import contextlib
-import os
-import shutil
-import threading
-
 from .. import drivers
 from .base import Store
-
-
-def _feed(parts, writer):
-    """Writes all parts, as far as somebody reads them."""
-    with contextlib.suppress(BrokenPipeError), open(writer, "wb") as target:
-        for _, open_stream in parts:
-            with open_stream() as stream:
-                shutil.copyfileobj(stream, target, 1 << 20)
-
-
-@contextlib.contextmanager
-def joined(parts):
-    """The parts of a bulk load, one after another, as one file for another process."""
-    reader, writer = os.pipe()
-    feeder = threading.Thread(target=_feed, args=(parts, writer), daemon=True)
-    feeder.start()
-    with open(reader, "rb") as rows:
-        yield rows
-    feeder.join()
 
 
 class PeerStore(Store):
@@ -52,7 +28,7 @@ class PeerStore(Store):
         """The server of its kind, if it is not running yet."""
         self.server = self.cluster.peer(self.server_class)
 
-    def create(self, tables, periods, interval="daily"):
+    def create(self, tables, periods):
         self.start_server()
         self.tables = tuple(tables)
         self.create_namespace()
@@ -74,9 +50,6 @@ class PeerStore(Store):
 
     def log(self, wal):
         """Its log is not measured."""
-
-    def target(self, table):
-        return table
 
     def rows(self, table):
         return drivers.read_back(self, table)["rows"]

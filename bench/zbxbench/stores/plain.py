@@ -10,7 +10,7 @@ class Plain(PostgresStore):
     name = "plain"
     label = "plain table"
 
-    def create_table(self, table, periods, interval):
+    def create_table(self, table, periods):
         self.execute(schema.create_table(table))
 
     def partition(self, table, period):

@@ -6,26 +6,8 @@ from .postgres import PostgresStore
 FUNCTION = """
 CREATE FUNCTION {table}_route() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE 'INSERT INTO {table}_p' || to_char(to_timestamp(NEW.clock), '{pattern}')
+    EXECUTE 'INSERT INTO {table}_p' || to_char(to_timestamp(NEW.clock), 'YYYYMMDD')
         || ' SELECT ($1).*' USING NEW;
-    RETURN NULL;
-END
-$$
-"""
-
-# zabbix.org's script, which many installations still run: it makes a missing
-# partition on the way, and pays a subtransaction a row for that
-FUNCTION_WIKI = """
-CREATE FUNCTION {table}_route() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    tablename text := '{table}_p' || to_char(to_timestamp(NEW.clock), '{pattern}');
-BEGIN
-    EXECUTE 'INSERT INTO ' || quote_ident(tablename) || ' SELECT ($1).*' USING NEW;
-    RETURN NULL;
-EXCEPTION WHEN undefined_table THEN
-    EXECUTE 'CREATE TABLE ' || quote_ident(tablename)
-        || ' (LIKE {table} INCLUDING ALL) INHERITS ({table})';
-    EXECUTE 'INSERT INTO ' || quote_ident(tablename) || ' SELECT ($1).*' USING NEW;
     RETURN NULL;
 END
 $$
@@ -37,14 +19,12 @@ class Plpgsql(PostgresStore):
 
     name = "plpgsql"
     label = "PL/pgSQL trigger"
-    function = FUNCTION
 
-    def create_table(self, table, periods, interval):
-        pattern = "YYYYMMDD" if interval == "daily" else "YYYYMM"
+    def create_table(self, table, periods):
         self.execute(schema.create_table(table))
         for period in periods:
             self.add_partition(table, period)
-        self.execute(self.function.format(table=table, pattern=pattern))
+        self.execute(FUNCTION.format(table=table))
         self.execute(
             "CREATE TRIGGER route BEFORE INSERT ON {0} FOR EACH ROW "
             "EXECUTE FUNCTION {0}_route()".format(table)
@@ -63,20 +43,9 @@ class Plpgsql(PostgresStore):
             )
         )
 
-    def indexed_tables(self, table, periods):
-        return [self.partition(table, period) for period in periods]
-
     def check(self):
         return [
             problem
             for table in self.tables
             for problem in self.rows_outside(table, "ONLY " + table)
         ]
-
-
-class PlpgsqlWiki(Plpgsql):
-    """The same with zabbix.org's EXCEPTION block."""
-
-    name = "plpgsql-wiki"
-    label = "PL/pgSQL trigger (zabbix.org)"
-    function = FUNCTION_WIKI

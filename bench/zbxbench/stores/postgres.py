@@ -1,88 +1,9 @@
 """What all stores in PostgreSQL share: a database each, Zabbix's names in it."""
 
-import itertools
-
 from .. import counters, libpq
 from ..cluster import OWNER, SUPERUSER
 from . import schema
-from .base import Reader, Store
-
-
-class JoinedRows:
-    """The rows of several results, one after another."""
-
-    def __init__(self, results):
-        self.results = results
-
-    def __len__(self):
-        return sum(map(len, self.results))
-
-    def __getitem__(self, place):
-        for result in self.results:
-            if place < len(result):
-                return result[place]
-            place -= len(result)
-        raise IndexError(place)
-
-
-class PostgresReader(Reader):
-    """A connection to which SQL is sent as text."""
-
-    def __init__(self, store):
-        self.connection = store.open_connection()
-
-    def execute(self, text):
-        """Sends one text of SQL."""
-        return self.connection.execute(text)
-
-    def server_cpu(self):
-        return counters.process_cpu(self.connection.pid)
-
-    def close(self):
-        self.connection.close()
-
-
-class SqlReader(PostgresReader):
-    """Zabbix's own SELECTs, literals and all."""
-
-    def range(self, table, itemid, start, stop):
-        """As the server's value cache asks."""
-        return self.execute(
-            "select clock,ns,value from %s where itemid=%d and clock>%d and "
-            "clock<=%d" % (table, itemid, start - 1, stop - 1)
-        )
-
-    def history(self, table, itemid, start, stop):
-        """Whole rows in their order."""
-        return self.execute(
-            "SELECT * FROM %s WHERE itemid=%d AND clock>%d AND clock<=%d "
-            "ORDER BY clock" % (table, itemid, start - 1, stop - 1)
-        )
-
-    def newest(self, table, itemid, count, stop):
-        """As the server's value cache asks."""
-        return self.execute(
-            "select clock,ns,value from %s where itemid=%d and clock<=%d "
-            "order by clock desc limit %d" % (table, itemid, stop - 1, count)
-        )
-
-    def latest(self, table, itemids, start):
-        """As the frontend 7.0 asks for its "Latest data": a SELECT an item."""
-        return JoinedRows(
-            [
-                self.execute(
-                    "SELECT * FROM %s h WHERE h.itemid='%d' AND h.clock>%d ORDER BY "
-                    "h.clock DESC,h.ns DESC LIMIT 1" % (table, itemid, start - 1)
-                )
-                for itemid in itemids
-            ]
-        )
-
-    def aggregate(self, table, itemid, start, stop):
-        return self.execute(
-            "SELECT count(*), min(value), max(value), avg(value) FROM %s WHERE "
-            "itemid='%d' AND clock>=%d AND clock<%d" % (table, itemid, start, stop)
-        )
+from .base import Store
 
 
 class PostgresStore(Store):
@@ -93,8 +14,6 @@ class PostgresStore(Store):
     """
 
     options = ""
-    ways = {"sql": ""}
-    readers = {"sql": SqlReader}  # a class for each of the ways
 
     def __init__(self, cluster, suffix=""):
         """suffix: of the database's name, for several stores of a kind."""
@@ -142,7 +61,7 @@ class PostgresStore(Store):
             )[0][0]
         )
 
-    def create(self, tables, periods, interval="daily"):
+    def create(self, tables, periods):
         self.tables = tuple(tables)
         self.cluster.execute(
             "CREATE DATABASE %s OWNER %s TEMPLATE template0" % (self.database, OWNER)
@@ -150,17 +69,14 @@ class PostgresStore(Store):
         self.execute("GRANT CREATE ON SCHEMA public TO %s" % OWNER, SUPERUSER)
         self.prepare_database()
         for table in self.tables:
-            self.create_table(table, periods, interval)
+            self.create_table(table, periods)
 
     def prepare_database(self):
         """What comes before the tables: extensions, functions."""
 
-    def create_table(self, table, periods, interval):
+    def create_table(self, table, periods):
         """One table with its partitions."""
         raise NotImplementedError
-
-    def target(self, table):
-        return table
 
     def partition(self, table, period):
         """The table that holds a period's rows, for bulk loading."""
@@ -187,60 +103,14 @@ class PostgresStore(Store):
         """Adds COPY text of days that are over, of all of them."""
         self.copy_from(table, stream)
 
-    def copy_from(self, table, stream, options=""):
-        """Bulk loads COPY text into one table, as superuser with the given settings."""
-        connection = self.cluster.connect(self.database, SUPERUSER, options)
+    def copy_from(self, table, stream):
+        """Bulk loads COPY text into one table, as superuser."""
+        connection = self.cluster.connect(self.database, SUPERUSER)
         try:
             with connection.cursor() as cursor:
                 cursor.copy_expert("COPY %s FROM STDIN" % table, stream, 1 << 20)
         finally:
             connection.close()
-
-    def open_reader(self, way):
-        return self.readers[way](self)
-
-    def indexed_tables(self, table, periods):
-        """The tables whose primary key a bulk load takes off and makes again."""
-        del periods
-        return [table]
-
-    def _drop_primary_key(self, table):
-        name = self.execute(
-            "SELECT quote_ident(conname) FROM pg_constraint WHERE contype = 'p' "
-            "AND conrelid = '%s'::regclass" % table
-        )[0][0]
-        self.execute("ALTER TABLE %s DROP CONSTRAINT %s" % (table, name))
-
-    def _copy_parts(self, holder, parts):
-        """Rows go into the emptied table frozen, and unlogged where wal_level is minimal."""
-        connection = self.connect()
-        connection.autocommit = False
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute("TRUNCATE " + holder)
-                for _, open_stream in parts:
-                    with open_stream() as stream:
-                        cursor.copy_expert("COPY %s FROM STDIN (FREEZE)" % holder, stream, 1 << 20)
-            connection.commit()
-        finally:
-            connection.close()
-
-    def bulk_load(self, table, parts):
-        parts = list(parts)
-        keyed = self.indexed_tables(table, [period for period, _ in parts])
-        for name in keyed:
-            self._drop_primary_key(name)
-        # all names first: what is being filled is locked, and a look-up may wait for it
-        named = [(self.partition(table, part[0]), part) for part in parts]
-        for holder, group in itertools.groupby(named, lambda pair: pair[0]):
-            self._copy_parts(holder, [part for _, part in group])
-        for name in keyed:
-            self.execute("ALTER TABLE %s ADD PRIMARY KEY (%s)" % (name, schema.primary_key(table)))
-        self.settle()
-
-    def filled(self, table, period):
-        """The table into which a period's rows are loaded."""
-        return self.partition(table, period)
 
     def copy_period(self, table, period, stream):
         self.copy_from(self.partition(table, period), stream)
@@ -262,17 +132,6 @@ class PostgresStore(Store):
         self.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm", SUPERUSER)
         for index in self.index_names(table, period):
             self.execute("SELECT pg_prewarm('%s')" % index, SUPERUSER)
-
-    def warm(self, table):
-        del table  # its parts may have any name, and there is nothing else
-        self.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm", SUPERUSER)
-        self.execute(
-            "SELECT sum(pg_prewarm(c.oid)) FROM pg_class c "
-            "JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE c.relkind IN ('r', 'i', 't', 'm') AND pg_relation_size(c.oid) > 0 "
-            "AND n.nspname <> 'information_schema'",
-            SUPERUSER,
-        )
 
     def rows_outside(self, table, holder):
         """A check: rows in a table that should hold none."""

@@ -39,10 +39,14 @@ def primary_key(table):
     return "itemid, clock" if table.startswith("trends") else "itemid, clock, ns"
 
 
-def create_table(table, suffix="", has_key=True):
+def create_table(table, suffix=""):
     """Zabbix's CREATE TABLE, with an optional PARTITION BY clause."""
-    key = ", PRIMARY KEY (%s)" % primary_key(table) if has_key else ""
-    return "CREATE TABLE %s (%s%s) %s;" % (table, COLUMNS[table], key, suffix)
+    return "CREATE TABLE %s (%s, PRIMARY KEY (%s)) %s;" % (
+        table,
+        COLUMNS[table],
+        primary_key(table),
+        suffix,
+    )
 
 
 def column_names(table):

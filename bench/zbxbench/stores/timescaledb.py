@@ -48,8 +48,8 @@ class Timescale(PostgresStore):
             "'SELECT extract(epoch FROM now())::integer'"
         )
 
-    def create_table(self, table, periods, interval):
-        del periods, interval
+    def create_table(self, table, periods):
+        del periods
         self.execute(schema.create_table(table))
         self.execute(
             "SELECT create_hypertable('{0}', 'clock', chunk_time_interval => {1}); "
