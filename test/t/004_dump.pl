@@ -56,20 +56,13 @@ CREATE TABLE unmanaged AS SELECT 1 AS a;
 CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer NOT NULL);
 INSERT INTO auditlog SELECT zbxhist_internal.cuid_of(${\ day(-1) } + i) || i, ${\ day(-1) } + i FROM generate_series(1, 50) i;
 SELECT zbxhist.partition_auditlog('auditlog', retention => '100 years', premake => 2);
-CREATE TABLE hours (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
-SELECT zbxhist.create_parent('hours', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
-SELECT zbxhist_internal.create_runs('hours', 86400, 90000) AS hour \\gset
-SELECT format('INSERT INTO hours SELECT i, %s, i / 7.0 FROM generate_series(1, 50) i', 86400 + s) FROM generate_series(1, 40) s \\gexec
-SELECT zbxhist_internal.merge_runs(:'hour', 20);
-SELECT format('INSERT INTO hours SELECT i, %s, i / 7.0 FROM generate_series(1, 50) i', 87000 + s) FROM generate_series(1, 5) s \\gexec
-DELETE FROM hours WHERE itemid = 3 AND clock < 86420;
 SQL
 
 # A query about everything that must come back.
 my $state = join ";\n", (
 	map {
 		"SELECT '$_', count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0) FROM $_ t"
-	} qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged readings parts hours auditlog)
+	} qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged readings parts auditlog)
   ),
   'SELECT parent, partition_interval, retention, premake, pack_after, move_existing,'
   . ' routing, created_at FROM zbxhist.parent_config ORDER BY parent::text',
@@ -114,27 +107,6 @@ sub works
 	is($target->safe_psql($database, $state),
 		$expected,
 		"$name: the same rows, policy, partitions, triggers, grants");
-
-	# runs, merged and not, are as they were, and go on
-	for my $clock (86403, 87003, 86430)
-	{
-		like(
-			messages_as(
-				$target, $database,
-				$OWNER, "INSERT INTO hours VALUES (7, $clock, 1)"),
-			qr/duplicate key value violates unique constraint "hours_pkey"/,
-			"$name: keys in runs are unique");
-	}
-	is( sql_as(
-			$target,
-			$database,
-			$OWNER,
-			'INSERT INTO hours SELECT i, 87100, 1 FROM generate_series(1, 50) i;'
-			  . "SELECT zbxhist_internal.merge_runs(d.day, 2) > 2 FROM zbxhist.packed_day d WHERE d.parent = 'hours'::regclass AND d.to_clock = 90000;"
-			  . 'SELECT count(*) FROM ONLY hours; SELECT count(*) FROM hours'
-		),
-		"t\n0\n@{[ 46 * 50 - 19 ]}",
-		"$name: they take values, and are merged");
 
 	my $all = rows_of($target, $database, 'history');
 	my $today = 'ONLY history WHERE clock >= ' . day(0);

@@ -100,25 +100,6 @@ is( $old->safe_psql(
 	'true true, true false, false false',
 	'days are packed, and amid their unpacking');
 
-# hours of runs, merged and not, one of them deleted from
-create_database($old, 'hours', $OWNER);
-$old->safe_psql('hours', <<"SQL");
-SET SESSION AUTHORIZATION $OWNER;
-CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
-SELECT zbxhist.create_parent('history', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
-SELECT zbxhist_internal.create_runs('history', 86400, 90000) AS hour \\gset
-SELECT format('INSERT INTO history SELECT i, %s, i / 7.0 FROM generate_series(1, 50) i', 86400 + s) FROM generate_series(1, 40) s \\gexec
-SELECT zbxhist_internal.merge_runs(:'hour', 20);
-SELECT format('INSERT INTO history SELECT i, %s, i / 7.0 FROM generate_series(1, 50) i', 87000 + s) FROM generate_series(1, 5) s \\gexec
-DELETE FROM history WHERE itemid = 3 AND clock < 86420;
-SQL
-my $hours = join ';',
-  'SELECT count(*), sum(hashtextextended(h::text, 0)::numeric) FROM history h',
-  'SELECT partition, kind FROM zbxhist.partitions',
-  'SELECT * FROM history WHERE itemid = 7 ORDER BY clock DESC LIMIT 3',
-  "SELECT count(*) FROM zbxhist.verify('history')";
-my $hours_before = $old->safe_psql('hours', $hours);
-
 # as it is after setup()
 $old->safe_psql('postgres',
 	"ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
@@ -228,34 +209,6 @@ sub works
 			  . " AND from_clock >= ${\ day(-4)} AND to_clock <= $now"),
 		'heap heap heap packed',
 		"$name: ... and brings the unpacking of days to its end");
-
-	is($new->safe_psql('hours', $hours),
-		$hours_before, "$name: runs are as they were");
-	for my $clock (86403, 87003)
-	{
-		like(
-			messages_as(
-				$new, 'hours',
-				$OWNER, "INSERT INTO history VALUES (7, $clock, 1)"),
-			qr/duplicate key value violates unique constraint "history_pkey"/,
-			"$name: their keys are unique");
-	}
-	is( as_owner(
-			$new,
-			'hours',
-			'INSERT INTO history SELECT i, 87100, 1 FROM generate_series(1, 50) i;'
-			  . 'SELECT zbxhist_internal.merge_runs(d.day, 2) > 2 FROM zbxhist.packed_day d WHERE d.to_clock = 90000;'
-			  . 'SELECT count(*) FROM ONLY history; SELECT count(*) FROM history'
-		),
-		"t\n0\n@{[ 46 * 50 - 19 ]}",
-		"$name: they take values, and are merged");
-	maintain($new, 'hours', $OWNER);
-	is( $new->safe_psql(
-			'hours',
-			"SELECT kind, (SELECT count(*) FROM history) FROM zbxhist.partitions WHERE to_clock = 90000"
-		),
-		'packed|' . (46 * 50 - 19),
-		"$name: ... and packed");
 
 	as_owner($new, 'zabbix', "CALL zbxhist.unpack('$_', '${\ date(-1)}')")
 	  for @tables;

@@ -480,7 +480,7 @@ for (
 		qr/^42501: /, "the database's owner is refused: $_");
 }
 as_well('neighbours', 'dba',
-	"INSERT INTO zbxhist.managed_schema (schema_name, history_retention, premake, move_existing, history_interval, ingest) VALUES ('private', '1 second', 1, false, '1 hour', 'heap')"
+	"INSERT INTO zbxhist.managed_schema (schema_name, history_retention, premake, move_existing, history_interval) VALUES ('private', '1 second', 1, false, '1 hour')"
 );
 as_well('neighbours', 'postgres', 'CALL zbxhist.run_maintenance()');
 is(rows_of($node, 'neighbours', 'private.precious'),

@@ -196,15 +196,6 @@ sub unblock
 my $damage =
   "UPDATE $packed_table SET payload = set_byte(payload, length(payload) - 5, get_byte(payload, length(payload) - 5) # 255);";
 
-# Has the new values of history stored as runs, and those of an hour long over.
-sub runs_of_history
-{
-	return
-	  "SELECT zbxhist.alter_parent('history', partition_interval => '1 hour', pack_after => '1 hour', ingest => 'runs');\n"
-	  . "CALL zbxhist.run_maintenance();\n"
-	  . "SELECT zbxhist_internal.create_runs('history', @{[ day(-5) ]}, @{[ day(-5) ]} + 3600);\n";
-}
-
 # code: what is found; provoke: SQL or code that brings it about; aged: this has
 # been so for two days; role: who looks; look: the hint shows what is to be
 # done, which is: then; lines: how many there are, at least; changes: the hint
@@ -837,46 +828,6 @@ SELECT format('CREATE VIEW on_it AS SELECT * FROM %s', day) FROM zbxhist.packed_
 $late
 SQL
 		then => 'DROP VIEW on_it'
-	},
-	{
-		code => 'no_runs',
-		provoke => <<"SQL",
-SELECT zbxhist.alter_parent('history', partition_interval => '1 hour', pack_after => '1 hour', ingest => 'runs');
-CREATE TRIGGER others AFTER INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop();
-SQL
-	},
-	{
-		code => 'runs_altered',
-		provoke => runs_of_history() . <<"SQL" . <<'SQL',
-SELECT zbxhist_internal.create_runs('history', hour, hour + 3600) FROM generate_series(@{[ day(20) ]}, @{[ day(20) ]} + 5 * 3600, 3600) hour;
-SQL
-SELECT format('CREATE TRIGGER mine AFTER INSERT ON %s FOR EACH ROW EXECUTE FUNCTION nop()', (array_agg(day ORDER BY from_clock))[1]),
-       format('CREATE INDEX ON %s (first_itemid)', (array_agg(day ORDER BY from_clock))[2]),
-       format('DROP INDEX %s', (SELECT min(indexrelid::regclass::text) FROM pg_index WHERE indrelid = (array_agg(day ORDER BY from_clock))[3])),
-       format('ALTER TABLE %s ADD CHECK (nrows > 0)', (array_agg(day ORDER BY from_clock))[4]),
-       format('DROP INDEX %s', (SELECT max(indexrelid::regclass::text) FROM pg_index WHERE indrelid = (array_agg(day ORDER BY from_clock))[5])),
-       format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', (array_agg(day ORDER BY from_clock))[6])
-  FROM zbxhist.packed_day WHERE runs AND to_clock > extract(epoch FROM now()) \gexec
-SQL
-		lines => 6,
-	},
-	{
-		# a session keeps the table from being merged
-		code => 'runs_not_merged',
-		provoke => sub {
-			my ($database) = @_;
-
-			psql_script($node, $database, runs_of_history());
-			my $hour = $node->safe_psql($database,
-				"SELECT day FROM zbxhist.packed_day WHERE runs ORDER BY from_clock LIMIT 1"
-			);
-			block($database,
-				"LOCK TABLE $hour IN SHARE UPDATE EXCLUSIVE MODE");
-			psql_script($node, $database,
-				"SELECT format('INSERT INTO history (itemid, clock, value) SELECT i, @{[ day(-5) ]} + %s, i FROM generate_series(1, 9) i', s) FROM generate_series(1, 230) s \\gexec"
-			);
-		},
-		then => \&unblock
 	},
 	{
 		code => 'not_packed',

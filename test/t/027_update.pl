@@ -218,7 +218,7 @@ $node->safe_psql(
 SET ROLE keeper;
 CALL zbxhist.pack('history', '$yesterday');
 CREATE TABLE hourly (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
-SELECT zbxhist.create_parent('hourly', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
+SELECT zbxhist.create_parent('hourly', '1 hour', retention => '100 years', pack_after => '1 hour');
 CALL zbxhist.run_maintenance();});
 my $session = $node->background_psql('live', on_error_stop => 0);
 is($session->query('SELECT zbxhist.version()'),

@@ -1,4 +1,4 @@
-# Aggregates over packed days and runs without rows, and graphs of the first or last values of intervals: random queries have the same answers as on a plain table with the same rows.  ZBXHIST_SEED repeats a run,
+# Aggregates over packed days without rows, and graphs of the first or last values of intervals: random queries have the same answers as on a plain table with the same rows.  ZBXHIST_SEED repeats a run,
 # ZBXHIST_QUERIES says how many.
 
 use strict;
@@ -17,7 +17,6 @@ note "ZBXHIST_SEED=$seed";
 sub one_of { return $_[ int rand @_ ] }
 
 # 8 items, 6 days from 1970-01-02 on, packed but for some; late rows in between.
-# In the tables whose names end in _runs, half of the days' parts take runs.
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf',
@@ -29,15 +28,13 @@ my %type = (
 	history => 'double precision',
 	history_uint => 'numeric(20)',
 	history_any => 'numeric',
-	history_runs => 'double precision',
-	history_any_runs => 'numeric',
-	history_text_runs => 'text');
+	history_text => 'text');
 for my $table (sort keys %type)
 {
 	my $value =
-	  $table =~ /^history_text/
+	  $table eq 'history_text'
 	  ? q{CASE n % 5 WHEN 1 THEN '' ELSE repeat(md5((n % 40)::text), n % 7) END}
-	  : $table =~ /^history(?:_runs)?$/
+	  : $table eq 'history'
 	  ? q{CASE WHEN n % 97 = 0 THEN 'NaN' WHEN n % 89 = 0 THEN '-Infinity' ELSE (random() * 200000)::integer / 128.0 - 700 END}
 	  : $table eq 'history_uint' ? q{(random() * 10 ^ (i * 2.5))::numeric(20)}
 	  : q{((random() - 0.4) * 10 ^ i)::numeric * CASE WHEN n % 100 = 3 THEN 1e25 ELSE 1 END};
@@ -48,23 +45,12 @@ CREATE TABLE plain.$table AS SELECT i::bigint AS itemid, 86400 + n * 120 * i + (
     CASE WHEN n % 23 <> i THEN $value END::$type{$table} AS value, n AS ns FROM generate_series(1, 8) i, generate_series(0, 6 * 720 / i) n;
 SELECT zbxhist.create_parent('$table');
 SQL
-	my $is_runs = $table =~ /_runs$/;
-	$node->safe_psql(
-		'postgres',
-		$is_runs
-		? <<"SQL"
-SELECT zbxhist_internal.create_runs('$table', n * 21600, (n + 1) * 21600) FROM generate_series(10, 23) n;
-SELECT zbxhist.create_partition('$table', date '1970-01-01' + n) FROM generate_series(1, 5) n WHERE n < 2;
-SELECT format('INSERT INTO $table SELECT * FROM plain.$table WHERE ns %% 19 > 0 AND (ns * 7 + itemid) %% 24 = %s', n) FROM generate_series(0, 11) n \\gexec
-SELECT zbxhist_internal.merge_runs(day, 2) FROM zbxhist.packed_day WHERE parent = '$table'::regclass AND runs AND from_clock / 21600 % 3 > 0;
-SELECT format('INSERT INTO $table SELECT * FROM plain.$table WHERE ns %% 19 > 0 AND (ns * 7 + itemid) %% 24 = %s', n) FROM generate_series(12, 23) n \\gexec
-SQL
-		: <<"SQL");
+	$node->safe_psql('postgres', <<"SQL");
 SELECT zbxhist.create_partition('$table', date '1970-01-01' + n) FROM generate_series(1, 5) n;
 INSERT INTO $table SELECT * FROM plain.$table WHERE ns % 19 > 0;
 SQL
 	$node->safe_psql('postgres', "CALL zbxhist.pack('$table', '1970-01-0$_')")
-	  for grep { rand() < ($is_runs ? 0.4 : 0.7) } 2 .. 6;
+	  for grep { rand() < 0.7 } 2 .. 6;
 	$node->safe_psql('postgres', <<"SQL");
 INSERT INTO $table SELECT * FROM plain.$table WHERE ns % 38 = 0;
 CALL zbxhist_internal.do_step('$table', 'merge', NULL);

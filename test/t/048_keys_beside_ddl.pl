@@ -1,5 +1,5 @@
 # Sessions store the same keys while others do to parents, partitions, packed days
-# and tables of runs what PostgreSQL lets one do and keys outlive: to its end,
+# what PostgreSQL lets one do and keys outlive: to its end,
 # cancelled and killed half-way.  A key is told to be stored by one transaction
 # only, and what was told to be stored is there, once.
 #
@@ -28,7 +28,7 @@ my $node = test_server(
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 
-# A table with a partition, a packed day and rows of its own, and one with runs.
+# A table with a partition, a packed day and rows of its own, and one with hours.
 my $hour = int(time() / 3600) * 3600;
 my %clocks = (
 	history => [ 86400, 86401, 172800, 259200 ],
@@ -40,7 +40,7 @@ $node->safe_psql(
 	SELECT zbxhist.create_partition('history', d::date) FROM unnest('{1970-01-02,1970-01-03}'::date[]) d;
 	INSERT INTO history VALUES (100000, 172800, 0, 0);
 	CALL zbxhist.pack('history', '1970-01-03');
-	SELECT zbxhist.create_parent('history_uint', '1 hour', retention => '200 years', pack_after => '2 hours', ingest => 'runs');
+	SELECT zbxhist.create_parent('history_uint', '1 hour', retention => '200 years', pack_after => '2 hours');
 	DELETE FROM history});
 
 # ---- writers ----
@@ -255,7 +255,6 @@ sub maintain_something
 	my ($client, $counts) = @_;
 	my $result = $client->query(
 		any('CALL zbxhist.run_maintenance()',
-			"SELECT zbxhist_internal.merge_runs(day, 2) FROM zbxhist.packed_day WHERE runs AND parent = 'history_uint'::regclass",
 			"CALL zbxhist.pack('history', '1970-01-03')",
 			"CALL zbxhist.unpack('history', '1970-01-03')",
 			"SELECT zbxhist_internal.run_step('history', 'move', 'history_p19700102')",

@@ -1,4 +1,4 @@
-# Sessions of a standby read while the primary stores runs, merges them, packs,
+# Sessions of a standby read while the primary stores values, packs,
 # repacks and unpacks days, deletes and vacuums: whatever is answered is right, what is cancelled
 # is so for a conflict with recovery, and with the settings that are said to
 # prevent it nothing is.  And libpq finds the server that a session wants.
@@ -28,7 +28,7 @@ my $primary = test_server(
 create_database($primary, 'zabbix');
 create_zabbix_tables($primary, 'zabbix');
 $primary->safe_psql('zabbix',
-	"SELECT zbxhist.create_parent('history', '1 hour', retention => '200 years', pack_after => '1 hour', ingest => 'runs')"
+	"SELECT zbxhist.create_parent('history', '1 hour', retention => '200 years', pack_after => '1 hour')"
 );
 $primary->safe_psql(
 	'zabbix', qq{
@@ -94,7 +94,7 @@ my %jobs = (
 		$client->query('ROLLBACK');
 	});
 
-# What changes on the primary: rows of a few hours that have runs, and of the
+# What changes on the primary: rows of a few hours, and of the
 # packed days.
 my $hour = day(-2);
 
@@ -154,7 +154,7 @@ for my $setting ([ 'off', '1s' ], [ 'on', '1s' ], [ 'on', '-1' ])
 	$number++;
 	$hour += 3600;
 	$primary->safe_psql('zabbix',
-		"SELECT zbxhist_internal.create_runs('history', $hour, $hour + 3600)"
+		"SELECT zbxhist_internal.create_range('history', $hour, $hour + 3600)"
 	);
 	$standby->append_conf('postgresql.conf',
 		"hot_standby_feedback = $feedback\nmax_standby_streaming_delay = $delay"

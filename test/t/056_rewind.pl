@@ -1,5 +1,5 @@
 # A primary that has gone on after its standby was promoted comes back by
-# pg_rewind: packed days, whose pages are written past the shared buffers, runs
+# pg_rewind: packed days, whose pages are written past the shared buffers,
 # and changes of both sides, and only those of the new primary are left.
 use strict;
 use warnings;
@@ -21,7 +21,7 @@ my $former = test_server(
 create_database($former, 'zabbix');
 create_zabbix_tables($former, 'zabbix');
 $former->safe_psql('zabbix',
-	"SELECT zbxhist.create_parent('history', '1 hour', retention => '200 years', pack_after => '1 hour', ingest => 'runs')"
+	"SELECT zbxhist.create_parent('history', '1 hour', retention => '200 years', pack_after => '1 hour')"
 );
 $former->safe_psql('zabbix', 'CREATE TABLE plain (LIKE history)');
 

@@ -24,7 +24,7 @@ create_database($primary, 'zabbix');
 create_zabbix_tables($primary, 'zabbix');
 $primary->safe_psql(
 	'zabbix', qq{
-	SELECT zbxhist.create_parent('history', '1 hour', retention => '90 days', pack_after => '1 hour', ingest => 'runs');
+	SELECT zbxhist.create_parent('history', '1 hour', retention => '90 days', pack_after => '1 hour');
 	SELECT zbxhist_internal.create_range('history', ${\ day(-3)}, ${\ day(-2)});
 	INSERT INTO history SELECT i, ${\ day(-3)} + 60 * j, i, j FROM generate_series(1, 10) i, generate_series(1, 100) j;
 	CALL zbxhist.pack('history', '${\ date(-3)}');

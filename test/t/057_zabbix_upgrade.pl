@@ -1,4 +1,4 @@
-# Zabbix's upgrade from 7.0 to 8.0 on a managed database with runs, packed days and a
+# Zabbix's upgrade from 7.0 to 8.0 on a managed database with packed days and a
 # partitioned audit log: what its database patches send to tables that zbxhist manages or
 # reads, each in a transaction of its own as the server sends it, with maintenance after
 # each.  Nothing is lost, and all is as in plain tables.
@@ -137,12 +137,12 @@ sub nothing_is_wrong
 
 fill($_, 0) for -25, -3, -2, -1;
 audit($_) for -25, -3, -1;
-sql("SELECT * FROM zbxhist.setup('public', ingest => 'runs', move_existing => true, configure_zabbix => true)"
+sql("SELECT * FROM zbxhist.setup('public', move_existing => true, configure_zabbix => true)"
 );
 sql('SELECT * FROM zbxhist.partition_auditlog($$auditlog$$)');
 sql("SELECT zbxhist.alter_parent('history', deleted_items => 'drop')");
 
-# of the present hour, which is stored as runs; the hour before may still be of a heap's day
+# of the present hour
 my $now = time() - time() % 3600;
 on_both(
 	join(
@@ -155,8 +155,8 @@ audit(0);
 
 is( sql("SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM zbxhist.partitions WHERE parent::text ~ 'history' AND rows > 0 AND kind <> 'heap'"
 	),
-	'packed runs',
-	'7.0: values are in packed days and in runs');
+	'packed',
+	'7.0: values are in packed days');
 is( sql("SELECT string_agg(DISTINCT retention_source, ' ') FROM zbxhist.parents"
 	),
 	'zabbix: config.hk_history zabbix: config.hk_trends',
@@ -218,9 +218,9 @@ fill(-1, 401);
 patch(7050031,
 	"create table history_json (\nitemid bigint not null,\nclock integer default '0' not null,\nns integer default '0' not null,\n"
 	  . "value jsonb not null,\nprimary key (itemid,clock,ns)\n)");
-is( sql("SELECT ingest FROM zbxhist.parents WHERE parent = 'history_json'::regclass"
+is( sql("SELECT move_existing FROM zbxhist.parents WHERE parent = 'history_json'::regclass"
 	),
-	'runs',
+	't',
 	'8.0: maintenance has taken history_json up, with the options of the others'
 );
 patch(7050034, 'alter table housekeeper rename to housekeeper_old');
@@ -268,8 +268,8 @@ on_both(
 audit(-2);
 is( sql("SELECT kind FROM zbxhist.partitions WHERE parent = 'history_json'::regclass AND $now >= from_clock AND $now < to_clock"
 	),
-	'runs',
-	'8.0: JSON of the present hour goes to runs');
+	'heap',
+	'8.0: JSON of the present hour goes to a partition');
 like(
 	messages_as(
 		$node,
