@@ -44,42 +44,20 @@
 /* ---- tables ---- */
 
 /*
- * HasStrangeCondition says whether a relation has conditions that are not
- * checked row by row.
+ * IsReadByRow says whether the rows of a relation are all that it has for which its
+ * conditions, which are checked row by row, hold.
  */
 static bool
-HasStrangeCondition(const RelOptInfo *rel)
+IsReadByRow(PlannerInfo *root, const RelOptInfo *rel)
 {
 	ListCell   *lc;
 
 	foreach(lc, rel->baserestrictinfo)
 	{
 		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
-			return true;
+			return false;
 	}
-	return false;
-}
-
-/*
- * AddAggregateTable adds a table; returns false if it is in the way.
- */
-static bool
-AddAggregateTable(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
-{
-	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-
-	if (rte->tablesample != NULL || HasStrangeCondition(rel))
-		return false;
-	if (tables->packed == NULL && ZbxhistPackedRelOf(rel) != NULL)
-	{
-		tables->packed = rel;
-		return true;
-	}
-	if (rel->cheapest_total_path == NULL ||
-		rel->cheapest_total_path->param_info != NULL)
-		return false;
-	tables->others = lappend(tables->others, rel);
-	return true;
+	return planner_rt_fetch(rel->relid, root)->tablesample == NULL;
 }
 
 /*
@@ -89,26 +67,39 @@ AddAggregateTable(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 static bool
 FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 {
-	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	List	   *rels = NIL;
 	ListCell   *lc;
 
-	memset(tables, 0, sizeof(Tables));
-	if (rte->tablesample != NULL || HasStrangeCondition(rel))
+	if (!IsReadByRow(root, rel))
 		return false;
-	if (!rte->inh)
-		return AddAggregateTable(root, rel, tables) && tables->packed != NULL;
-	foreach(lc, root->append_rel_list)
+	if (!planner_rt_fetch(rel->relid, root)->inh)
+		rels = list_make1(rel);
+	else
 	{
-		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
-		RelOptInfo *child;
+		foreach(lc, root->append_rel_list)
+		{
+			AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+			RelOptInfo *child = root->simple_rel_array[appinfo->child_relid];
 
-		if (appinfo->parent_relid != rel->relid)
-			continue;
-		child = root->simple_rel_array[appinfo->child_relid];
-		if (child == NULL || IS_DUMMY_REL(child))
-			continue;
-		if (!AddAggregateTable(root, child, tables))
+			if (appinfo->parent_relid == rel->relid && child != NULL &&
+				!IS_DUMMY_REL(child))
+				rels = lappend(rels, child);
+		}
+	}
+	memset(tables, 0, sizeof(Tables));
+	foreach(lc, rels)
+	{
+		RelOptInfo *child = lfirst(lc);
+
+		if (!IsReadByRow(root, child))
 			return false;
+		if (tables->packed == NULL && ZbxhistPackedRelOf(child) != NULL)
+			tables->packed = child;
+		else if (child->cheapest_total_path == NULL ||
+				 child->cheapest_total_path->param_info != NULL)
+			return false;
+		else
+			tables->others = lappend(tables->others, child);
 	}
 	return tables->packed != NULL;
 }
@@ -234,27 +225,41 @@ ZbxhistAggregateInput(PlannerInfo *root, Path *path, List *columns)
 }
 
 /*
- * SetPackedColumns finds the packed table's columns for those of the input;
- * returns false if there are none for some.  Local conditions may have more.
+ * SetPackedConditions takes the conditions on packed days apart, and finds the packed
+ * table's columns for those of the input, and those that conditions have besides; returns
+ * false if there are conditions that we do not evaluate, or columns that it has not.
  */
 static bool
-SetPackedColumns(PlannerInfo *root, AggregateChoice *choice, List *locals)
+SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
 {
-	const RelOptInfo *packed = choice->tables.packed;
+	RelOptInfo *packed = choice->tables.packed;
 	List	   *columns = NIL;
+	List	   *others = NIL;
 	ListCell   *lc;
+
+	ZbxhistSplitConditions(ZbxhistPackedRelOf(packed),
+						   packed->baserestrictinfo, &choice->conds,
+						   &choice->exact, &others);
+	choice->filter = extract_actual_clauses(others, false);
+	if (ZbxhistHasCond(choice->conds, COND_TIDS, COND_TIDS) ||
+		!ZbxhistIsUsable((Node *) choice->filter))
+		return false;
+	foreach(lc, choice->filter)
+	{
+		if (!ZbxhistIsColumnCondition(lfirst(lc)))
+			return false;
+	}
 
 	foreach(lc, choice->columns)
 	{
 		Var		   *var = (Var *) ColumnOf(PartOf(root, packed), lfirst(lc));
 
 		if (!IsA(var, Var) || var->varno != packed->relid ||
-			var->varattno <= 0 ||
 			var->vartype != lfirst_node(Var, lc)->vartype)
 			return false;
 		columns = lappend(columns, var);
 	}
-	columns = AddColumns(columns, locals);
+	columns = AddColumns(columns, choice->filter);
 	foreach(lc, columns)
 	{
 		AttrNumber	attnum = lfirst_node(Var, lc)->varattno;
@@ -263,34 +268,8 @@ SetPackedColumns(PlannerInfo *root, AggregateChoice *choice, List *locals)
 			return false;
 		choice->attributes = lappend_int(choice->attributes, attnum);
 	}
-	choice->filter = locals;
-	choice->local = ZbxhistPlaceColumns(locals, columns);
+	choice->local = ZbxhistPlaceColumns(choice->filter, columns);
 	return true;
-}
-
-/*
- * SetPackedConditions takes the conditions on packed days apart; returns
- * false if there are some that we do not evaluate.
- */
-static bool
-SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
-{
-	RelOptInfo *packed = choice->tables.packed;
-	List	   *local = NIL;
-	ListCell   *lc;
-
-	ZbxhistSplitConditions(ZbxhistPackedRelOf(packed),
-						   packed->baserestrictinfo, &choice->conds,
-						   &choice->exact, &local);
-	local = extract_actual_clauses(local, false);
-	foreach(lc, local)
-	{
-		if (!ZbxhistIsColumnCondition(lfirst(lc)))
-			return false;
-	}
-	return !ZbxhistHasCond(choice->conds, COND_TIDS, COND_TIDS) &&
-		ZbxhistIsUsable((Node *) local) &&
-		SetPackedColumns(root, choice, local);
 }
 
 /*
@@ -315,58 +294,23 @@ ZbxhistCostOfRows(const AggregateChoice *choice, double nrows)
 }
 
 /*
- * CostOfSpilling says what it costs to write groups to disk, to read them and
- * to put them together, if memory does not hold them.
- */
-static Cost
-CostOfSpilling(const AggregateQuery *query, double ngroups)
-{
-	double		size = ngroups *
-		ZbxhistGroupBytes(list_length(query->keys), list_length(query->inputs));
-
-	if (size <= get_hash_memory_limit())
-		return 0;
-	return size / BLCKSZ * 2 * seq_page_cost + ngroups * 2 * cpu_tuple_cost;
-}
-
-/*
  * ZbxhistSetGroupsCost sets what a path costs that gives out groups, of which
- * cost is what it takes to make them.
+ * cost is what it takes to make them.  If memory does not hold them, they are written to
+ * disk, read, and put together.
  */
 void
-ZbxhistSetGroupsCost(CustomPath *path, RelOptInfo *output, Cost cost,
-					 double ngroups)
+ZbxhistSetGroupsCost(CustomPath *path, Cost cost, double ngroups)
 {
 	const AggregateChoice *choice = linitial(path->custom_private);
+	double		size = ngroups *
+		ZbxhistGroupBytes(list_length(choice->query.keys),
+						  list_length(choice->query.inputs));
 
-	cost += CostOfSpilling(&choice->query, ngroups);
+	if (size > get_hash_memory_limit())
+		cost += size / BLCKSZ * 2 * seq_page_cost + ngroups * 2 * cpu_tuple_cost;
 	path->path.rows = ngroups;
 	path->path.startup_cost = cost;
 	path->path.total_cost = cost + cpu_tuple_cost * ngroups;
-}
-
-/*
- * SetCost estimates what the path costs: reading the other tables' rows and
- * the packed segments, and a little for each packed row.
- */
-static void
-SetCost(CustomPath *path, RelOptInfo *output, const AggregateChoice *choice,
-		double ngroups)
-{
-	const ScanEstimate *estimate =
-		&ZbxhistPackedRelOf(choice->tables.packed)->estimate;
-	Cost		cost;
-	ListCell   *lc;
-
-	cost = estimate->total_cost -
-		estimate->cpu_cost * (1 - ZbxhistCostPerRow(choice));
-	foreach(lc, path->custom_paths)
-	{
-		Path	   *input = lfirst(lc);
-
-		cost += input->total_cost + ZbxhistCostOfRows(choice, input->rows);
-	}
-	ZbxhistSetGroupsCost(path, output, cost, ngroups);
 }
 
 /*
@@ -389,21 +333,34 @@ ZbxhistMakeAggregatePath(RelOptInfo *output, const AggregateChoice *choice,
 }
 
 /*
- * MakeSinglePath makes the path of a single process.
+ * AddSinglePath adds the path of a single process.  It reads the other tables' rows and the
+ * packed segments, and does a little for each packed row.
  */
-static CustomPath *
-MakeSinglePath(PlannerInfo *root, RelOptInfo *output, AggregateChoice *choice)
+static void
+AddSinglePath(PlannerInfo *root, RelOptInfo *output, const AggregateChoice *choice,
+			  double ngroups)
 {
+	const ScanEstimate *estimate =
+		&ZbxhistPackedRelOf(choice->tables.packed)->estimate;
+	Cost		cost = estimate->total_cost -
+		estimate->cpu_cost * (1 - ZbxhistCostPerRow(choice));
 	List	   *inputs = NIL;
+	CustomPath *path;
 	ListCell   *lc;
 
 	foreach(lc, choice->tables.others)
-		inputs = lappend(inputs,
-						 ZbxhistAggregateInput(root,
-											   ((RelOptInfo *) lfirst(lc))->cheapest_total_path,
-											   choice->columns));
-	return ZbxhistMakeAggregatePath(output, choice, AGGREGATE_ALL,
+	{
+		const RelOptInfo *rel = lfirst(lc);
+		Path	   *input = ZbxhistAggregateInput(root, rel->cheapest_total_path,
+												  choice->columns);
+
+		inputs = lappend(inputs, input);
+		cost += input->total_cost + ZbxhistCostOfRows(choice, input->rows);
+	}
+	path = ZbxhistMakeAggregatePath(output, choice, AGGREGATE_ALL,
 									choice->target, inputs);
+	ZbxhistSetGroupsCost(path, cost, ngroups);
+	add_path(output, &path->path);
 }
 
 /*
@@ -479,7 +436,6 @@ ZbxhistAddAggregatePath(PlannerInfo *root, UpperRelationKind stage,
 	const Query *parse = root->parse;
 	bool		is_distinct = stage == UPPERREL_DISTINCT;
 	AggregateChoice *choice;
-	CustomPath *path;
 
 	if (!zbxhist_enable_aggregate_scan ||
 		input->reloptkind != RELOPT_BASEREL ||
@@ -497,8 +453,6 @@ ZbxhistAddAggregatePath(PlannerInfo *root, UpperRelationKind stage,
 		return NULL;
 	/* all others have the same estimate (plan/statistics.c) */
 	*ngroups = ((Path *) linitial(output->pathlist))->rows;
-	path = MakeSinglePath(root, output, choice);
-	SetCost(path, output, choice, *ngroups);
-	add_path(output, &path->path);
+	AddSinglePath(root, output, choice, *ngroups);
 	return choice;
 }

@@ -45,8 +45,7 @@ extern Path *ZbxhistAggregateInput(PlannerInfo *root, Path *path,
 								   List *columns);
 extern double ZbxhistCostPerRow(const AggregateChoice *choice);
 extern Cost ZbxhistCostOfRows(const AggregateChoice *choice, double nrows);
-extern void ZbxhistSetGroupsCost(CustomPath *path, RelOptInfo *output,
-								 Cost cost, double ngroups);
+extern void ZbxhistSetGroupsCost(CustomPath *path, Cost cost, double ngroups);
 extern CustomPath *ZbxhistMakeAggregatePath(RelOptInfo *output,
 											const AggregateChoice *choice,
 											AggregateRole role,

@@ -34,41 +34,6 @@ PlaceOf(List *attributes, AttrNumber attnum)
 }
 
 /*
- * MakeScanList returns the target list of what the scan gives: the keys, and
- * then the aggregates, or the state of them all.
- */
-static List *
-MakeScanList(const AggregateChoice *choice)
-{
-	const AggregateQuery *query = &choice->query;
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	if (choice->role == AGGREGATE_SHARE)
-		return make_tlist_from_pathtarget(choice->states);
-
-	foreach(lc, list_concat_copy(query->keys, query->aggrefs))
-		result = lappend(result,
-						 makeTargetEntry(copyObject(lfirst(lc)),
-										 list_length(result) + 1, NULL, false));
-	return result;
-}
-
-/*
- * MakePlaces returns AGGREGATE_PLACES.
- */
-static List *
-MakePlaces(const AggregateChoice *choice)
-{
-	const KeyColumns *columns =
-		&ZbxhistPackedRelOf(choice->tables.packed)->columns;
-
-	return list_make4_int(PlaceOf(choice->attributes, columns->itemid),
-						  PlaceOf(choice->attributes, columns->clock),
-						  choice->query.follows_clock, choice->role);
-}
-
-/*
  * ForExplain returns conditions in columns of relation 1.
  */
 static List *
@@ -81,16 +46,48 @@ ForExplain(List *conditions, Index varno)
 }
 
 /*
- * MakePrivate returns the plan's custom_private and adds the values of
- * conditions to exprs.
+ * MakePrivate returns the plan's custom_private, of which kinds are those of conditions.
  */
 static List *
-MakePrivate(const AggregateChoice *choice, List **exprs)
+MakePrivate(const AggregateChoice *choice, List *kinds)
 {
 	const AggregateQuery *query = &choice->query;
-	RelOptInfo *packed = choice->tables.packed;
-	List	   *kinds = NIL;
+	Index		packed = choice->tables.packed->relid;
+	const PackedRel *rel = ZbxhistPackedRelOf(choice->tables.packed);
+	List	   *places = list_make4_int(PlaceOf(choice->attributes, rel->columns.itemid),
+										PlaceOf(choice->attributes, rel->columns.clock),
+										query->follows_clock, choice->role);
 	List	   *result;
+
+	result = list_make5(ZbxhistPlaceColumns(query->keys, choice->columns),
+						query->equals,
+						ZbxhistPlaceColumns(query->breaks, choice->columns),
+						ZbxhistPlaceColumns(query->inputs, choice->columns),
+						ZbxhistPlaceColumns(query->filters, choice->columns));
+	result = list_concat(result,
+						 list_make5(query->kinds, query->sums, query->parts,
+									query->sources, places));
+	result = list_concat(result,
+						 list_make5(list_make2_oid(choice->relid, rel->parent),
+									choice->attributes, kinds,
+									ForExplain(choice->exact, packed),
+									choice->local));
+	return list_concat(result,
+					   list_make2(ForExplain(choice->filter, packed),
+								  choice->partials));
+}
+
+/*
+ * PlanAggregate makes the plan of the path.  It gives the keys, and then the aggregates, or
+ * the state of them all.
+ */
+static Plan *
+PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+			  List *tlist, List *clauses, List *custom_plans)
+{
+	const AggregateChoice *choice = linitial(path->custom_private);
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *kinds = NIL;
 	ListCell   *lc;
 
 	/* a node that combines groups reads nothing but these */
@@ -99,45 +96,25 @@ MakePrivate(const AggregateChoice *choice, List **exprs)
 		PackedCond *cond = lfirst(lc);
 
 		kinds = lappend_int(kinds, cond->kind);
-		*exprs = lappend(*exprs, cond->value);
+		scan->custom_exprs = lappend(scan->custom_exprs, cond->value);
 	}
-	result = list_make5(ZbxhistPlaceColumns(query->keys, choice->columns),
-						query->equals,
-						ZbxhistPlaceColumns(query->breaks, choice->columns),
-						ZbxhistPlaceColumns(query->inputs, choice->columns),
-						ZbxhistPlaceColumns(query->filters, choice->columns));
-	result = list_concat(result,
-						 list_make5(query->kinds, query->sums, query->parts,
-									query->sources, MakePlaces(choice)));
-	result = list_concat(result,
-						 list_make5(list_make2_oid(choice->relid,
-												   ZbxhistPackedRelOf(packed)->parent),
-									choice->attributes, kinds,
-									ForExplain(choice->exact, packed->relid),
-									choice->local));
-	return list_concat(result,
-					   list_make2(ForExplain(choice->filter, packed->relid),
-								  choice->partials));
-}
-
-/*
- * PlanAggregate makes the plan of the path.
- */
-static Plan *
-PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-			  List *tlist, List *clauses, List *custom_plans)
-{
-	const AggregateChoice *choice = linitial(path->custom_private);
-	CustomScan *scan = makeNode(CustomScan);
-
 	scan->scan.plan.targetlist = tlist;
 	/* preprocessed; implicitly ANDed */
 	if (choice->role != AGGREGATE_SHARE)
 		scan->scan.plan.qual = (List *) copyObject(root->parse->havingQual);
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;
-	scan->custom_scan_tlist = MakeScanList(choice);
-	scan->custom_private = MakePrivate(choice, &scan->custom_exprs);
+	if (choice->role == AGGREGATE_SHARE)
+		scan->custom_scan_tlist = make_tlist_from_pathtarget(choice->states);
+	else
+	{
+		foreach(lc, list_concat_copy(choice->query.keys, choice->query.aggrefs))
+			scan->custom_scan_tlist =
+				lappend(scan->custom_scan_tlist,
+						makeTargetEntry(copyObject(lfirst(lc)),
+										foreach_current_index(lc) + 1, NULL, false));
+	}
+	scan->custom_private = MakePrivate(choice, kinds);
 	scan->methods = &zbxhist_aggregate_scan.methods;
 	return &scan->scan.plan;
 }

@@ -255,7 +255,7 @@ AddParallelPath(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 						   choice->states, NULL, &nstates);
 	path = ZbxhistMakeAggregatePath(output, choice, AGGREGATE_COMBINE,
 									choice->target, list_make1(gather));
-	ZbxhistSetGroupsCost(path, output,
+	ZbxhistSetGroupsCost(path,
 						 gather->total_cost +
 						 EXTRA_SETUPS * parallel_setup_cost +
 						 ZbxhistCostOfRows(choice, nstates),

@@ -471,19 +471,17 @@ AddSegmentPart(AggregateScanState *state, bool is_filtered)
 }
 
 /*
- * AddWhole adds the rows of a segment, or those that pass the filter, all of
- * which are of the run in hand.
+ * AddWhole adds the rows of a segment, all of which are of the run in hand.
  */
 static void
-AddWhole(AggregateScanState *state, const SegmentInfo *info, bool is_filtered)
+AddWhole(AggregateScanState *state, const SegmentInfo *info)
 {
 	SegmentRows rows;
 
-	if (!is_filtered && AddStats(state, FindGroup(state), info))
+	if (AddStats(state, FindGroup(state), info))
 		return;
-	DecodeInputs(state, false, is_filtered, &rows);
-	if (rows.nrows > 0)
-		AddSameRows(state, FindGroup(state), &rows, 0, rows.nrows);
+	DecodeInputs(state, false, false, &rows);
+	AddSameRows(state, FindGroup(state), &rows, 0, rows.nrows);
 }
 
 /*
@@ -550,13 +548,15 @@ ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 		state->counters->segments_excluded++;
 		return;
 	}
-	if (state->by_column && info->first_clock >= bounds->from_clock &&
+	/* keys are evaluated for rows that are wanted only: for others they may fail */
+	if (state->by_column && verdict == FILTER_ALL &&
+		info->first_clock >= bounds->from_clock &&
 		info->last_clock <= bounds->to_clock)
 	{
 		EvaluateKeys(state, info->itemid, info->first_clock, &state->first);
 		if (IsInRun(state, info->itemid, info->first_clock, info->last_clock))
 		{
-			AddWhole(state, info, verdict == FILTER_SOME);
+			AddWhole(state, info);
 			return;
 		}
 	}

@@ -60,6 +60,9 @@ SELECT query, c.* FROM unnest(ARRAY[
     -- conditions that are not on columns alone
     'SELECT itemid, count(*), max(value) FROM history WHERE value > ns GROUP BY 1',
     'SELECT itemid, count(*) FILTER (WHERE clock % 7 = 0), max(value) FILTER (WHERE value > itemid) FROM history GROUP BY 1',
+    -- what fails for rows that are not wanted
+    'SELECT 1000 / (clock - 1) AS k, count(*), max(value) FROM history WHERE value > 5 GROUP BY k',
+    'SELECT 1000 / (clock - 1) AS k, count(*) FROM history WHERE clock <> 1 AND itemid < 3 GROUP BY k',
     'SELECT itemid, count(*) FROM history h WHERE EXISTS (SELECT FROM items i WHERE i.itemid = h.itemid AND i.hostid = 11) GROUP BY 1',
     -- joins and lists, which may have an item twice
     'SELECT i.name, h.clock / 3600, count(*), max(h.value), sum(h.ns) FROM history h JOIN items i USING (itemid) WHERE h.clock < 100000 GROUP BY 1, 2',
