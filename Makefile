@@ -119,7 +119,6 @@ OBJS = \
 	src/packed/format/codec_bytes.o \
 	src/packed/format/codec_double.o \
 	src/packed/format/codec_integer.o \
-	src/packed/format/column_values.o \
 	src/packed/format/segment_columns.o \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \

@@ -24,7 +24,4 @@ extern void test_shared(void);
 /* rests.c */
 extern void test_rests(void);
 
-/* runs.c */
-extern void test_runs(void);
-
 #endif							/* ZBXHIST_CHECKS_H */

@@ -140,12 +140,12 @@ test_streams(void)
 		ByteReader	reader = {bytes, bytes + streams[i].length};
 
 		memcpy(bytes, streams[i].bytes, streams[i].length);
-		report(ZbxhistDecodeIntegers(&reader, values, codec_all(3)) == streams[i].is_good ?
+		report(ZbxhistDecodeIntegers(&reader, values, 3) == streams[i].is_good ?
 			   NULL : "bad bytes are read, or good ones not", "stream", i, 3);
 		/* one value has no differences */
 		reader.next = bytes;
 		if ((bytes[0] & 3) == 1)
-			report(ZbxhistDecodeIntegers(&reader, values, codec_all(1)) ? "too few values" :
+			report(ZbxhistDecodeIntegers(&reader, values, 1) ? "too few values" :
 				   NULL, "stream", i, 1);
 	}
 	shim_reset();

@@ -547,7 +547,6 @@ main(void)
 	test_damage();
 	test_shared();
 	test_rests();
-	test_runs();
 	(void) printf("# %d round trips and damages, %d wrong\n", ntests, nfailed);
 	return nfailed > 0;
 }

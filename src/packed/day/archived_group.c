@@ -68,7 +68,7 @@ ZbxhistMakeArchived(const pg_uuid_t *copy, int64 number,
 	uint8	   *data = (uint8 *) VARDATA(result);
 
 	SET_VARSIZE(result, size);
-	group_put_head(data, GROUP_VERSION, GROUP_ARCHIVED);
+	group_put_head(data, GROUP_ARCHIVED);
 	codec_store32(data + GROUP_CRC_OFFSET, Checksum(payload));
 	memcpy(data + ARCHIVED_COPY_OFFSET, copy->data, UUID_LEN);
 	codec_store64(data + ARCHIVED_NUMBER_OFFSET, (uint64) number);

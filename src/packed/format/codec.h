@@ -37,18 +37,6 @@ typedef struct ByteReader
 	const uint8 *end;
 } ByteReader;
 
-/*
- * Which of n values, all that were written together, are wanted: those from
- * `from` to before `to`.  Reading puts only these into its array, and goes on
- * behind all.
- */
-typedef struct Slice
-{
-	int			n;
-	int			from;
-	int			to;
-} Slice;
-
 /* codec_buffer.c */
 extern void ZbxhistInitBuffer(ByteBuffer *buffer, size_t size);
 extern uint8 *ZbxhistExtendBuffer(ByteBuffer *buffer, size_t length);
@@ -63,15 +51,13 @@ extern void ZbxhistPackBits(ByteBuffer *buffer, const uint64 *values, int n,
 							int width);
 extern uint64 ZbxhistUnpackOne(const uint8 *data, const uint8 *end,
 							   int width, size_t i);
-extern bool ZbxhistUnpackBits(ByteReader *reader, uint64 *values, Slice slice,
+extern bool ZbxhistUnpackBits(ByteReader *reader, uint64 *values, int n,
 							  int width);
 
 /* codec_integer.c */
 extern void ZbxhistEncodeIntegers(ByteBuffer *buffer, const uint64 *values,
 								  int n);
-extern bool ZbxhistDecodeIntegers(ByteReader *reader, uint64 *values,
-								  Slice slice);
-extern const uint8 *ZbxhistIntegersAsBits(const ByteReader *reader, int n);
+extern bool ZbxhistDecodeIntegers(ByteReader *reader, uint64 *values, int n);
 
 /* codec_double.c */
 extern bool ZbxhistScaleDouble(double value, int decimals, int64 *scaled);
@@ -79,14 +65,12 @@ extern bool ZbxhistIsDecimal(double value, int decimals);
 extern double ZbxhistUnscaleDouble(int64 scaled, int decimals);
 extern void ZbxhistEncodeDoubles(ByteBuffer *buffer, const double *values,
 								 int n);
-extern bool ZbxhistDecodeDoubles(ByteReader *reader, double *values,
-								 Slice slice);
+extern bool ZbxhistDecodeDoubles(ByteReader *reader, double *values, int n);
 
 /* codec_bytes.c */
 extern void ZbxhistEncodeBytes(ByteBuffer *buffer, const PackedBytes *values,
 							   int n);
-extern bool ZbxhistDecodeBytes(ByteReader *reader, PackedBytes *values,
-							   Slice slice);
+extern bool ZbxhistDecodeBytes(ByteReader *reader, PackedBytes *values, int n);
 
 /* decimals that a scaled double may have */
 #define CODEC_MAX_DECIMALS 15
@@ -195,22 +179,6 @@ codec_get_byte(ByteReader *reader, uint8 *value)
 		return false;
 	*value = *reader->next++;
 	return true;
-}
-
-/* All of n values. */
-static inline Slice
-codec_all(int n)
-{
-	Slice		slice = {n, 0, n};
-
-	return slice;
-}
-
-/* How many values are wanted. */
-static inline int
-codec_count(Slice slice)
-{
-	return slice.to - slice.from;
 }
 
 /* How many bytes have not been read. */

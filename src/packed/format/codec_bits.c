@@ -67,17 +67,6 @@ count_not_near_end(size_t length, int n, int width)
 	return Min(count, (size_t) n);
 }
 
-/* Unpacks n values, from a bit on, that are read with one load each. */
-static inline void
-unpack_each(const uint8 *data, uint64 *values, uint32 bit, int n, int width)
-{
-	uint64		mask = mask_of(width);
-	int			i;
-
-	for (i = 0; i < n; i++, bit += width)
-		values[i] = codec_load64(data + bit / 8) >> bit % 8 & mask;
-}
-
 /*
  * Unpacks n values, a multiple of eight, the first of which begins with a byte:
  * where the width is a constant, so is the place of each of eight.
@@ -121,18 +110,17 @@ unpack_width(const uint8 *data, uint64 *values, int n, int width)
 #undef WIDTH
 }
 
-/* Unpacks values from one to another that are read with one load each. */
+/* Unpacks n values that are read with one load each. */
 static void
-unpack_narrow(const uint8 *data, uint64 *values, int from, int to, int width)
+unpack_narrow(const uint8 *data, uint64 *values, int n, int width)
 {
-	int			begin = Min((from + 7) / 8 * 8, to);
-	int			n = (to - begin) / 8 * 8;
+	uint64		mask = mask_of(width);
+	int			i = n / 8 * 8;
 
-	unpack_each(data, values, (uint32) from * width, begin - from, width);
-	values += begin - from;
-	unpack_width(data + (size_t) begin / 8 * width, values, n, width);
-	unpack_each(data, values + n, (uint32) (begin + n) * width,
-				to - begin - n, width);
+	unpack_width(data, values, i, width);
+	for (; i < n; i++)
+		values[i] = codec_load64(data + (size_t) i * width / 8) >>
+			(size_t) i * width % 8 & mask;
 }
 
 /* Unpacks n values, from a bit on, that may reach into a ninth byte. */
@@ -182,13 +170,13 @@ ZbxhistUnpackOne(const uint8 *data, const uint8 *end, int width, size_t i)
 	return value;
 }
 
-/* Takes numbers of width bits (0 to 64). */
+/* Takes n numbers of width bits (0 to 64). */
 bool
-ZbxhistUnpackBits(ByteReader *reader, uint64 *values, Slice slice, int width)
+ZbxhistUnpackBits(ByteReader *reader, uint64 *values, int n, int width)
 {
 	const uint8 *data = reader->next;
 	size_t		length = codec_left(reader);
-	size_t		used = ((size_t) slice.n * width + 7) / 8;
+	size_t		used = ((size_t) n * width + 7) / 8;
 	int			i;
 
 	if (used > length)
@@ -196,17 +184,15 @@ ZbxhistUnpackBits(ByteReader *reader, uint64 *values, Slice slice, int width)
 	reader->next += used;
 	if (width == 0)
 	{
-		memset(values, 0, codec_count(slice) * sizeof(uint64));
+		memset(values, 0, n * sizeof(uint64));
 		return true;
 	}
-	i = Max(count_not_near_end(length, slice.to, width), slice.from);
+	i = count_not_near_end(length, n, width);
 	if (width <= ONE_LOAD_WIDTH)
-		unpack_narrow(data, values, slice.from, i, width);
+		unpack_narrow(data, values, i, width);
 	else
-		unpack_wide(data, values, (uint32) slice.from * width, i - slice.from,
-					width);
-	if (i < slice.to)
-		unpack_end(data, reader->end, values + i - slice.from, i, slice.to - i,
-				   width);
+		unpack_wide(data, values, 0, i, width);
+	if (i < n)
+		unpack_end(data, reader->end, values + i, i, n - i, width);
 	return true;
 }

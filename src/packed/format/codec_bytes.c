@@ -242,28 +242,25 @@ get_plain(ByteReader *reader, size_t length)
 
 /* Takes what put_strings wrote. */
 static bool
-get_strings(ByteReader *reader, PackedBytes *strings, Slice slice, uint8 flags)
+get_strings(ByteReader *reader, PackedBytes *strings, int n, uint8 flags)
 {
-	uint64	   *lengths = palloc(slice.n * sizeof(uint64));
+	uint64	   *lengths = palloc(n * sizeof(uint64));
 	uint64		total = 0;
 	char	   *data = NULL;
 	int			i;
 
-	if (ZbxhistDecodeIntegers(reader, lengths, codec_all(slice.n)))
+	if (ZbxhistDecodeIntegers(reader, lengths, n))
 	{
-		for (i = 0; i < slice.n && total <= CODEC_MAX_BYTES; i++)
+		for (i = 0; i < n && total <= CODEC_MAX_BYTES; i++)
 			total += Min(lengths[i], CODEC_MAX_BYTES + 1);
 		if (total <= CODEC_MAX_BYTES)
 			data = (flags & BYTES_ZSTD) != 0 ?
 				get_compressed(reader, total) : get_plain(reader, total);
 	}
-	for (i = 0; data != NULL && i < slice.to; i++)
+	for (i = 0; data != NULL && i < n; i++)
 	{
-		if (i >= slice.from)
-		{
-			strings[i - slice.from].data = data;
-			strings[i - slice.from].len = lengths[i];
-		}
+		strings[i].data = data;
+		strings[i].len = lengths[i];
 		data += lengths[i];
 	}
 	pfree(lengths);
@@ -272,23 +269,21 @@ get_strings(ByteReader *reader, PackedBytes *strings, Slice slice, uint8 flags)
 
 /* Takes the distinct strings and what says where they are. */
 static bool
-get_string_dictionary(ByteReader *reader, PackedBytes *values, Slice slice,
+get_string_dictionary(ByteReader *reader, PackedBytes *values, int n,
 					  uint8 flags)
 {
-	int			n = codec_count(slice);
 	uint64	   *indexes;
 	PackedBytes *distinct;
 	uint64		count;
 	bool		result;
 	int			i;
 
-	if (!ZbxhistGetVarint(reader, &count) || count == 0 ||
-		count > slice.n)
+	if (!ZbxhistGetVarint(reader, &count) || count == 0 || count > n)
 		return false;
 	indexes = palloc(n * sizeof(uint64));
 	distinct = palloc(count * sizeof(PackedBytes));
-	result = ZbxhistDecodeIntegers(reader, indexes, slice) &&
-		get_strings(reader, distinct, codec_all(count), flags);
+	result = ZbxhistDecodeIntegers(reader, indexes, n) &&
+		get_strings(reader, distinct, count, flags);
 	for (i = 0; result && i < n; i++)
 	{
 		if (indexes[i] < count)
@@ -302,19 +297,19 @@ get_string_dictionary(ByteReader *reader, PackedBytes *values, Slice slice,
 }
 
 /*
- * Takes strings that ZbxhistEncodeBytes added.  Their bytes are in the current
+ * Takes n strings that ZbxhistEncodeBytes added.  Their bytes are in the current
  * memory context.
  */
 bool
-ZbxhistDecodeBytes(ByteReader *reader, PackedBytes *values, Slice slice)
+ZbxhistDecodeBytes(ByteReader *reader, PackedBytes *values, int n)
 {
 	uint8		flags;
 
-	if (slice.n == 0)
+	if (n == 0)
 		return true;
 	if (!codec_get_byte(reader, &flags) || (flags & ~BYTES_ALL) != 0)
 		return false;
 	if ((flags & BYTES_DICTIONARY) != 0)
-		return get_string_dictionary(reader, values, slice, flags);
-	return get_strings(reader, values, slice, flags);
+		return get_string_dictionary(reader, values, n, flags);
+	return get_strings(reader, values, n, flags);
 }

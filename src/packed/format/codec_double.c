@@ -268,11 +268,10 @@ ZbxhistEncodeDoubles(ByteBuffer *buffer, const double *values, int n)
 
 /* Takes the corrections and applies them. */
 static bool
-get_corrections(ByteReader *reader, double *values, Slice slice)
+get_corrections(ByteReader *reader, double *values, int n)
 {
-	int			n = codec_count(slice);
 	uint64	   *corrections = palloc((size_t) n * sizeof(uint64));
-	bool		result = ZbxhistDecodeIntegers(reader, corrections, slice);
+	bool		result = ZbxhistDecodeIntegers(reader, corrections, n);
 	int			i;
 
 	for (i = 0; result && i < n; i++)
@@ -316,19 +315,18 @@ restore_signs(double *values, int n)
 	}
 }
 
-/* Takes values that ZbxhistEncodeDoubles added. */
+/* Takes n values that ZbxhistEncodeDoubles added. */
 bool
-ZbxhistDecodeDoubles(ByteReader *reader, double *values, Slice slice)
+ZbxhistDecodeDoubles(ByteReader *reader, double *values, int n)
 {
-	int			n = codec_count(slice);
 	uint8		flags;
 
-	if (slice.n == 0)
+	if (n == 0)
 		return true;
 	if (!codec_get_byte(reader, &flags))
 		return false;
 	/* integers first, then in their places what they stand for */
-	if (!ZbxhistDecodeIntegers(reader, (uint64 *) values, slice))
+	if (!ZbxhistDecodeIntegers(reader, (uint64 *) values, n))
 		return false;
 	if (flags == DOUBLES_BITS)
 	{
@@ -339,5 +337,5 @@ ZbxhistDecodeDoubles(ByteReader *reader, double *values, Slice slice)
 		return false;
 	unscale_values(values, n, flags & DOUBLES_DECIMALS);
 	return (flags & DOUBLES_CORRECTED) == 0 ||
-		get_corrections(reader, values, slice);
+		get_corrections(reader, values, n);
 }

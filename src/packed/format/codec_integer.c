@@ -28,7 +28,6 @@
  */
 #include "postgres.h"
 
-#include "binary_search.h"
 #include "packed/format/codec.h"
 
 #define STREAM_DIFFERENCES 0x01
@@ -251,53 +250,24 @@ put_frame(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
 
 /* --------------------------------------------------------- frames, reading */
 
-/*
- * Finds which exceptions are those of the values that are wanted; positions
- * are sorted.
- */
-static Slice
-find_exceptions(const ByteReader *positions, Slice slice, int count)
-{
-	Slice		found = codec_all(count);
-	int			width = codec_width(slice.n - 1);
-
-	if (((size_t) count * width + 7) / 8 > codec_left(positions) ||
-		width == 0)
-		return found;
-	if (slice.from > 0)
-		find_first(found.from, count,
-				   ZbxhistUnpackOne(positions->next, positions->end, width,
-									found.from) >= slice.from);
-	if (slice.to < slice.n)
-		find_first(found.to, count,
-				   ZbxhistUnpackOne(positions->next, positions->end, width,
-									found.to) >= slice.to);
-	/* nothing promises that of bytes that are damaged */
-	found.to = Max(found.from, found.to);
-	return found;
-}
-
 /* Takes exceptions and adds their higher bits to the values. */
 static bool
-patch(ByteReader *reader, uint64 *values, Slice slice, const Frame *frame)
+patch(ByteReader *reader, uint64 *values, int n, const Frame *frame)
 {
-	Slice		which = find_exceptions(reader, slice, frame->nexceptions);
-	int			n = codec_count(which);
-	uint64	   *positions = palloc((2 * n + 1) * sizeof(uint64));
-	uint64	   *highs = positions + n;
+	int			count = frame->nexceptions;
+	uint64	   *positions = palloc(2 * count * sizeof(uint64));
+	uint64	   *highs = positions + count;
 	bool		result;
 	int			i;
 
-	result = ZbxhistUnpackBits(reader, positions, which,
-							   codec_width(slice.n - 1)) &&
-		ZbxhistUnpackBits(reader, highs, which, frame->exception_width);
-	for (i = 0; result && i < n; i++)
+	result = ZbxhistUnpackBits(reader, positions, count, codec_width(n - 1)) &&
+		ZbxhistUnpackBits(reader, highs, count, frame->exception_width);
+	for (i = 0; result && i < count; i++)
 	{
-		if (positions[i] < slice.from || positions[i] >= slice.to ||
-			(i > 0 && positions[i] <= positions[i - 1]))
+		if (positions[i] >= n || (i > 0 && positions[i] <= positions[i - 1]))
 			result = false;
 		else
-			values[positions[i] - slice.from] |= highs[i] << frame->width;
+			values[positions[i]] |= highs[i] << frame->width;
 	}
 	pfree(positions);
 	return result;
@@ -335,22 +305,22 @@ add_base(uint64 *values, int n, const Frame *frame)
 }
 
 /*
- * Takes values that put_frame added; of the frame, width and is_centred
+ * Takes n values that put_frame added; of the frame, width and is_centred
  * must be there.
  */
 static bool
-get_frame(ByteReader *reader, uint64 *values, Slice slice,
+get_frame(ByteReader *reader, uint64 *values, int n,
 		  bool has_exceptions, Frame *frame)
 {
 	if (!codec_get_signed(reader, &frame->base))
 		return false;
-	if (has_exceptions && !get_exceptions(reader, slice.n, frame))
+	if (has_exceptions && !get_exceptions(reader, n, frame))
 		return false;
-	if (!ZbxhistUnpackBits(reader, values, slice, frame->width))
+	if (!ZbxhistUnpackBits(reader, values, n, frame->width))
 		return false;
-	if (frame->nexceptions > 0 && !patch(reader, values, slice, frame))
+	if (frame->nexceptions > 0 && !patch(reader, values, n, frame))
 		return false;
-	add_base(values, codec_count(slice), frame);
+	add_base(values, n, frame);
 	return true;
 }
 
@@ -590,34 +560,26 @@ ZbxhistEncodeIntegers(ByteBuffer *buffer, const uint64 *values, int n)
 /* ---------------------------------------------------------------- reading */
 
 /*
- * Takes the frame of differences, and sums them up from the very first value on.
+ * Takes the frame of the differences of n values, and sums them up from the very first
+ * value on.
  */
 static bool
-get_differences(ByteReader *reader, uint64 *values, Slice slice, uint64 first,
+get_differences(ByteReader *reader, uint64 *values, int n, uint64 first,
 				bool has_exceptions, Frame *frame)
 {
-	uint64	   *sums = slice.from == 0 ? values :
-		palloc(slice.to * sizeof(uint64));
-	Slice		rest = {slice.n - 1, 0, Max(slice.to - 1, 0)};
-	bool		result;
 	int			i;
 
-	if (slice.to > 0)
-		sums[0] = first;
-	result = get_frame(reader, sums + 1, rest, has_exceptions, frame);
-	for (i = 1; result && i < slice.to; i++)
-		sums[i] = first += sums[i];
-	if (sums != values)
-	{
-		memcpy(values, sums + slice.from, codec_count(slice) * sizeof(uint64));
-		pfree(sums);
-	}
-	return result;
+	values[0] = first;
+	if (!get_frame(reader, values + 1, n - 1, has_exceptions, frame))
+		return false;
+	for (i = 1; i < n; i++)
+		values[i] = first += values[i];
+	return true;
 }
 
 /* Takes a stream that is not a dictionary. */
 static bool
-get_stream(ByteReader *reader, uint64 *values, Slice slice, uint8 flags)
+get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
 {
 	Frame		frame = {0};
 	bool		has_exceptions = (flags & STREAM_EXCEPTIONS) != 0;
@@ -630,7 +592,7 @@ get_stream(ByteReader *reader, uint64 *values, Slice slice, uint8 flags)
 	int			i;
 
 	if ((flags & ~STREAM_ALL) != 0 ||
-		(has_differences ? slice.n < 2 : is_from_zero))
+		(has_differences ? n < 2 : is_from_zero))
 		return false;
 	if ((flags & STREAM_FLAT) == 0 && !codec_get_byte(reader, &width))
 		return false;
@@ -646,22 +608,22 @@ get_stream(ByteReader *reader, uint64 *values, Slice slice, uint8 flags)
 		!codec_get_signed(reader, &first_scaled))
 		return false;
 	if (has_differences ?
-		!get_differences(reader, values, slice, first_scaled, has_exceptions,
+		!get_differences(reader, values, n, first_scaled, has_exceptions,
 						 &frame) :
-		!get_frame(reader, values, slice, has_exceptions, &frame))
+		!get_frame(reader, values, n, has_exceptions, &frame))
 		return false;
 	if ((flags & STREAM_SCALED) != 0)
-		for (i = 0; i < codec_count(slice); i++)
+		for (i = 0; i < n; i++)
 			values[i] = values[i] * scale + first;
 	return true;
 }
 
-static bool decode(ByteReader *reader, uint64 *values, Slice slice,
+static bool decode(ByteReader *reader, uint64 *values, int n,
 				   bool allow_dictionary);
 
 /* Takes a dictionary and puts its values in the places of the indexes. */
 static bool
-get_value_dictionary(ByteReader *reader, uint64 *values, Slice slice)
+get_value_dictionary(ByteReader *reader, uint64 *values, int n)
 {
 	uint64		distinct[MAX_DICTIONARY];
 	uint64		count;
@@ -669,10 +631,10 @@ get_value_dictionary(ByteReader *reader, uint64 *values, Slice slice)
 
 	if (!ZbxhistGetVarint(reader, &count) || count == 0 ||
 		count > MAX_DICTIONARY ||
-		!decode(reader, distinct, codec_all(count), false) ||
-		!decode(reader, values, slice, false))
+		!decode(reader, distinct, count, false) ||
+		!decode(reader, values, n, false))
 		return false;
-	for (i = 0; i < codec_count(slice); i++)
+	for (i = 0; i < n; i++)
 	{
 		if (values[i] >= count)
 			return false;
@@ -683,38 +645,22 @@ get_value_dictionary(ByteReader *reader, uint64 *values, Slice slice)
 
 /* Takes the stream. */
 static bool
-decode(ByteReader *reader, uint64 *values, Slice slice, bool allow_dictionary)
+decode(ByteReader *reader, uint64 *values, int n, bool allow_dictionary)
 {
 	uint8		flags;
 
-	if (slice.n == 0)
+	if (n == 0)
 		return true;
 	if (!codec_get_byte(reader, &flags))
 		return false;
 	if (flags != STREAM_DICTIONARY)
-		return get_stream(reader, values, slice, flags);
-	return allow_dictionary && get_value_dictionary(reader, values, slice);
+		return get_stream(reader, values, n, flags);
+	return allow_dictionary && get_value_dictionary(reader, values, n);
 }
 
-/* Takes values that ZbxhistEncodeIntegers added. */
+/* Takes n values that ZbxhistEncodeIntegers added. */
 bool
-ZbxhistDecodeIntegers(ByteReader *reader, uint64 *values, Slice slice)
+ZbxhistDecodeIntegers(ByteReader *reader, uint64 *values, int n)
 {
-	return decode(reader, values, slice, true);
-}
-
-/*
- * Returns the bits of a stream of n numbers, to the reader's end, that are
- * nothing but a bit each; or null.
- */
-const uint8 *
-ZbxhistIntegersAsBits(const ByteReader *reader, int n)
-{
-	/* no flags, the width, the base */
-	static const uint8 header[] = {0, 1, 0};
-
-	if (codec_left(reader) != sizeof(header) + ((size_t) n + 7) / 8 ||
-		memcmp(reader->next, header, sizeof(header)) != 0)
-		return NULL;
-	return reader->next + sizeof(header);
+	return decode(reader, values, n, true);
 }

@@ -3,7 +3,8 @@
  * segment_columns.c
  *	  Rows of a segment as bytes, column by column.
  *
- * segment_format.h shows the bytes.
+ * segment_format.h shows the bytes.  Values of rows in which a column is null are left
+ * out; they come back as zeros.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,6 +34,92 @@ ZbxhistSegmentChecksum(const uint8 *data, size_t length)
 
 /* ---------------------------------------------------------------- writing */
 
+/* A column's values from a row on. */
+static const void *
+values_from(const PackedColumn *column, int from)
+{
+	return (const char *) column->values +
+		from * packed_value_size(column->kind);
+}
+
+/* Adds an array of values of a kind. */
+static void
+put_values(ByteBuffer *buffer, PackedKind kind, const void *values, int n)
+{
+	if (kind == PACKED_BYTES)
+		ZbxhistEncodeBytes(buffer, values, n);
+	else if (kind == PACKED_DOUBLE)
+		ZbxhistEncodeDoubles(buffer, values, n);
+	else
+		ZbxhistEncodeIntegers(buffer, values, n);
+}
+
+/* Counts the nulls among some values. */
+static int
+count_nulls(const bool *nulls, int n)
+{
+	int			count = 0;
+	int			i;
+
+	if (nulls != NULL)
+		for (i = 0; i < n; i++)
+			count += nulls[i];
+	return count;
+}
+
+/* Adds a stream that says of each row whether its value is null, with its length. */
+static void
+put_nulls(ByteBuffer *buffer, const bool *nulls, int n)
+{
+	uint64	   *numbers = palloc(n * sizeof(uint64));
+	ByteBuffer	stream;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		numbers[i] = nulls[i];
+	ZbxhistInitBuffer(&stream, 64);
+	ZbxhistEncodeIntegers(&stream, numbers, n);
+	ZbxhistPutVarint(buffer, stream.length);
+	ZbxhistPutBytes(buffer, stream.data, stream.length);
+	pfree(stream.data);
+	pfree(numbers);
+}
+
+/* Adds the values that are not null. */
+static void
+put_others(ByteBuffer *buffer, PackedKind kind, const char *values,
+		   const bool *nulls, int n)
+{
+	size_t		size = packed_value_size(kind);
+	char	   *others = palloc(n * size);
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (!nulls[i])
+			memcpy(others + count++ * size, values + i * size, size);
+	}
+	put_values(buffer, kind, others, count);
+	pfree(others);
+}
+
+/* Adds a column: values, some of which may be null, and its byte of flags. */
+static void
+put_column(ByteBuffer *buffer, PackedKind kind, uint8 flags,
+		   const void *values, const bool *nulls, int n)
+{
+	if (count_nulls(nulls, n) == 0)
+	{
+		codec_put_byte(buffer, kind | flags);
+		put_values(buffer, kind, values, n);
+		return;
+	}
+	codec_put_byte(buffer, kind | flags | COLUMN_NULLS);
+	put_nulls(buffer, nulls, n);
+	put_others(buffer, kind, values, nulls, n);
+}
+
 /*
  * Adds a column: rows from `from` on.  stats are those of the column, or null
  * if it has none.
@@ -48,15 +135,13 @@ put_segment_column(ByteBuffer *buffer, const PackedColumn *column, int from,
 
 	if (stats == NULL || !has_smallest(stats, column->kind))
 	{
-		ZbxhistPutColumn(buffer, column->kind, 0,
-						 ZbxhistColumnValues(column, from), nulls, n);
+		put_column(buffer, column->kind, 0, values_from(column, from), nulls, n);
 		return;
 	}
 	distances = palloc(n * sizeof(uint64));
 	for (i = 0; i < n; i++)
 		distances[i] = column->unsigneds[from + i] - stats->min_unsigned;
-	ZbxhistPutColumn(buffer, column->kind, COLUMN_FROM_MIN, distances, nulls,
-					 n);
+	put_column(buffer, column->kind, COLUMN_FROM_MIN, distances, nulls, n);
 	pfree(distances);
 }
 
@@ -112,6 +197,114 @@ ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows, int from, int n,
 
 /* ---------------------------------------------------------------- reading */
 
+/*
+ * Takes the bytes of the next column, whose length, unless it is the last one, comes
+ * next in lengths.
+ */
+static bool
+next_column(ByteReader *lengths, ByteReader *columns, bool is_last,
+			ByteReader *column)
+{
+	uint64		length = codec_left(columns);
+
+	if (!is_last && (!ZbxhistGetVarint(lengths, &length) ||
+					 length > codec_left(columns)))
+		return false;
+	column->next = columns->next;
+	column->end = columns->next += length;
+	return true;
+}
+
+/* Takes values of a kind into an array. */
+static bool
+get_values(ByteReader *reader, PackedKind kind, void *values, int n)
+{
+	if (kind == PACKED_BYTES)
+		return ZbxhistDecodeBytes(reader, values, n);
+	if (kind == PACKED_DOUBLE)
+		return ZbxhistDecodeDoubles(reader, values, n);
+	return ZbxhistDecodeIntegers(reader, values, n);
+}
+
+/*
+ * Takes what put_nulls() has added, and says how many values are null; returns NULL if
+ * it is not that.
+ */
+static bool *
+get_nulls(ByteReader *reader, int n, int *count)
+{
+	uint64	   *numbers = palloc(n * sizeof(uint64));
+	bool	   *nulls = palloc(n * sizeof(bool));
+	uint64		all = 0;
+	ByteReader	stream;
+	bool		result;
+	int			i;
+
+	*count = 0;
+	result = codec_get_part(reader, &stream) &&
+		ZbxhistDecodeIntegers(&stream, numbers, n) && codec_left(&stream) == 0;
+	for (i = 0; result && i < n; i++)
+	{
+		all |= numbers[i];
+		nulls[i] = numbers[i] != 0;
+		*count += nulls[i];
+	}
+	pfree(numbers);
+	return result && all <= 1 ? nulls : NULL;
+}
+
+/* Moves the values that are not null to their rows, the last one first. */
+static void
+spread(char *values, size_t size, const bool *nulls, int n, int count)
+{
+	int			i;
+
+	for (i = n - 1; i >= 0; i--)
+	{
+		if (nulls[i])
+			memset(values + i * size, 0, size);
+		else if (--count != i)
+			memcpy(values + i * size, values + count * size, size);
+	}
+}
+
+/* Adds what all numbers have been written less. */
+static void
+add_smallest(uint64 *values, int n, uint64 smallest)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		values[i] += smallest;
+}
+
+/*
+ * Takes n rows of a column, whose byte of flags has been read, to the end of the
+ * bytes, into arrays in the current memory context.  smallest is what all
+ * numbers are less.  The column's kind is set.
+ */
+static bool
+get_column(ByteReader *reader, PackedColumn *column, uint8 flags, int n,
+		   uint64 smallest)
+{
+	size_t		size = packed_value_size(column->kind);
+	int			nnulls = 0;
+	void	   *values;
+
+	if ((flags & COLUMN_NULLS) != 0 &&
+		(column->nulls = get_nulls(reader, n, &nnulls)) == NULL)
+		return false;
+	values = column->values = palloc(n * size);
+	if (!get_values(reader, column->kind, values, n - nnulls) ||
+		codec_left(reader) != 0)
+		return false;
+	if (smallest != 0)
+		add_smallest(values, n - nnulls, smallest);
+	if (nnulls > 0)
+		spread(values, size, column->nulls, n, n - nnulls);
+	return true;
+}
+
 /* Takes a column of the segment's rows, to the end of the bytes. */
 static bool
 get_segment_column(ByteReader *bytes, PackedColumn *column,
@@ -122,7 +315,10 @@ get_segment_column(ByteReader *bytes, PackedColumn *column,
 	uint8		flags;
 	SegmentStats stats;
 
-	if (!ZbxhistGetColumnFlags(bytes, column, &flags, COLUMN_ALL))
+	if (!codec_get_byte(bytes, &flags) || (flags & ~COLUMN_ALL) != 0)
+		return false;
+	column->kind = flags & COLUMN_KIND;
+	if (column->kind < PACKED_INT || column->kind > PACKED_BYTES)
 		return false;
 	if ((flags & COLUMN_SHARED) != 0)
 	{
@@ -139,9 +335,8 @@ get_segment_column(ByteReader *bytes, PackedColumn *column,
 			return false;
 		smallest = stats.min_unsigned;
 	}
-	return ZbxhistGetColumn(bytes, column, flags,
-							codec_all(reader->segments[segment].nrows),
-							smallest);
+	return get_column(bytes, column, flags, reader->segments[segment].nrows,
+					  smallest);
 }
 
 /* Makes clocks of the seconds since the first one; they must be sorted. */
@@ -182,7 +377,7 @@ get_segment_clocks(ByteReader *bytes, PackedColumn *column,
 	}
 	column->ints = palloc(info->nrows * sizeof(int64));
 	return ZbxhistDecodeIntegers(bytes, (uint64 *) column->ints,
-								 codec_all(info->nrows)) &&
+								 info->nrows) &&
 		codec_left(bytes) == 0 && restore_clocks(column->ints, info);
 }
 
@@ -206,7 +401,7 @@ ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader, int segment,
 		PackedColumn *column = &rows->columns[i];
 		ByteReader	part;
 
-		if (!ZbxhistNextColumn(&lengths, bytes, i == rows->ncolumns - 1, &part))
+		if (!next_column(&lengths, bytes, i == rows->ncolumns - 1, &part))
 			return false;
 		if (i == 0)
 			times.clocks = part;

@@ -240,7 +240,7 @@ get_distances(const NumberReader *column, int n)
 	uint64	   *distances = palloc0(sizeof(uint64) * (n + 1));
 
 	if (column->width > 0)
-		(void) ZbxhistUnpackBits(&bytes, distances, codec_all(n),
+		(void) ZbxhistUnpackBits(&bytes, distances, n,
 								 column->width);
 	return distances;
 }

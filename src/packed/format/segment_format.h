@@ -45,16 +45,14 @@
 #include "port/pg_crc32c.h"
 
 #include "packed/format/codec.h"
-#include "packed/format/column_values.h"
 #include "packed/format/segment.h"
 
 #define GROUP_MAGIC_0 'z'
 #define GROUP_MAGIC_1 'h'
-#define GROUP_VERSION 3
-#define GROUP_VERSION_OLDEST 2	/* that is read: nothing in it is different */
+#define GROUP_VERSION 1
 #define GROUP_VALUES 0			/* the kind */
 #define GROUP_TIMES 1
-#define GROUP_ARCHIVED 3		/* bytes that are elsewhere, see below */
+#define GROUP_ARCHIVED 2		/* bytes that are elsewhere, see below */
 #define GROUP_CRC_OFFSET 4
 #define GROUP_FIXED_LENGTH 8	/* up to the varints */
 
@@ -66,7 +64,11 @@
 #define ARCHIVED_LENGTH_OFFSET 32	/* of the group (4) */
 #define ARCHIVED_LENGTH 36		/* up to the group's directory */
 
-/* bits that a column of a segment may have */
+/* a column of a segment begins with a byte of these */
+#define COLUMN_KIND 0x07		/* PackedKind */
+#define COLUMN_NULLS 0x08
+#define COLUMN_FROM_MIN 0x10	/* less the smallest of the statistics */
+#define COLUMN_SHARED 0x20		/* as the clocks are */
 #define COLUMN_ALL 0x3F
 
 /* no stream of integers begins with it */
@@ -112,18 +114,18 @@ typedef struct TimesReader
 	int64	   *rows[TIMES_COLUMNS];	/* palloc'd; null: not read yet */
 } TimesReader;
 
-/* Begins the bytes of a group or run, but for their checksum. */
+/* Begins the bytes of a group, but for their checksum. */
 static inline void
-group_put_head(uint8 *data, uint8 version, uint8 kind)
+group_put_head(uint8 *data, uint8 kind)
 {
 	memset(data, 0, GROUP_FIXED_LENGTH);
 	data[0] = GROUP_MAGIC_0;
 	data[1] = GROUP_MAGIC_1;
-	data[2] = version;
+	data[2] = GROUP_VERSION;
 	data[3] = kind;
 }
 
-/* Do bytes begin as those of a group or run do, whatever version and kind? */
+/* Do bytes begin as those of a group do, whatever version and kind? */
 static inline bool
 group_has_head(const uint8 *data, size_t length)
 {

@@ -35,7 +35,7 @@ static bool
 is_group(const uint8 *data, size_t length, uint8 kind)
 {
 	return group_has_head(data, length) && data[3] == kind &&
-		data[2] >= GROUP_VERSION_OLDEST && data[2] <= GROUP_VERSION;
+		data[2] == GROUP_VERSION;
 }
 
 /* Takes the numbers before the directory, and the directory's bytes. */

@@ -80,7 +80,7 @@ get_places(ByteReader *bytes, int n, int count, int **places)
 		return false;
 	flags = palloc(count * sizeof(uint64));
 	*places = palloc(n * sizeof(int));
-	if (!ZbxhistUnpackBits(bytes, flags, codec_all(count), 1))
+	if (!ZbxhistUnpackBits(bytes, flags, count, 1))
 		return false;
 	for (i = 0; i < count; i++)
 	{

@@ -177,6 +177,24 @@ round_up(const SegmentRows *rows, int from, int n)
 	return n;
 }
 
+/* The bytes of a row's strings. */
+static size_t
+string_bytes(const SegmentRows *rows, int row)
+{
+	size_t		total = 0;
+	int			i;
+
+	for (i = 1; i < rows->ncolumns; i++)
+	{
+		const PackedColumn *column = &rows->columns[i];
+
+		if (column->kind == PACKED_BYTES &&
+			(column->nulls == NULL || !column->nulls[row]))
+			total += column->bytes[row].len;
+	}
+	return total;
+}
+
 /* Is any of the columns one of strings? */
 static bool
 has_strings(const SegmentRows *rows)
@@ -205,12 +223,12 @@ count_allowed(const SegmentRows *rows, int from, int first)
 	if (!has_strings(rows))
 		return Max(first, round_down(rows, from, limit));
 	for (n = 0; n < first; n++)
-		total += ZbxhistStringBytes(rows->columns, rows->ncolumns, from + n);
+		total += string_bytes(rows, from + n);
 	if (total > CODEC_MAX_BYTES)
 		return 0;
 	while (n < limit)
 	{
-		total += ZbxhistStringBytes(rows->columns, rows->ncolumns, from + n);
+		total += string_bytes(rows, from + n);
 		if (total > SOFT_MAX_BYTES)
 			break;
 		n++;
@@ -361,8 +379,7 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 
 	Assert(writer->directory.nsegments > 0);
 	ZbxhistInitBuffer(&group, ZbxhistGroupSize(writer));
-	group_put_head(ZbxhistExtendBuffer(&group, GROUP_FIXED_LENGTH),
-				   GROUP_VERSION, writer->kind);
+	group_put_head(ZbxhistExtendBuffer(&group, GROUP_FIXED_LENGTH), writer->kind);
 	ZbxhistPutVarint(&group, writer->ncolumns);
 	ZbxhistPutVarint(&group, writer->directory.nsegments);
 	ZbxhistPutVarint(&group, ZbxhistDirectoryLength(&writer->directory));
