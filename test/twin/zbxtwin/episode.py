@@ -1,0 +1,318 @@
+"""An episode: some hundred statements on new databases, each held against the twin."""
+
+from collections import Counter
+
+from .changes import Changer, Session
+from .compare import difference
+from .selects import Maker
+from .server import MANAGED, PLAIN
+from .statement import Statement, statement_of
+from .tables import TABLES, Dice
+from .upkeep import Columns, Upkeep
+from .wire import Connection, pump
+
+# of steps of maintenance beside open transactions, and what their settings make of these
+UPKEEP_ERRORS = (
+    "55P03",
+    "55006",
+    "55000",
+    "42P01",
+    "0A000",
+    "57014",
+    "40P01",
+    "42P17",
+    "22023",
+    "42P07",
+    "40001",
+)
+NODE = "Custom Scan ("
+
+
+class Different(Exception):
+    """A statement's answers differ."""
+
+    def __init__(self, statement, what, answers):
+        super().__init__(what)
+        self.statement, self.what, self.answers = statement, what, answers
+
+
+class Pair:
+    """The two sides of a session, and the one that maintains the managed one."""
+
+    def __init__(self, server):
+        self.server = server
+        self.plain = Connection(*server.address, PLAIN)
+        self.managed = Connection(*server.address, MANAGED)
+        self.admin = Connection(*server.address, MANAGED)
+        self.managed.execute("LOAD 'zbxhist'")
+        for setting in (
+            "client_min_messages = error",
+            "zbxhist.maintenance_lock_timeout = '20ms'",
+            "statement_timeout = '20s'",
+            "lock_timeout = '100ms'",
+        ):
+            self.admin.execute(f"SET {setting}")
+        for side in (self.plain, self.managed):
+            side.execute("SET statement_timeout = '30s'")
+        self.is_disturbed = self.is_repeatable = False
+        self.seen = Counter()
+
+    def close(self):
+        """Disconnects."""
+        for connection in (self.plain, self.managed, self.admin):
+            connection.close()
+
+    def both(self, statements):
+        """Sends statements to both sides and compares their answers."""
+        for statement in statements:
+            statement.send(self.plain, False)
+            statement.send(self.managed, True)
+        pump([self.plain, self.managed])
+        for statement, plain, managed in zip(statements, self.plain.take(), self.managed.take()):
+            self.seen[statement.kind] += 1
+            if plain.error:
+                self.seen[plain.error] += 1
+            what = difference(
+                statement,
+                plain,
+                managed,
+                lambda s=statement: self.plain.execute(*s.unlimited),
+            )
+            if what:
+                raise Different(statement, what, (plain, managed))
+
+    def execute(self, statement):
+        """One statement, and what becomes of one that only the managed side may refuse."""
+        allowed = set(statement.allowed)
+        if self.is_disturbed and self.is_repeatable:
+            allowed.add("40001")
+        if not allowed:
+            self.both([statement])
+        elif self.plain.status == "E":
+            self.both([statement])
+        else:
+            is_idle = self.plain.status == "I"
+            self.both([Statement("BEGIN" if is_idle else "SAVEPOINT guard", "guard")])
+            end = "COMMIT" if is_idle else "RELEASE guard"
+            try:
+                self.both([statement])
+            except Different as found:
+                if found.answers[1].error not in allowed:
+                    raise
+                self.seen[f"allowed {found.answers[1].error} of {statement.kind}"] += 1
+                end = "ROLLBACK" if is_idle else "ROLLBACK TO guard"
+            if self.plain.status == "E":
+                end = "ROLLBACK" if is_idle else "ROLLBACK TO guard"
+            self.both([Statement(end, "guard")])
+        text = statement.text
+        if text.startswith("BEGIN"):
+            self.is_disturbed, self.is_repeatable = (
+                False,
+                "READ COMMITTED" not in text and "ISOLATION" in text,
+            )
+
+    def maintain(self, managed, plain=None):
+        """A step of maintenance; what must not happen is a difference."""
+        answer = self.admin.execute(managed)
+        self.seen[f"upkeep {managed.split('(')[0].split('.')[-1]} {answer.error or 'done'}"] += 1
+        if answer.error and answer.error not in UPKEEP_ERRORS:
+            raise Different(Statement(managed, "upkeep"), "maintenance failed", (answer, answer))
+        if "verify(" in managed and not answer.error and answer.texts() != [["0"]]:
+            raise Different(
+                Statement(managed, "upkeep"), "verify found something", (answer, answer)
+            )
+        self.is_disturbed = True
+        if plain and not answer.error:
+            answer = self.plain.execute(plain)
+            if answer.error:
+                raise Different(
+                    Statement(plain, "upkeep"), "the plain side failed", (answer, answer)
+                )
+
+    def play(self, entry):
+        """An entry of an episode's list once more."""
+        if entry[0] == "upkeep":
+            self.maintain(*entry[1:])
+        else:
+            self.execute(entry[1])
+
+    def compare_tables(self):
+        """The contents, outside of a transaction."""
+        self.both([Statement(f"SELECT * FROM {name}", "contents") for name in TABLES])
+        for name in TABLES:
+            self.maintain(f"SELECT count(*) FROM zbxhist.verify('{name}')")
+
+
+class Episode:
+    """Statements by a seed and a number."""
+
+    def __init__(self, server, seed, number, length, without=None):
+        self.dice = Dice(seed, number)
+        self.without = without
+        self.length, self.count = length, 0
+        self.list = []
+        server.renew()
+        self.pair = Pair(server)
+        self.waiting = []
+        # an episode is about some of the tables
+        names = self.dice.some(list(TABLES), 2)
+        self.tables = {name: TABLES[name].copy() for name in names}
+        self.maker = Maker(self.dice, self.tables)
+        self.changer = Changer(self.dice, self.tables, self.maker)
+        self.session = Session(self.dice)
+        self.upkeep = Upkeep(self.dice, self.tables)
+        self.columns = Columns(self.dice, self.tables)
+
+    def add(self, statement):
+        """One more for both sides; those that need not be waited for go together."""
+        if self.without and self.without.search(str(statement)):
+            return
+        self.list.append(("both", statement))
+        self.count += 1
+        pair = self.pair
+        if (
+            statement.allowed
+            or statement.kind in ("control", "alter")
+            or pair.is_disturbed
+            and pair.is_repeatable
+        ):
+            self.flush()
+            pair.execute(statement)
+            return
+        self.waiting.append(statement)
+        # what LIMIT has left out is asked for at once
+        if len(self.waiting) >= 10 or statement.unlimited[0]:
+            self.flush()
+
+    def flush(self):
+        """Sends those that wait."""
+        waiting, self.waiting = self.waiting, []
+        if waiting:
+            self.pair.both(waiting)
+
+    def disturb(self):
+        """Maintenance."""
+        self.flush()
+        step = self.upkeep.make(self.pair.plain.status == "I")
+        self.list.append(("upkeep", *step))
+        self.pair.maintain(*step)
+
+    def alter(self):
+        """A column more or less; outside of transactions, for the known tables follow."""
+        self.flush()
+        if self.pair.plain.status != "I":
+            return
+        statement, _, follow = self.columns.make()
+        before = self.pair.seen.total()
+        self.add(statement)
+        if self.pair.seen.total() == before + 1:
+            follow()
+
+    def prepared(self):
+        """A prepared statement, by new or the same parameters."""
+        pool, dice = self.session.prepared, self.dice
+        if len(pool) < 5 or dice.chance(10):
+            statement = self.maker.make(is_prepared=True)
+            if statement.select is None or not statement.parameters or statement.unlimited[0]:
+                return
+            self.session.number += 1
+            statement.name = f"p{self.session.number}"
+            pool.append(statement)
+            del pool[:-5]
+        else:
+            known = dice.pick(pool)
+            statement = statement_of(known.select, [self.other(p) for p in known.given], known.name)
+            statement.is_known = True
+        self.add(statement)
+
+    def other(self, parameter):
+        """Another value of a parameter's kind."""
+        if self.dice.chance(30) or not parameter.isdigit():
+            return parameter
+        number = int(parameter)
+        if number < 100:
+            return str(self.dice.between(0, 8))
+        return str(max(0, number + self.dice.pick([-86400, -3600, -1, 1, 60, 86400])))
+
+    def cursor(self):
+        """A cursor."""
+        self.flush()
+        if self.pair.plain.status != "T":
+            self.session.cursors = []
+            return
+        select = None
+        while select is None:
+            statement = self.maker.make()
+            select = statement.select
+            if (
+                select is None
+                or statement.parameters
+                or statement.is_rough
+                or select.locking
+                or select.distinct.startswith("DISTINCT ON")
+            ):
+                select = None
+            elif any(t.kind == "all" for t in select.targets):
+                select = None
+        if not select.is_total:
+            select.order_totally()
+        self.add(self.session.cursor(select))
+
+    def explain(self, statement):
+        """Which of our nodes a plan has."""
+        self.flush()
+        if self.pair.managed.status != "I" or statement.parameters is not None:
+            return
+        answer = self.pair.managed.execute(
+            "EXPLAIN (COSTS OFF) " + (statement.managed or statement.text)
+        )
+        for line in answer.texts():
+            if line[0] and NODE in line[0]:
+                self.pair.seen["plan " + line[0].split(NODE)[1].split(")")[0]] += 1
+            elif line[0] and "Foreign Scan" in line[0]:
+                self.pair.seen["plan Foreign Scan"] += 1
+
+    def select(self):
+        """A statement that reads."""
+        statement = self.maker.make()
+        self.add(statement)
+        if self.dice.chance(4):
+            self.explain(statement)
+
+    def change(self):
+        """A statement that writes."""
+        statement = self.changer.make()
+        self.add(statement)
+        if self.dice.chance(4):
+            self.explain(statement)
+
+    def control(self):
+        """A transaction's beginning or end."""
+        self.flush()
+        self.add(self.session.control(self.pair.plain.status))
+
+    def end_failed(self):
+        """A transaction that failed is not gone on with for long."""
+        if self.pair.plain.status == "E" and self.dice.chance(70):
+            self.control()
+
+    def run(self):
+        """All of it."""
+        steps = [
+            (60, self.select),
+            (16, self.change),
+            (5, self.control),
+            (7, self.disturb),
+            (6, self.prepared),
+            (4, self.cursor),
+            (2, lambda: self.add(self.session.setting())),
+            (0.4, self.alter),
+        ]
+        while self.count < self.length:
+            self.dice.weighted(steps)()
+            self.end_failed()
+        self.flush()
+        if self.pair.plain.status != "I":
+            self.add(Statement("ROLLBACK", "control"))
+        self.list.append(("contents",))
+        self.pair.compare_tables()

@@ -1,0 +1,94 @@
+"""The command line, and what is said at the end."""
+
+import argparse
+import random
+import re
+import time
+from collections import Counter
+
+from .episode import Different, Episode
+from .reduce import reduced
+from .server import Server, any_server
+
+
+def parse():
+    """The arguments."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--statements", type=int, default=20000)
+    parser.add_argument("--seconds", type=float, default=None)
+    parser.add_argument("--length", type=int, default=400, help="statements of an episode")
+    parser.add_argument("--episode", type=int, default=None, help="this one only")
+    parser.add_argument("--reduce", type=float, default=60, help="seconds to reduce a difference")
+    parser.add_argument("--without", type=re.compile, help="pattern of statements to leave out")
+    parser.add_argument("--most", type=int, default=10, help="differences after which to stop")
+    return parser.parse_args()
+
+
+def report(number, seed, entries, found, is_repeated):
+    """A difference in words."""
+    print(
+        f"\nseed {seed}, episode {number}: {found.what}"
+        + ("" if is_repeated else " (not repeatable)")
+    )
+    for entry in entries:
+        if entry[0] == "upkeep":
+            print("  maintenance:", "; plain: ".join(filter(None, entry[1:])))
+        elif entry[0] == "both":
+            print("  ", entry[1])
+    if entries[-1] == ("contents",):
+        print("  ", found.statement)
+    print("plain: ", found.answers[0].describe())
+    print("managed: ", found.answers[1].describe(), flush=True)
+
+
+def run(server, arguments, seed):
+    """Episode after episode; returns the differences."""
+    began, seen, differences = time.time(), Counter(), 0
+    done, number = 0, arguments.episode or 0
+    while done < arguments.statements and differences < arguments.most:
+        if arguments.seconds and time.time() - began > arguments.seconds:
+            break
+        episode = Episode(
+            server,
+            seed,
+            number,
+            min(arguments.length, arguments.statements - done),
+            arguments.without,
+        )
+        try:
+            episode.run()
+        except Different as found:
+            differences += 1
+            entries = cut(episode.list, found)
+            episode.pair.close()
+            report(number, seed, *reduced(server, entries, found, arguments.reduce))
+        done += episode.count
+        seen += episode.pair.seen
+        episode.pair.close()
+        number += 1
+        if arguments.episode is not None:
+            break
+    for what, times in sorted(seen.items()):
+        print(f"{what}: {times}")
+    print(f"{done} statements in {time.time() - began:.0f} s, {differences} differences")
+    return differences
+
+
+def cut(entries, found):
+    """The list up to the statement that differs."""
+    for place in range(len(entries) - 1, -1, -1):
+        if entries[place][0] == "both" and entries[place][1] is found.statement:
+            return entries[: place + 1]
+    return entries
+
+
+def main():
+    """The program."""
+    arguments = parse()
+    seed = (
+        arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(10**9)
+    )
+    print(f"seed {seed}", flush=True)
+    with any_server() as address:
+        return 1 if run(Server(address, seed), arguments, seed) else 0

@@ -1,0 +1,103 @@
+"""What happens to the managed tables meanwhile, and the same to the plain ones where rows go."""
+
+from .statement import Statement
+from .tables import DAYS, HOUR, date
+
+
+class Upkeep:
+    """Makes steps: (text for the managed side, text for the plain one or none)."""
+
+    def __init__(self, dice, tables):
+        self.dice, self.tables = dice, tables
+
+    def make(self, is_idle):
+        """A step; while a transaction is open, only what does not wait for it."""
+        dice = self.dice
+        table = dice.pick(list(self.tables))
+        day = dice.pick(DAYS)
+        when = f"'{table}', '{date(day)}'"
+        hour = day + dice.pick([0, 1, 5, 23]) * HOUR
+        calm = [
+            (6, (f"CALL zbxhist.run_maintenance('{table}')", None)),
+            (5, (f"CALL zbxhist.repack({when})", None)),
+            (5, (f"CALL zbxhist.compact({when})", None)),
+            (5, (f"CALL zbxhist.pack({when})", None)),
+            # it waits for transactions
+            (4 if is_idle else 0.2, (f"CALL zbxhist.unpack({when})", None)),
+            (3, (f"SELECT zbxhist.create_partition({when})", None)),
+            (2, (f"SELECT zbxhist_internal.create_range('{table}', {hour}, {hour + HOUR})", None)),
+            (2, (f"SELECT count(*) FROM zbxhist.verify('{table}')", None)),
+            (1, (f"ANALYZE {table}", f"ANALYZE {table}" if is_idle else None)),
+            (1, (f"VACUUM {table}", None)),
+            (
+                1,
+                (
+                    f"SELECT zbxhist.alter_parent('{table}', {dice.pick(['never_pack => true', chr(112) + 'ack_after => ' + chr(39) + '1 hour' + chr(39)])})",
+                    None,
+                ),
+            ),
+        ]
+        if is_idle:
+            calm.append(
+                (
+                    2,
+                    (
+                        f"CALL zbxhist.drop_day({when}, accept_deletion => true)",
+                        f"DELETE FROM {table} WHERE clock >= {day} AND clock < {day + 24 * HOUR}",
+                    ),
+                )
+            )
+        return dice.weighted(calm)
+
+
+class Columns:
+    """ALTER TABLE of columns; the tables as they are known to the generator follow."""
+
+    def __init__(self, dice, tables):
+        self.dice, self.tables = dice, tables
+        self.number = 0
+
+    def make(self):
+        """A statement and what makes the known tables follow it."""
+        dice = self.dice
+        table = dice.pick(list(self.tables.values()))
+        own = [c for c in table.columns if c.startswith("x")]
+        self.number += 1
+        choice = dice.below(3 if own else 1)
+        if choice == 0:
+            kind, sql = dice.pick(
+                [
+                    ("i4", "integer"),
+                    ("i4", "integer DEFAULT 7"),
+                    ("f8", "float8 NOT NULL DEFAULT 0.5"),
+                    ("txt", "text DEFAULT 'new'"),
+                    ("num", "numeric(20)"),
+                ]
+            )
+            name = f"x{self.number}"
+
+            def follow():
+                table.columns[name] = kind
+
+            return (
+                Statement(f"ALTER TABLE {table.name} ADD COLUMN {name} {sql}", "alter"),
+                table,
+                follow,
+            )
+        name = dice.pick(own)
+        if choice == 1:
+
+            def follow():
+                table.columns.pop(name)
+
+            return Statement(f"ALTER TABLE {table.name} DROP COLUMN {name}", "alter"), table, follow
+        new = f"x{self.number}"
+
+        def follow():
+            table.columns = {new if c == name else c: k for c, k in table.columns.items()}
+
+        return (
+            Statement(f"ALTER TABLE {table.name} RENAME COLUMN {name} TO {new}", "alter"),
+            table,
+            follow,
+        )
