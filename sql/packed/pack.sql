@@ -22,9 +22,7 @@ BEGIN
             AND a.attname NOT IN (SELECT o.column_name
                                     FROM zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) o)
           LIMIT 1),
-        -- of the parent itself it is asked for what is yet to be made
-        CASE WHEN partition <> parent
-             THEN zbxhist_internal.dependent_object(partition) || format(' depends on partition %s', partition) END,
+        zbxhist_internal.dependent_object(partition) || format(' depends on partition %s', partition),
         -- only these keys are looked up in packed days
         (SELECT format('unique index "%s" is not one on itemid, clock%s alone', k.relname,
                        CASE WHEN c.columns = '{clock,itemid}' THEN '' ELSE ' and ns' END)

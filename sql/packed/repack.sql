@@ -164,21 +164,20 @@ BEGIN
     waited := zbxhist_internal.lock_unchanged_days(days, versions, packed);
     SELECT k.relname, x.relname INTO old_name, old_index
       FROM pg_class k
-      LEFT JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
-      LEFT JOIN pg_class x ON x.oid = i.indexrelid
+      JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
+      JOIN pg_class x ON x.oid = i.indexrelid
      WHERE k.oid = days[1];
     SELECT i.indexrelid INTO new_index FROM pg_index i WHERE i.indrelid = new_day AND i.indisprimary;
     PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', d)) FROM unnest(days) d;
-    IF cardinality(days) > 1 OR old_index IS NULL THEN
+    IF cardinality(days) > 1 THEN
         -- as if it had been packed so: history_p20261120_0000 becomes history_p20261120 if a
         -- day is all in it now, history_p20261120_0000_0959 if ten hours are; a number that
         -- it may have behind that, since names met, is chosen anew
-        old_name := CASE WHEN cardinality(days) = 1 THEN old_name
-                         ELSE zbxhist_internal.free_name('zbxhist_packed'::regnamespace,
-                                  regexp_replace(old_name, '(_p\d{8})_\d{4}(_\d{4})?(_\d{1,3})?$', concat('\1',
-                                      CASE WHEN entry.to_clock - entry.from_clock < 86400
-                                           THEN to_char(to_timestamp(entry.from_clock) AT TIME ZONE 'UTC', '_HH24MI')
-                                                || to_char(to_timestamp(entry.to_clock - 60) AT TIME ZONE 'UTC', '_HH24MI') END))) END;
+        old_name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace,
+                        regexp_replace(old_name, '(_p\d{8})_\d{4}(_\d{4})?(_\d{1,3})?$', concat('\1',
+                            CASE WHEN entry.to_clock - entry.from_clock < 86400
+                                 THEN to_char(to_timestamp(entry.from_clock) AT TIME ZONE 'UTC', '_HH24MI')
+                                      || to_char(to_timestamp(entry.to_clock - 60) AT TIME ZONE 'UTC', '_HH24MI') END)));
         old_index := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, old_name || '_pkey');
     END IF;
     PERFORM zbxhist_internal.execute_as_owner(

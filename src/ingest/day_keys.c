@@ -89,14 +89,13 @@ CountColumns(Relation parent, const TableKey *key, bool with_ns)
 }
 
 /*
- * ZbxhistFindKeyIndex returns the parent's unique index to which two rows of the
+ * FindKeyIndex returns the parent's unique index to which two rows of the
  * same itemid, clock and ns are duplicates, as packed days are looked up, or
  * InvalidOid.  What else may be unique keeps a table from being packed; of
- * others, unless it is NULL, those are added, as TableKey, that can be looked for row
- * by row.
+ * others those are added, as TableKey, that can be looked for row by row.
  */
-Oid
-ZbxhistFindKeyIndex(Relation parent, List **others)
+static Oid
+FindKeyIndex(Relation parent, List **others)
 {
 	Oid			result = InvalidOid;
 	ListCell   *lc;
@@ -109,8 +108,7 @@ ZbxhistFindKeyIndex(Relation parent, List **others)
 			continue;
 		if (CountColumns(parent, key, true) != key->info->ii_NumIndexKeyAttrs)
 		{
-			if (others != NULL && key->is_immediate &&
-				CountColumns(parent, key, false) == 2)
+			if (key->is_immediate && CountColumns(parent, key, false) == 2)
 				*others = lappend(*others, key);
 		}
 		else if (!OidIsValid(result))
@@ -343,7 +341,7 @@ ZbxhistOpenDayKeys(Relation day, Relation parent, const KeyRows *rows)
 	place->base.close = CloseDayKeys;
 	place->parent = parent;
 	place->rows = rows;
-	place->usual = ZbxhistFindKeyIndex(parent, &place->others);
+	place->usual = FindKeyIndex(parent, &place->others);
 	place->row = MakeSingleTupleTableSlot(rows->desc, &TTSOpsHeapTuple);
 	MemoryContextSwitchTo(old);
 	return &place->base;

@@ -8,11 +8,8 @@
 #ifndef ZBXHIST_DAY_KEYS_H
 #define ZBXHIST_DAY_KEYS_H
 
-#include "nodes/pg_list.h"
-
 #include "ingest/key_look.h"
 
-extern Oid	ZbxhistFindKeyIndex(Relation parent, List **others);
 extern KeyHolder *ZbxhistOpenDayKeys(Relation day, Relation parent,
 									 const KeyRows *rows);
 

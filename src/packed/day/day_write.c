@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "access/heaptoast.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
@@ -36,6 +37,9 @@
 #include "packed/day/day_pages.h"
 #include "packed/day/day_write.h"
 #include "packed/day/shared_items.h"
+
+/* of the columns besides payload, and its length word */
+#define OWN_COLUMNS_SIZE	(8 + 4 + 4 + 8 + 4 + 4 + VARHDRSZ)
 
 /* rows, and bytes of their values, that are collected before packing */
 #define BUFFER_ROWS			ZBXHIST_MAX_SEGMENT_ROWS
@@ -124,6 +128,24 @@ ZbxhistRequireNewDay(Relation day)
 }
 
 /*
+ * PageLimit returns the bytes of payload with which a row fills a page.
+ */
+static size_t
+PageLimit(Relation day)
+{
+	int			natts = RelationGetNumberOfAttributes(day);
+	Size		header = MAXALIGN(SizeofHeapTupleHeader +
+								  (natts > DAY_NUM_ATTRIBUTES ?
+								   BITMAPLEN(natts) : 0));
+	Size		room = Min(MaxHeapTupleSize,
+						   (Size) RelationGetToastTupleTarget(day, TOAST_TUPLE_TARGET));
+
+	if (room < header + OWN_COLUMNS_SIZE + TOAST_TUPLE_TARGET)
+		room = MaxHeapTupleSize;
+	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE;
+}
+
+/*
  * ZbxhistBeginDayWrite prepares for writing into a day's table, which the
  * caller has opened and locked; frozen only if it was made in the same
  * subtransaction.  Allocates below the current context.
@@ -152,7 +174,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->enough_bytes = BUFFER_BYTES;
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
 											 ZbxhistStatsColumn(layout));
-	writer->limit = writer->page_limit = ZbxhistPageLimit(day);
+	writer->limit = writer->page_limit = PageLimit(day);
 	writer->row_bytes = 8.0;
 	OpenStorage(writer, is_frozen);
 	MemoryContextSwitchTo(old);

@@ -16,7 +16,6 @@
  */
 #include "postgres.h"
 
-#include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
@@ -27,9 +26,6 @@
 #include "compat.h"
 #include "packed/values/layout.h"
 #include "packed/values/unsigned_numeric.h"
-
-/* of the columns besides payload, and its length word */
-#define OWN_COLUMNS_SIZE	(8 + 4 + 4 + 8 + 4 + 4 + VARHDRSZ)
 
 /* the first columns of a day's table */
 static const struct
@@ -113,24 +109,6 @@ ZbxhistWhyNotPackable(TupleDesc desc)
 }
 
 /* ---- the layout of a day's table ---- */
-
-/*
- * ZbxhistPageLimit returns the bytes of payload with which a row fills a page.
- */
-size_t
-ZbxhistPageLimit(Relation day)
-{
-	int			natts = RelationGetNumberOfAttributes(day);
-	Size		header = MAXALIGN(SizeofHeapTupleHeader +
-								  (natts > DAY_NUM_ATTRIBUTES ?
-								   BITMAPLEN(natts) : 0));
-	Size		room = Min(MaxHeapTupleSize,
-						   (Size) RelationGetToastTupleTarget(day, TOAST_TUPLE_TARGET));
-
-	if (room < header + OWN_COLUMNS_SIZE + TOAST_TUPLE_TARGET)
-		room = MaxHeapTupleSize;
-	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE;
-}
 
 /*
  * RequireOwnColumns raises an error unless day is a table that has the columns

@@ -73,7 +73,6 @@ packed_ints_are_datums(const LayoutColumn *column)
 }
 
 extern DayLayout *ZbxhistDayLayout(Relation day);
-extern size_t ZbxhistPageLimit(Relation day);
 extern bool ZbxhistFindLayout(const DayLayout *layout, TupleDesc desc,
 							  AttrNumber *attributes);
 extern bool ZbxhistLayoutSuits(const DayLayout *layout, Relation day);

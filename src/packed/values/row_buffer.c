@@ -279,12 +279,12 @@ SetDatum(RowBuffer *buffer, int row, int number, Datum value, bool isnull)
 }
 
 /*
- * ZbxhistSetRow sets a row's columns besides itemid and clock to values, those
+ * SetBufferedRow sets a row's columns besides itemid and clock to values, those
  * of the layout's columns at their attributes, or one after the other if that is
  * NULL.
  */
-void
-ZbxhistSetRow(RowBuffer *buffer, int row, const AttrNumber *attributes,
+static void
+SetBufferedRow(RowBuffer *buffer, int row, const AttrNumber *attributes,
 			  const Datum *values, const bool *nulls)
 {
 	const DayLayout *layout = buffer->layout;
@@ -311,7 +311,7 @@ ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple)
 	bool	   *nulls = palloc(sizeof(bool) * layout->ncolumns);
 
 	heap_deform_tuple(tuple, layout->desc, values, nulls);
-	ZbxhistSetRow(buffer, row, NULL, values, nulls);
+	SetBufferedRow(buffer, row, NULL, values, nulls);
 }
 
 /*
@@ -371,7 +371,7 @@ ZbxhistLoadTuple(TupleSource *source, HeapTuple tuple, RowBuffer *buffer,
 				 int row)
 {
 	heap_deform_tuple(tuple, source->desc, source->values, source->nulls);
-	ZbxhistSetRow(buffer, row, source->attributes, source->values,
+	SetBufferedRow(buffer, row, source->attributes, source->values,
 				  source->nulls);
 }
 

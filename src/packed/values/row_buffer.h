@@ -37,9 +37,6 @@ extern void ZbxhistBeginRows(RowBuffer *buffer, int64 itemid);
 
 /* adding a row: its clock, then each other column */
 extern int	ZbxhistAddRow(RowBuffer *buffer, int32 clock);
-extern void ZbxhistSetRow(RowBuffer *buffer, int row,
-						  const AttrNumber *attributes, const Datum *values,
-						  const bool *nulls);
 extern void ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple);
 
 /* rows of tuples */

@@ -90,33 +90,23 @@ ZbxhistFirstOfClock(const SegmentRows *rows, int32 clock)
 }
 
 /*
- * GetSegmentPosition returns where a row is; without ns, or if that is null,
- * at the beginning of its second.
+ * ZbxhistRowPosition returns where a row of a segment is; without ns, or if that is
+ * null, at the beginning of its second.
  */
-static inline int64
-GetSegmentPosition(const DayLayout *layout, const PackedColumn *columns,
-				   int row)
+int64
+ZbxhistRowPosition(const DayLayout *layout, const SegmentRows *rows, int row)
 {
 	int32		ns = 0;
 
 	if (layout->ns >= 0)
 	{
 		const PackedColumn *column =
-			&columns[layout->columns[layout->ns].packed];
+			&rows->columns[layout->columns[layout->ns].packed];
 
 		if (column->nulls == NULL || !column->nulls[row])
 			ns = (int32) column->ints[row];
 	}
-	return make_position((int32) columns[0].ints[row], ns);
-}
-
-/*
- * ZbxhistRowPosition returns where a row of a segment is.
- */
-int64
-ZbxhistRowPosition(const DayLayout *layout, const SegmentRows *rows, int row)
-{
-	return GetSegmentPosition(layout, rows->columns, row);
+	return make_position((int32) rows->columns[0].ints[row], ns);
 }
 
 /* stands for a null */
