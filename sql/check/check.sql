@@ -142,6 +142,7 @@ BEGIN
           JOIN zbxhist.parent_state s ON s.parent = c.parent
          WHERE c.parent = check_parent.parent AND c.deleted_items = 'keep'
            AND s.deleted_percent >= 1 AND s.deleted_bytes >= 1048576;
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_deletion(parent) WHERE policy.routing;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_clocks(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);

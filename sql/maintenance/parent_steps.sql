@@ -68,6 +68,7 @@ BEGIN
     SELECT n.parent, n.itemid, sum(n.rows), min(n.first_clock), max(n.last_clock), date_trunc('hour', n.noted_at)
       FROM note n
      GROUP BY n.parent, n.itemid, date_trunc('hour', n.noted_at);
+    PERFORM zbxhist_internal.note_deletion(parent);
     unfit := zbxhist_internal.why_unfit(parent);
     IF policy.routing AND unfit.problem IS NOT NULL THEN
         RAISE WARNING 'zbxhist: table % is left alone: %', parent, unfit.problem

@@ -42,7 +42,7 @@ COMMENT ON FUNCTION zbxhist_internal.list_ranges IS
 CREATE FUNCTION zbxhist_internal.expired(parent regclass, packed boolean) RETURNS SETOF regclass
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.relation
-      FROM zbxhist_internal.cutoff_clock(parent) AS cutoff,
+      FROM coalesce(zbxhist_internal.deletion_clock(parent), zbxhist_internal.cutoff_clock(parent)) AS cutoff,
            zbxhist_internal.list_ranges(parent) r
      WHERE r.is_packed = packed AND r.to_clock <= cutoff
        AND EXISTS (SELECT FROM pg_class k WHERE k.oid = r.relation)
@@ -50,7 +50,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.expired IS
-'The partitions whose whole range is past retention, or such packed days, oldest first (internal)';
+'The partitions that go because their whole range is past retention, or such packed days, oldest first (internal)';
 
 CREATE FUNCTION zbxhist_internal.bounds_condition(from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$

@@ -20,7 +20,7 @@ BEGIN
         parent := brought.parent;
         detail := format('the next maintenance deletes what is older than %s (%s): %s',
                          brought.retention, brought.source, brought.lost);
-        wants_consent := brought.wants_consent;
+        wants_consent := brought.wants_consent OR brought.source = 'policy';
         RETURN NEXT;
     END LOOP;
     parent := NULL;
@@ -62,12 +62,25 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.setup_losses IS
 'What is lost by the retention that setup brings: rows that the next maintenance deletes, and storage periods of items that are longer (internal)';
 
-CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
+-- With the policy written: what detaches partitions deletes nothing.
+CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config, former zbxhist.parent_config, accepted boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     keeps CONSTANT record := zbxhist_internal.effective_retention(policy.parent, policy.retention);
     lost  CONSTANT text := zbxhist_internal.describe_deletion(policy.parent, keeps.retention);
+    kept  CONSTANT record := zbxhist_internal.effective_retention(former.parent, former.retention);
 BEGIN
+    -- what was past retention goes on to be deleted, whatever else is changed
+    IF (former.parent, kept.retention, former.retention_action) IS DISTINCT FROM (policy.parent, keeps.retention, policy.retention_action) THEN
+        PERFORM zbxhist_internal.refuse('55000', 'values that are kept now would be deleted',
+            detail => format('The next maintenance would delete what is older than %s in table %s: %s.  Nothing has been changed.',
+                             keeps.retention, policy.parent, lost),
+            hint => 'To have them deleted, repeat the call with accept_deletion => true.')
+          WHERE lost IS NOT NULL AND accepted IS NOT TRUE
+            AND NOT coalesce(former.retention_action = 'drop' AND keeps.retention >= kept.retention, false);
+        PERFORM zbxhist_internal.agree_to_retention(policy);
+    END IF;
     IF policy.partition_interval > 2 * keeps.retention THEN
         RAISE WARNING 'table % keeps values for up to %, though its retention is %', policy.parent,
                       policy.partition_interval + keeps.retention, keeps.retention
@@ -90,7 +103,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.announce_deletion IS
-'Says how much the next maintenance will delete by a policy just set, and warns if partitions are long for its retention (internal)';
+'Says how much the next maintenance will delete by a policy just written, warns if partitions are long for its retention, and refuses, unless that is accepted, to have values deleted that are kept now (internal)';
 
 CREATE FUNCTION zbxhist_internal.ask_consent(losses text[], dry_run boolean, command text)
 RETURNS TABLE (parent regclass, action text, detail text)

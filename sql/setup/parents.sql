@@ -9,6 +9,7 @@ BEGIN
     PERFORM zbxhist_internal.verify_table(policy.parent);
     PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), policy.parent::oid::integer);
     PERFORM zbxhist_internal.write_new_policy(policy);
+    PERFORM zbxhist_internal.agree_to_retention(policy);
     -- each is some entries in the server's table of locks until this transaction
     -- ends, in setup those of all tables; maintenance creates the others one by one
     PERFORM zbxhist_internal.create_range(policy.parent, g.from_clock, g.to_clock)
@@ -28,8 +29,8 @@ COMMENT ON FUNCTION zbxhist_internal.adopt IS
 
 CREATE FUNCTION zbxhist.create_parent(
     parent regclass, partition_interval interval DEFAULT '1 day', retention interval DEFAULT NULL,
-    premake integer DEFAULT 3, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT false)
-RETURNS void
+    premake integer DEFAULT 3, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT false,
+    accept_deletion boolean DEFAULT false) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     policy zbxhist.parent_config;
@@ -41,7 +42,7 @@ BEGIN
     policy.pack_after := pack_after;
     policy.move_existing := move_existing;
     PERFORM zbxhist_internal.adopt(policy);
-    PERFORM zbxhist_internal.announce_deletion(policy);
+    PERFORM zbxhist_internal.announce_deletion(policy, NULL, accept_deletion);
     IF pack_after IS NULL AND zbxhist_internal.why_not_packable(parent) IS NULL THEN
         RAISE NOTICE 'partitions of table % will not be packed', parent
             USING HINT = format('SELECT zbxhist.alter_parent(%L, pack_after => %L);', parent,
@@ -63,16 +64,19 @@ CREATE FUNCTION zbxhist.alter_parent(
     time_precision text DEFAULT NULL, time_precision_after interval DEFAULT NULL, accept_rounding boolean DEFAULT false,
     max_age interval DEFAULT NULL, max_ahead interval DEFAULT NULL, out_of_range text DEFAULT NULL,
     any_clock boolean DEFAULT false, packed_tablespace name DEFAULT NULL, packed_tablespace_after interval DEFAULT NULL,
-    archive_server name DEFAULT NULL, archive_after interval DEFAULT NULL, take_archive boolean DEFAULT false)
+    archive_server name DEFAULT NULL, archive_after interval DEFAULT NULL, take_archive boolean DEFAULT false,
+    accept_deletion boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+    former zbxhist.parent_config;
     policy zbxhist.parent_config;
     given  zbxhist.parent_config;
 BEGIN
     -- a session that is changing it is waited for, else its change would be undone
     PERFORM FROM zbxhist.parent_config c WHERE c.parent = alter_parent.parent FOR UPDATE;
-    policy := zbxhist_internal.require_parent(parent);
+    former := zbxhist_internal.require_parent(parent);
+    policy := former;
     PERFORM zbxhist_internal.refuse('22023', 'retention and follow_zabbix cannot be given together',
         hint => 'follow_zabbix sets the retention back to the storage period set in Zabbix.')
       WHERE follow_zabbix AND retention IS NOT NULL;
@@ -87,7 +91,7 @@ BEGIN
     given := (parent, partition_interval, retention, premake, pack_after, move_existing, NULL, NULL, deleted_items,
               retention_action, retention_schema, time_precision, time_precision_after, max_age, max_ahead,
               out_of_range, nullif(packed_tablespace, ''), CASE packed_tablespace WHEN '' THEN interval '0' ELSE packed_tablespace_after END,
-              nullif(archive_server, ''), archive_after);
+              nullif(archive_server, ''), archive_after, NULL, NULL);
     -- what is not given stays, but for what somebody gives up; what is dropped needs no schema
     policy := jsonb_populate_record(NULL::zbxhist.parent_config, to_jsonb(policy) - ARRAY(
         SELECT w.option
@@ -107,9 +111,9 @@ BEGIN
           WHERE a.groups IS NOT NULL;
     END IF;
     PERFORM zbxhist_internal.write_policy(policy);
-    PERFORM zbxhist_internal.announce_deletion(policy);
+    PERFORM zbxhist_internal.announce_deletion(policy, former, accept_deletion);
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist.alter_parent IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies on archive servers removed that another database, or another server, has made, in whose place this one is';
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies on archive servers removed that another database, or another server, has made, in whose place this one is.  What would delete values that are kept now is refused unless accept_deletion says so';

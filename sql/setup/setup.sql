@@ -78,6 +78,7 @@ DECLARE
     formers  zbxhist.parent_config[] := '{}';
     fresh    zbxhist.parent_config[] := '{}';
     altered  regclass[] := '{}';
+    losers   regclass[] := '{}';
     losses   text[] := '{}';
     zabbix   name;
     target   regclass;
@@ -122,6 +123,7 @@ BEGIN
     FOR step IN SELECT * FROM zbxhist_internal.setup_losses(policies, formers, configure_zabbix) LOOP
         SELECT step.parent, step.action, step.detail INTO parent, action, detail;
         RETURN NEXT;
+        losers := losers || parent;
         IF step.wants_consent THEN
             losses := losses || (coalesce(parent || ': ', '') || detail);
         END IF;
@@ -149,6 +151,7 @@ BEGIN
                JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
               WHERE k.oid = target;
         END LOOP;
+        PERFORM zbxhist_internal.agree_to_retention(c) FROM zbxhist.parent_config c WHERE c.parent = ANY (losers);
         -- only now: what was remembered before counts for the tables above
         INSERT INTO zbxhist.managed_schema
         SELECT o.* FROM unnest(schemas) s, zbxhist_internal.merged_options(s, given, never_pack) o

@@ -24,7 +24,9 @@ CREATE TABLE zbxhist.parent_config (
     packed_tablespace  name,
     packed_tablespace_after interval NOT NULL DEFAULT '0',
     archive_server     name,
-    archive_after      interval
+    archive_after      interval,
+    deleted_until      bigint,
+    deleted_by         interval
 );
 
 COMMENT ON TABLE zbxhist.parent_config IS
@@ -64,6 +66,9 @@ COMMENT ON COLUMN zbxhist.parent_config.archive_server IS
 'The server of postgres_fdw on which packed days are archived; NULL: none are';
 COMMENT ON COLUMN zbxhist.parent_config.archive_after IS
 'Age at which maintenance archives packed days; NULL: it does not';
+COMMENT ON COLUMN zbxhist.parent_config.deleted_until IS
+'Clock below which values may be deleted, by the maintenance that did so last, or because somebody has agreed; NULL: none yet';
+COMMENT ON COLUMN zbxhist.parent_config.deleted_by IS 'The retention by which that was';
 
 -- a table dropped since would be dumped as a bare number, which might name
 -- another table after the restore

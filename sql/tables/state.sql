@@ -31,7 +31,8 @@ CREATE TABLE zbxhist.parent_state (
     deleted_percent numeric(4, 1),
     measured_at     timestamptz,
     oldest_clock    bigint,
-    oldest_at       timestamptz
+    oldest_at       timestamptz,
+    announced_cutoff bigint
 );
 
 COMMENT ON TABLE zbxhist.parent_state IS
@@ -64,6 +65,7 @@ COMMENT ON COLUMN zbxhist.parent_state.deleted_percent IS 'The same in per cent 
 COMMENT ON COLUMN zbxhist.parent_state.measured_at IS 'When that was last measured';
 COMMENT ON COLUMN zbxhist.parent_state.oldest_clock IS 'Clock of the oldest value in the table itself; null: there is none, or it is not known';
 COMMENT ON COLUMN zbxhist.parent_state.oldest_at IS 'When that was last looked for';
+COMMENT ON COLUMN zbxhist.parent_state.announced_cutoff IS 'Clock below which values were past retention when check() began to tell that they go in a day';
 
 -- Read by the C code (parent, partition, verified), see src/rows/stray.c.
 -- Not dumped: it is about this server, and the next runs write it anew.

@@ -65,16 +65,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.cutoff_clock IS
 'Rows of a managed table with a clock below this one are past retention; NULL if none ever is (internal)';
 
-CREATE FUNCTION zbxhist_internal.deletion_clock(parent regclass) RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT zbxhist_internal.cutoff_clock(c.parent)
-      FROM zbxhist.parent_config c
-     WHERE c.parent = deletion_clock.parent AND c.retention_action = 'drop'
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.deletion_clock IS
-'Rows of a managed table with a clock below this one may be deleted; NULL if none may, because retention detaches partitions or there is none (internal)';
-
 CREATE FUNCTION zbxhist_internal.deletion(
     parent regclass, retention interval, OUT partitions bigint, OUT rows bigint, OUT bytes bigint, OUT oldest bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$

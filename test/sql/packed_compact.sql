@@ -221,7 +221,7 @@ ALTER TABLE zbxhist_packed.history_p19700106_1200 SET LOGGED;
 BEGIN;
 -- (as if the present were some hours after that day)
 CREATE TABLE cut AS SELECT extract(epoch FROM clock_timestamp()) - 432000 - 9 * 3600 AS age;
-SELECT zbxhist.alter_parent('history', retention => (SELECT age FROM cut) * interval '1 second', pack_after => '1 hour');
+SELECT zbxhist.alter_parent('history', retention => (SELECT age FROM cut) * interval '1 second', pack_after => '1 hour', accept_deletion => true);
 SELECT e FROM zbxhist_internal.expired('history', true) e WHERE e::text ~ '0106';
 -- its days are not compacted any more, those after it are
 SELECT days[1] FROM zbxhist_internal.compactable_days('history');

@@ -137,7 +137,7 @@ CALL zbxhist.run_maintenance('history');
 SELECT partition, kind FROM zbxhist.partitions WHERE parent = 'history'::regclass AND to_clock < 1000000;
 CALL zbxhist.pack('history', '1970-01-03');
 SET client_min_messages = warning;
-SELECT zbxhist.alter_parent('history', retention => '30 days');
+SELECT zbxhist.alter_parent('history', retention => '30 days', accept_deletion => true);
 RESET client_min_messages;
 SELECT action, partition, rows FROM zbxhist.preview('history') WHERE action = 'drop';
 CALL zbxhist.run_maintenance('history');

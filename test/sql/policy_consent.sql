@@ -96,7 +96,7 @@ SELECT attempt('SELECT * FROM zbxhist.setup()');
 -- on managed tables: what is given, nothing else
 SELECT parent, action FROM zbxhist.setup('zabbix', history_retention => '20 days', dry_run => true);
 SELECT * FROM policies;
-SELECT parent, action, found(action, detail) FROM zbxhist.setup('zabbix', history_retention => '20 days', premake => 5);
+SELECT parent, action, found(action, detail) FROM zbxhist.setup('zabbix', history_retention => '20 days', premake => 5, accept_deletion => true);
 SELECT parent, action, found(action, detail) FROM zbxhist.setup('zabbix', trends_retention => '2 years', premake => 1, pack_after => '3 days', move_existing => true);
 SELECT parent, action, found(action, detail) FROM zbxhist.setup('zabbix', never_pack => true);
 SELECT parent, action, found(action, detail) FROM zbxhist.setup('zabbix');

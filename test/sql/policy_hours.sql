@@ -105,7 +105,7 @@ SELECT from_time, to_time, packed, rows FROM zbxhist.partitions_by_day WHERE par
 
 -- a retention that ends within a day keeps what is younger
 SET client_min_messages = warning;
-SELECT zbxhist.alter_parent('history', retention => '4 days 8 hours');
+SELECT zbxhist.alter_parent('history', retention => '4 days 8 hours', accept_deletion => true);
 RESET client_min_messages;
 SELECT partitions, rows, name_free(oldest) FROM zbxhist_internal.deletion('history', '4 days 8 hours');
 SELECT action, partition, from_time, to_time FROM zbxhist.preview('history') WHERE action = 'drop';

@@ -70,7 +70,7 @@ SELECT * FROM places('h') WHERE days > 0;
 
 -- retention: few rows in the parent are deleted, all rows at once truncated
 SET client_min_messages = warning;
-SELECT zbxhist.alter_parent('h', retention => '7 days');
+SELECT zbxhist.alter_parent('h', retention => '7 days', accept_deletion => true);
 SELECT floor(extract(epoch FROM now())) - 7 * 86400 AS expired \gset
 RESET client_min_messages;
 SELECT action, rows > 0 AS has_rows FROM zbxhist.preview('h');
@@ -87,7 +87,7 @@ SELECT pg_relation_size('h');
 
 -- partitions past retention are dropped
 SET client_min_messages = warning;
-SELECT zbxhist.alter_parent('h', retention => '2 days');
+SELECT zbxhist.alter_parent('h', retention => '2 days', accept_deletion => true);
 RESET client_min_messages;
 SELECT action, from_time::date - day(0) AS from_day, to_time::date - day(0) AS to_day, bytes > 0 AS has_bytes FROM zbxhist.preview('h') WHERE from_time::date - day(0) <> -7;
 CALL zbxhist.run_maintenance('h');
@@ -102,7 +102,7 @@ CREATE TABLE big (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, valu
 INSERT INTO big SELECT i, c, i, 7 FROM generate_series(1, 100) i, generate_series(1, 2000) c;
 SELECT zbxhist_internal.own_pages('big') > 1000 AS is_walked;
 SET client_min_messages = warning;
-SELECT zbxhist.create_parent('big', premake => 0, retention => '1 day');
+SELECT zbxhist.create_parent('big', premake => 0, retention => '1 day', accept_deletion => true);
 RESET client_min_messages;
 INSERT INTO big SELECT i, today(), i, 7 FROM generate_series(1, 100) i;
 SELECT action, bytes > 0 AS has_bytes FROM zbxhist.preview('big');
@@ -125,7 +125,7 @@ CREATE TABLE legacy (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, v
 CREATE INDEX legacy_1 ON legacy (itemid, clock);
 INSERT INTO legacy SELECT i, today(d), 1, 1 FROM generate_series(1, 10) i, generate_series(-3, 0) d, generate_series(1, 2);
 SET client_min_messages = warning;
-SELECT zbxhist.create_parent('legacy', premake => 0, retention => '3 days', move_existing => true);
+SELECT zbxhist.create_parent('legacy', premake => 0, retention => '3 days', move_existing => true, accept_deletion => true);
 RESET client_min_messages;
 CALL zbxhist.run_maintenance('legacy');
 SELECT action, relation, sqlstate FROM done();
@@ -134,7 +134,7 @@ SELECT * FROM places('legacy');
 -- a duplicate that differs stays where it is, and is reported
 CREATE TABLE twins (LIKE h INCLUDING ALL);
 INSERT INTO twins VALUES (1, today(), 1, 0), (1, today(), 1, 1), (2, today(), 1, 0);
-SELECT zbxhist.create_parent('twins', premake => 0, retention => '1 day');
+SELECT zbxhist.create_parent('twins', premake => 0, retention => '1 day', accept_deletion => true);
 SELECT zbxhist.create_partition('twins', day(0)) AS today_partition \gset
 INSERT INTO :today_partition VALUES (1, today(), 1, 0), (1, today(), 2, 1);
 CALL zbxhist.run_maintenance('twins');
@@ -147,7 +147,7 @@ SELECT * FROM zbxhist.check() WHERE object = 'maint.twins';
 
 -- one table's trouble does not stop the others
 CREATE TABLE a_trouble (LIKE h INCLUDING ALL);
-SELECT zbxhist.create_parent('a_trouble', premake => 0, retention => '1 day');
+SELECT zbxhist.create_parent('a_trouble', premake => 0, retention => '1 day', accept_deletion => true);
 SELECT zbxhist.create_partition('a_trouble', day(-4)) AS old_partition \gset
 CREATE VIEW in_the_way AS SELECT * FROM :old_partition;
 SELECT zbxhist.create_partition('h', day(-4)) IS NOT NULL AS created;

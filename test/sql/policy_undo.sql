@@ -80,7 +80,7 @@ SELECT count(*) FROM zbxhist.parent_config;
 -- what is no managed table, and what to call instead
 CREATE TABLE plain (a integer);
 SET client_min_messages = warning;
-SELECT zbxhist.create_parent('h', '400 days', '1 hour');
+SELECT zbxhist.create_parent('h', '400 days', '1 hour', accept_deletion => true);
 SELECT zbxhist.create_partition('h', '2020-01-05') AS part \gset
 CALL zbxhist.undo('plain');
 CALL zbxhist.undo(:'part');

@@ -448,7 +448,7 @@ my $hint = $node->safe_psql('neighbours',
 as_well('neighbours', 'postgres', $hint,
 	'a superuser may take it up nevertheless');
 as_well('neighbours', 'postgres',
-	"SELECT zbxhist.alter_parent('history_bin', retention => '1 day', move_existing => true)"
+	"SELECT zbxhist.alter_parent('history_bin', retention => '1 day', move_existing => true, accept_deletion => true)"
 );
 as('neighbours', 'postgres',
 	"$look; CALL zbxhist.run_maintenance('history_bin')")

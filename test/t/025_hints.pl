@@ -375,6 +375,20 @@ my @cases = (
 		  . " SELECT zbxhist.alter_parent(parent, retention => '1000 days') FROM zbxhist.parent_config"
 	},
 
+	# of deletions: a retention that came without an agreement
+	{
+		code => 'deletion_stopped',
+		provoke =>
+		  "UPDATE zbxhist.parent_config SET retention = '1 minute' WHERE parent = 'history'::regclass",
+		expired => 1
+	},
+	{
+		code => 'deletion_ahead',
+		provoke =>
+		  "UPDATE config SET hk_history = '1d', hk_history_global = 1; CALL zbxhist.run_maintenance('history')",
+		expired => 1
+	},
+
 	# of maintenance
 	{
 		code => 'undo_unfinished',
@@ -384,7 +398,7 @@ my @cases = (
 	{
 		code => 'step_failed',
 		provoke => "CREATE VIEW in_the_way AS SELECT * FROM $yesterday;"
-		  . " SELECT zbxhist.alter_parent('history', retention => '1 minute'); $late",
+		  . " SELECT zbxhist.alter_parent('history', retention => '1 minute', accept_deletion => true); $late",
 		then => 'DROP VIEW in_the_way',
 		expired => 1
 	},
@@ -394,7 +408,7 @@ my @cases = (
 			my ($database) = @_;
 			block($database, "SELECT 1 FROM $yesterday LIMIT 1");
 			$node->safe_psql($database,
-				"SELECT zbxhist.alter_parent('history', retention => '1 minute')"
+				"SELECT zbxhist.alter_parent('history', retention => '1 minute', accept_deletion => true)"
 			);
 			maintain($node, $database);
 			$node->safe_psql($database, 'CALL age()');
@@ -458,7 +472,7 @@ my @cases = (
 			);
 			block($database, 'SELECT 1 FROM ONLY history_text LIMIT 1');
 			$node->safe_psql($database,
-				"SELECT zbxhist.alter_parent('history_text', retention => '10 days')"
+				"SELECT zbxhist.alter_parent('history_text', retention => '10 days', accept_deletion => true)"
 			);
 			maintain($node, $database);
 			$node->safe_psql($database, 'CALL age()');

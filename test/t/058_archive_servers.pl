@@ -304,7 +304,7 @@ is_whole('all is there');
 
 $node->safe_psql(
 	'zabbix', qq{
-	SELECT zbxhist.alter_parent('history', retention => '6 days');
+	SELECT zbxhist.alter_parent('history', retention => '6 days', accept_deletion => true);
 	CALL zbxhist.run_maintenance();
 	DELETE FROM plain WHERE clock < ${\ day(-6)};
 	UPDATE zbxhist.archive_copy SET left_at = left_at - interval '2 days';

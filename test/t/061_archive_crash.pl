@@ -87,7 +87,7 @@ $node->safe_psql('zabbix',
   for 9, 6;
 $node->safe_psql(
 	'zabbix', qq{
-	SELECT zbxhist.alter_parent('history', retention => '7 days');
+	SELECT zbxhist.alter_parent('history', retention => '7 days', accept_deletion => true);
 	CALL zbxhist.run_maintenance();
 	UPDATE zbxhist.archive_copy SET left_at = left_at - interval '2 days', begun_at = begun_at - interval '2 hours';
 	CALL zbxhist.run_maintenance();

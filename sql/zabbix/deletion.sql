@@ -1,0 +1,164 @@
+-- sql/zabbix/deletion.sql
+
+-- How far maintenance may delete.  Time goes on by itself: what has come past retention since values were
+-- deleted last goes.  When that is more than two days, or a third of a retention that is
+-- shorter, the clock may have been ahead, maintenance off, a backup restored, or somebody has set another period.
+-- Then a person decides whether the newest values go, or more than a third of the time that there are values of.
+-- Who has set a shorter period in Zabbix has decided; that is told for a day before.
+CREATE FUNCTION zbxhist_internal.deletion_limit(
+    parent regclass, OUT cutoff bigint, OUT allowed bigint, OUT retention interval, OUT problem text, OUT is_announced boolean)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    policy  zbxhist.parent_config;
+    keeps   record;
+    agreed  bigint;
+    first   bigint;
+    last    bigint;
+    span    record;
+BEGIN
+    is_announced := false;
+    SELECT * INTO policy FROM zbxhist.parent_config c
+     WHERE c.parent = deletion_limit.parent AND c.retention_action = 'drop';
+    keeps := zbxhist_internal.effective_retention(policy.parent, policy.retention);
+    cutoff := zbxhist_internal.clock_before(keeps.retention);
+    IF policy.parent IS NULL OR cutoff IS NULL THEN
+        cutoff := NULL;
+        RETURN;
+    END IF;
+    retention := keeps.retention;
+    -- below any clock
+    agreed := coalesce(policy.deleted_until, -2147483649);
+    allowed := cutoff;
+    IF policy.deleted_by = retention
+       AND cutoff - agreed <= extract(epoch FROM least(interval '2 days', greatest(retention / 3, interval '1 hour'))) THEN
+        RETURN;
+    END IF;
+    -- rows of the parent itself are from before its partitions
+    IF zbxhist_internal.own_pages(parent) > 0 THEN
+        SELECT greatest(s.oldest_clock, agreed) INTO first FROM zbxhist.parent_state s WHERE s.parent = deletion_limit.parent;
+        SELECT min(r.from_clock) INTO last FROM zbxhist_internal.list_ranges(parent) r;
+    END IF;
+    SELECT coalesce(sum(p.to_clock - p.from_clock) FILTER (WHERE p.to_clock <= deletion_limit.cutoff), 0) AS going,
+           coalesce(sum(p.to_clock - p.from_clock) FILTER (WHERE p.to_clock > deletion_limit.cutoff), 0) AS staying
+      INTO span
+      FROM (SELECT greatest(r.from_clock, r.to_clock - 31 * 86400) AS from_clock, r.to_clock
+              FROM zbxhist_internal.list_ranges(parent) r
+              LEFT JOIN zbxhist.packed_day d ON d.day = r.relation
+             WHERE r.to_clock > agreed
+               AND CASE WHEN r.is_packed THEN d.nrows > 0 ELSE zbxhist_internal.own_pages(r.relation) > 0 END
+             UNION ALL
+            SELECT first, least(last, deletion_limit.cutoff) WHERE first < least(last, deletion_limit.cutoff)
+             UNION ALL
+            SELECT greatest(first, deletion_limit.cutoff), last WHERE greatest(first, deletion_limit.cutoff) < last) p;
+    IF span.going = 0 OR span.staying > 0 AND 2 * span.going <= span.staying THEN
+        RETURN;
+    END IF;
+    is_announced := starts_with(keeps.source, 'zabbix') AND policy.deleted_by IS DISTINCT FROM retention;
+    IF is_announced AND EXISTS (SELECT FROM zbxhist.parent_state s
+                                 WHERE s.parent = deletion_limit.parent
+                                   AND deletion_limit.cutoff - s.announced_cutoff BETWEEN 86400 AND 3 * 86400) THEN
+        RETURN;
+    END IF;
+    allowed := least(cutoff, agreed);
+    problem := CASE WHEN span.staying = 0 THEN 'the newest values that there are'
+                    ELSE 'more than a third of the time that there are values of' END;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.deletion_limit IS
+'Below which clock values are past retention, and below which maintenance may delete them; if that is less, why a person is to decide, and whether that is told only for a day (internal)';
+
+CREATE FUNCTION zbxhist_internal.deletion_clock(parent regclass) RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT d.allowed FROM zbxhist_internal.deletion_limit(parent) d
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.deletion_clock IS
+'Rows of a managed table with a clock below this one may be deleted; NULL if none ever may, because retention detaches partitions or there is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.agree_to_deletion(parent regclass, until bigint, retention interval) RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+    UPDATE zbxhist.parent_config c SET deleted_until = until, deleted_by = agree_to_deletion.retention
+     WHERE c.parent = agree_to_deletion.parent
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.agree_to_deletion IS
+'Notes until when the values of a managed table may be deleted, and by which retention (internal)';
+
+CREATE FUNCTION zbxhist_internal.agree_to_retention(policy zbxhist.parent_config) RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT zbxhist_internal.agree_to_deletion(policy.parent, zbxhist_internal.clock_before(r.retention), r.retention)
+      FROM zbxhist_internal.effective_retention(policy.parent, policy.retention) r
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.agree_to_retention IS
+'Notes that what is past the retention of a policy now may be deleted (internal)';
+
+-- Not each time: some hours less do no harm.
+CREATE FUNCTION zbxhist_internal.note_deletion(parent regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    reach CONSTANT record := zbxhist_internal.deletion_limit(parent);
+BEGIN
+    IF reach.problem IS NULL THEN
+        PERFORM zbxhist_internal.agree_to_deletion(c.parent, reach.cutoff, reach.retention)
+           FROM zbxhist.parent_config c
+          WHERE c.parent = note_deletion.parent AND reach.cutoff IS NOT NULL
+            AND (c.deleted_by IS DISTINCT FROM reach.retention OR c.deleted_until IS NULL
+                 OR reach.cutoff - c.deleted_until > extract(epoch FROM least(interval '6 hours', reach.retention / 12)));
+    END IF;
+    UPDATE zbxhist.parent_state s
+       SET announced_cutoff = CASE WHEN reach.problem IS NULL OR NOT reach.is_announced THEN NULL
+                                   WHEN reach.cutoff - s.announced_cutoff BETWEEN 0 AND 3 * 86400 THEN s.announced_cutoff
+                                   ELSE reach.cutoff END
+     WHERE s.parent = note_deletion.parent
+       AND (s.announced_cutoff IS NOT NULL OR reach.is_announced);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.note_deletion IS
+'Notes at the beginning of a run how far it may delete, and since when check() tells of what it may delete tomorrow (internal)';
+
+CREATE FUNCTION zbxhist.accept_deletion(parent regclass, until timestamptz) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    reach record;
+BEGIN
+    PERFORM zbxhist_internal.refuse('22004', 'until must not be null') WHERE until IS NULL;
+    PERFORM FROM zbxhist.parent_config c WHERE c.parent = accept_deletion.parent FOR UPDATE;
+    PERFORM zbxhist_internal.require_parent(parent);
+    reach := zbxhist_internal.deletion_limit(parent);
+    PERFORM zbxhist_internal.refuse('55000', format('maintenance deletes no values of table %s', parent),
+        detail => 'There is no retention, or it makes tables of what is past it.')
+      WHERE reach.cutoff IS NULL;
+    PERFORM zbxhist_internal.refuse('22023', format('values from before %s are not all past retention', until),
+        detail => format('Those from before %s are.', zbxhist_internal.format_time(to_timestamp(reach.cutoff))))
+      WHERE floor(extract(epoch FROM until)) > reach.cutoff;
+    PERFORM zbxhist_internal.agree_to_deletion(parent, floor(extract(epoch FROM until))::bigint, reach.retention);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.accept_deletion IS
+'Agrees to that maintenance deletes the values of a managed table from before a time, all of which are past retention, when check() says that it has stopped to ask';
+
+CREATE FUNCTION zbxhist_internal.check_deletion(parent regclass) RETURNS SETOF zbxhist_internal.check_line
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
+DECLARE
+    reach CONSTANT record := zbxhist_internal.deletion_limit(parent);
+BEGIN
+    IF reach.problem IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT CASE WHEN reach.is_announced THEN 'warning' ELSE 'error' END,
+               CASE WHEN reach.is_announced THEN 'deletion_ahead' ELSE 'deletion_stopped' END, parent::text,
+               format(CASE WHEN reach.is_announced
+                           THEN 'the storage period in Zabbix has become %1$s: in a day maintenance deletes what is older, %2$s, which is %3$s.  To keep it, set a longer one.  The command has it deleted at once'
+                           ELSE 'maintenance deletes nothing, for what is older than %1$s is %3$s: %2$s.  Is the clock of the server right, was maintenance off for long, or is this a restored backup?  The command agrees' END,
+                      reach.retention, zbxhist_internal.describe_deletion(parent, reach.retention), reach.problem),
+               format('SELECT zbxhist.accept_deletion(%L, until => %L);', parent, zbxhist_internal.format_time(to_timestamp(reach.cutoff)));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_deletion IS
+'The part of check that is about values that maintenance does not delete before somebody agrees (internal)';
