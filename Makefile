@@ -138,7 +138,9 @@ OBJS = \
 	src/plan/interval_query.o \
 	src/plan/item_path.o \
 	src/plan/item_query.o \
+	src/plan/item_read.o \
 	src/plan/item_scan.o \
+	src/plan/item_select.o \
 	src/plan/key_query.o \
 	src/plan/prune.o \
 	src/plan/range_scan.o \

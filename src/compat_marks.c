@@ -18,7 +18,7 @@
  *	 and on nobody adding an entry behind it.  Its list of tables is in coltypes,
  *	 which are not written out for such an entry: a parallel worker has no list.
  *
- * - make_insert_plan: a plan that no planner has made.  Relies on a scan's being
+ * - make_plan: a plan that no planner has made.  Relies on a scan's being
  *	 fit to be the plan of an INSERT with nothing of ModifyTable around it, and on
  *	 the executor's looking at no other fields of PlannedStmt than those set here.
  *
@@ -102,8 +102,8 @@ get_whole_query(const PlannedStmt *stmt, List **left_out)
 }
 
 /*
- * set_plan_relations gives the plan of an INSERT its range table, of which entry 1
- * is the only relation.  16 moved privileges to a list of their own (a61b1f748);
+ * set_plan_relations gives a plan its range table, of which entry 1 is the only
+ * relation.  16 moved privileges to a list of their own (a61b1f748);
  * 18 wants to be told which relations are not pruned (cbc127917); 19 has a set
  * of those that are changed.
  */
@@ -117,6 +117,8 @@ set_plan_relations(PlannedStmt *stmt, const Query *query, List *rtable)
 #if PG_VERSION_NUM >= 180000
 	stmt->unprunableRelids = bms_make_singleton(1);
 #endif
+	if (query->resultRelation == 0)
+		return;
 #if PG_VERSION_NUM >= 190000
 	stmt->resultRelationRelids = bms_make_singleton(1);
 #else
@@ -125,15 +127,15 @@ set_plan_relations(PlannedStmt *stmt, const Query *query, List *rtable)
 }
 
 /*
- * make_insert_plan makes the plan that standard_planner would, around a plan in
- * place of ModifyTable.
+ * make_plan makes the plan that standard_planner would, of an INSERT around a plan
+ * in place of ModifyTable, or of a SELECT.
  */
 PlannedStmt *
-make_insert_plan(const Query *query, List *rtable, Plan *plan)
+make_plan(const Query *query, List *rtable, Plan *plan)
 {
 	PlannedStmt *stmt = makeNode(PlannedStmt);
 
-	stmt->commandType = CMD_INSERT;
+	stmt->commandType = query->commandType;
 	stmt->queryId = query->queryId;
 	stmt->canSetTag = query->canSetTag;
 	stmt->planTree = plan;

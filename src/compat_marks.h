@@ -17,8 +17,7 @@ extern List *get_table_mark(const RangeTblEntry *rte);
 extern void keep_whole_query(PlannedStmt *stmt, Query *whole,
 							 List *left_out);
 extern Query *get_whole_query(const PlannedStmt *stmt, List **left_out);
-extern PlannedStmt *make_insert_plan(const Query *query, List *rtable,
-									 Plan *plan);
+extern PlannedStmt *make_plan(const Query *query, List *rtable, Plan *plan);
 extern void log_snapshot_conflict(Relation rel, TransactionId xid);
 
 #endif							/* ZBXHIST_COMPAT_MARKS_H */

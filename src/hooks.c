@@ -7,9 +7,10 @@
  * another library does there, the order is written down here, with its reason.
  * No module knows of a hook, nor of another module on it.
  *
- *	planner				INSERT of literals first: such a plan needs nobody
- *						else, other libraries' planners included.  All else
- *						goes to the planner with fewer tables.
+ *	planner				INSERT of literals and SELECT of an item's rows first:
+ *						such a plan needs nobody else, other libraries' planners
+ *						included.  All else goes to the planner with fewer
+ *						tables.
  *	build_simple_rel	after the others, which may only add to what is known of
  *						a relation that is left out then
  *	get_relation_stats	after the others, which may know better
@@ -55,6 +56,7 @@
 #include "packed/fdw/fdw.h"
 #include "plan/exclude.h"
 #include "plan/item_path.h"
+#include "plan/item_read.h"
 #include "plan/prune.h"
 #include "plan/range_scan.h"
 #include "plan/select.h"
@@ -91,10 +93,12 @@ NextPlanner(PLANNER_PROTO)
 static PlannedStmt *
 PlannerHook(PLANNER_PROTO)
 {
-	PlannedStmt *insert = ZbxhistPlanFastInsert(query);
+	PlannedStmt *result = ZbxhistPlanFastInsert(query);
 
-	if (insert != NULL)
-		return insert;
+	if (result == NULL)
+		result = ZbxhistPlanItemSelect(query, cursor_options);
+	if (result != NULL)
+		return result;
 	/* nobody could say for all workers what is missing */
 	if (zbxhist_ignore_archive_failure)
 		cursor_options &= ~CURSOR_OPT_PARALLEL_OK;

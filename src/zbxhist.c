@@ -26,6 +26,7 @@
 #include "ingest/insert_triggers.h"
 #include "maintenance/worker.h"
 #include "packed/changes/row_lock.h"
+#include "plan/item_read.h"
 #include "plan/item_scan.h"
 #include "plan/range_scan.h"
 
@@ -62,6 +63,7 @@ _PG_init(void)
 	RegisterCustomScanMethods(&zbxhist_range_scan.methods);
 	RegisterCustomScanMethods(&zbxhist_item_scan.methods);
 	RegisterCustomScanMethods(&zbxhist_key_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_item_read.methods);
 	RegisterCustomScanMethods(&zbxhist_aggregate_scan.methods);
 	ZbxhistWorkerInit();
 	ZbxhistHooksInit();

@@ -65,13 +65,6 @@
 /* how often partitions are looked for that have come meanwhile */
 #define MAX_LOOKS 10
 
-/* which partitions a scan has locked; all zero: none */
-typedef struct LockedPartitions
-{
-	uint32		generation;		/* of the set that they are of */
-	ClockRange	clocks;
-} LockedPartitions;
-
 typedef struct ItemScanState
 {
 	CustomScanState css;		/* must be first */
@@ -241,14 +234,14 @@ SetItems(ItemScanState *state, const ScanBounds *bounds)
 }
 
 /*
- * LockScannedPartitions locks the partitions that may have rows of a range, so that none is
+ * ZbxhistLockScannedPartitions locks the partitions that may have rows of a range, so that none is
  * dropped while a cursor is open, unless it has done so before.  A lock takes in what
  * has happened meanwhile, so then it looks again, but not for ever: the reader copes
  * with whatever happens.
  */
-static void
-LockScannedPartitions(Relation parent, const ItemRange *range,
-					  LockedPartitions *locked)
+void
+ZbxhistLockScannedPartitions(Relation parent, const ItemRange *range,
+							 LockedPartitions *locked)
 {
 	ClockRange	bounds = {
 		.from_clock = position_clock(range->first),
@@ -291,7 +284,7 @@ StartItem(ItemScanState *state)
 	ItemRange	range;
 
 	EvaluateRange(state, &bounds, &range);
-	LockScannedPartitions(state->css.ss.ss_currentRelation, &range, &state->locked);
+	ZbxhistLockScannedPartitions(state->css.ss.ss_currentRelation, &range, &state->locked);
 	if (state->reader == NULL)
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
 										  estate->es_snapshot,
@@ -578,7 +571,7 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyInteger("Tables Read", NULL, state->reader == NULL ? 0 :
 						   ZbxhistCountSources(state->reader), es);
 	if (state->reader != NULL)
-		ZbxhistExplainArchive(ZbxhistCountArchiveOf(state->reader), es);
+		ZbxhistExplainArchive(&ZbxhistCountPacked(state->reader)->archive, es);
 }
 
 static const CustomExecMethods item_exec_methods = {

@@ -8,8 +8,10 @@
 #ifndef ZBXHIST_ITEM_SCAN_H
 #define ZBXHIST_ITEM_SCAN_H
 
+#include "catalog/bounds.h"
 #include "custom_scan.h"
 #include "plan/item_query.h"
+#include "rows/item_range.h"
 
 /* members of the plan's custom_private */
 typedef enum ItemScanPrivate
@@ -31,6 +33,16 @@ enum ItemQueryPart
 	QUERY_HAS_NS,
 	QUERY_NKEYS
 };
+
+/* which partitions a scan has locked; all zero: none */
+typedef struct LockedPartitions
+{
+	uint32		generation;		/* of the set that they are of */
+	ClockRange	clocks;
+} LockedPartitions;
+
+extern void ZbxhistLockScannedPartitions(Relation parent, const ItemRange *range,
+										 LockedPartitions *locked);
 
 /* the same node, for EXPLAIN under two names */
 extern const ScanNode zbxhist_item_scan;

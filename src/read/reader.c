@@ -540,15 +540,15 @@ ZbxhistCountSources(const ItemReader *reader)
 }
 
 /*
- * ZbxhistCountArchiveOf returns what has been fetched from archives; it is good as long
- * as the reader.
+ * ZbxhistCountPacked returns what has been read of packed days; it is good as long as
+ * the reader.
  */
-const ArchiveCounters *
-ZbxhistCountArchiveOf(const ItemReader *reader)
+const ScanCounters *
+ZbxhistCountPacked(const ItemReader *reader)
 {
-	static const ArchiveCounters none = {0};
+	static const ScanCounters none = {0};
 
-	return reader->days == NULL ? &none : &reader->days->counters.archive;
+	return reader->days == NULL ? &none : &reader->days->counters;
 }
 
 /* ---- reading ---- */

@@ -51,7 +51,7 @@ END $$;
 -- a statement, with %T for a table, %F and %E for the first and last clock; by how much an estimate may differ
 CREATE TABLE statement (number serial, factor float8, query text);
 INSERT INTO statement (factor, query) VALUES
-(2, 'SELECT clock, ns, value FROM %T WHERE itemid = 1110 AND clock > %F AND clock <= %E'),
+(2, 'SELECT clock, ns, value FROM %T WHERE itemid = 1110 AND clock > %F AND clock <= %E ORDER BY value'),
 (2, 'SELECT * FROM %T h WHERE h.itemid IN (1011, 1110, 1121, 1231) AND h.clock >= %F AND h.clock <= %E'),
 (2, 'SELECT * FROM %T WHERE clock BETWEEN %F AND %E'),
 (2, 'SELECT * FROM %T WHERE itemid BETWEEN 1100 AND 1210 AND clock BETWEEN %F AND %E'),
@@ -114,7 +114,7 @@ CLUSTER fresh.history_p19700103_0000 USING history_p19700103_0000_pkey;
 \c
 LOAD 'zbxhist';
 SET jit = off;
-SELECT bool_and(estimate_of(format('SELECT * FROM %s.history WHERE itemid = 1110 AND clock BETWEEN 172800 AND 176399', s)) BETWEEN 90 AND 360) AS near FROM unnest('{fresh,analyzed}'::text[]) s;
+SELECT bool_and(estimate_of(format('SELECT * FROM %s.history WHERE itemid = 1110 AND clock BETWEEN 172800 AND 176399 ORDER BY value', s)) BETWEEN 90 AND 360) AS near FROM unnest('{fresh,analyzed}'::text[]) s;
 SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;
 DROP SCHEMA fresh, analyzed CASCADE;

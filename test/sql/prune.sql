@@ -4,6 +4,8 @@
 --
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
+-- see item_select.sql
+SET zbxhist.enable_item_scan = off;
 CREATE TABLE trends (
     itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL,
     PRIMARY KEY (itemid, clock));

@@ -113,8 +113,8 @@ RESET zbxhist.enable_routing;
 SELECT number, s.* FROM query, shape(query) s WHERE number IN (1, 6, 7, 18) ORDER BY number;
 -- one plan as a whole
 EXPLAIN (COSTS OFF) select clock,ns,value from history_uint where itemid=3 and clock<=1771200 and clock>1684800 order by clock desc limit 2;
--- those that are planned for the parent alone, see item_scan.sql
+-- those that are planned for the parent alone, see item_select.sql and item_scan.sql
 RESET zbxhist.enable_item_scan;
-SELECT number, left(query, 100) AS query FROM query WHERE EXISTS (SELECT FROM nodes_of(query) node WHERE node ->> 'Custom Plan Provider' = 'ZbxhistItem') ORDER BY number;
+SELECT DISTINCT number, node ->> 'Custom Plan Provider' AS node, left(query, 85) AS query FROM query, nodes_of(query) node WHERE node ->> 'Custom Plan Provider' LIKE 'ZbxhistItem%' ORDER BY number;
 DROP TABLE history_uint, trends, query CASCADE;
 DROP FUNCTION shape, dates_of, nodes_of;

@@ -266,8 +266,7 @@ PlanInsert(const Query *query)
 	table_close(rel, NoLock);
 	if (path != PATH_FAST)
 		return NULL;
-	return make_insert_plan(query, MakeRangeTable(query),
-							(Plan *) MakeScan(&parts));
+	return make_plan(query, MakeRangeTable(query), (Plan *) MakeScan(&parts));
 }
 
 /*

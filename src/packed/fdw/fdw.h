@@ -14,6 +14,8 @@
 
 #include "packed/day/day.h"
 
+struct ScanCounters;
+
 /* each sets the functions of its part */
 extern void ZbxhistFdwPlanInit(FdwRoutine *routine);
 extern void ZbxhistFdwScanInit(FdwRoutine *routine);
@@ -29,7 +31,9 @@ extern bool ZbxhistIsOfPackedDays(Relation table);
 /* fdw_explain.c */
 extern Node *ZbxhistAsExternal(Node *expr);
 extern void ZbxhistExplainArchive(const ArchiveCounters *counters,
-							   struct ExplainState *es);
+								  struct ExplainState *es);
+extern void ZbxhistExplainPacked(const struct ScanCounters *counters,
+								 struct ExplainState *es);
 
 /* fdw_lock.c */
 extern void ZbxhistLockPackedRows(QueryDesc *query);

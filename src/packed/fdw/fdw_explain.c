@@ -108,6 +108,20 @@ ZbxhistExplainArchive(const ArchiveCounters *counters, ExplainState *es)
 }
 
 /*
+ * ZbxhistExplainPacked shows what has been read of packed days.
+ */
+void
+ZbxhistExplainPacked(const ScanCounters *counters, ExplainState *es)
+{
+	ExplainPropertyInteger("Days", NULL, counters->days, es);
+	ExplainPropertyInteger("Segments Read", NULL, counters->segments_read, es);
+	ExplainPropertyInteger("Segments Skipped", NULL, counters->segments_skipped,
+						   es);
+	ExplainPropertyInteger("Values Decoded", NULL, counters->values_decoded, es);
+	ZbxhistExplainArchive(&counters->archive, es);
+}
+
+/*
  * ExplainForeignScan shows the conditions, and with ANALYZE what was read.
  */
 static void
@@ -122,12 +136,7 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		return;
 	counters = state->scan->open.counters;
 	ZbxhistAddReportedCounters(node, &counters);
-	ExplainPropertyInteger("Days", NULL, counters.days, es);
-	ExplainPropertyInteger("Segments Read", NULL, counters.segments_read, es);
-	ExplainPropertyInteger("Segments Skipped", NULL, counters.segments_skipped,
-						   es);
-	ExplainPropertyInteger("Values Decoded", NULL, counters.values_decoded, es);
-	ZbxhistExplainArchive(&counters.archive, es);
+	ZbxhistExplainPacked(&counters, es);
 }
 
 /*

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_read.h
+ *	  SELECT of the rows of items, without the planner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_ITEM_READ_H
+#define ZBXHIST_ITEM_READ_H
+
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+
+#include "custom_scan.h"
+
+/* a column that conditions may be about */
+typedef enum ReadColumn
+{
+	READ_ITEM,
+	READ_CLOCK,
+	READ_NS
+} ReadColumn;
+
+/* members of the plan's custom_private */
+typedef enum ItemReadPrivate
+{
+	ITEM_READ_CONDS,			/* IntList: three numbers for each condition,
+								 * see ReadCondPart, whose value is in
+								 * custom_exprs */
+	ITEM_READ_ATTNUMS,			/* IntList: the parent's column of each target */
+	ITEM_READ_ORDER,			/* IntList: see ReadOrderPart */
+	ITEM_READ_LIMIT,			/* expression, or NULL */
+	ITEM_READ_QUALS				/* the conditions as a whole, for EXPLAIN */
+} ItemReadPrivate;
+
+/* numbers of a condition "column operator value", or "column = ANY (value)" */
+enum ReadCondPart
+{
+	COND_COLUMN,				/* ReadColumn */
+	COND_STRATEGY,				/* btree's; InvalidStrategy: ANY */
+	COND_TYPE,					/* of the value, or of the array's elements */
+	COND_PARTS
+};
+
+/* numbers of the order */
+enum ReadOrderPart
+{
+	ORDER_IS_DESCENDING,		/* rows of an item */
+	ORDER_ITEMS_DESCENDING		/* items */
+};
+
+/* item_read.c */
+extern const ScanNode zbxhist_item_read;
+
+/* item_select.c */
+extern PlannedStmt *ZbxhistPlanItemSelect(const Query *query, int cursor_options);
+
+#endif							/* ZBXHIST_ITEM_READ_H */
