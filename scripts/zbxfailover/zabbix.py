@@ -37,7 +37,7 @@ KEY = re.compile(r"\((\d+),(\d+),(\d+),")
 SETUP = """
 CREATE EXTENSION zbxhist;
 SELECT * FROM zbxhist.setup(history_retention => '90 days', trends_retention => '365 days',
-    ingest => 'runs', configure_zabbix => true);
+    configure_zabbix => true);
 """
 
 

@@ -235,11 +235,6 @@ class Image:
                     lines = session.run(insert(table, [(key, "1")]))
                     if not any("duplicate key" in each for each in lines):
                         self.problems.append("no duplicate: %s %s" % (line[:80], lines[:1]))
-        self._ask(
-            session,
-            "merge",
-            "SELECT zbxhist_internal.merge_runs(day, 2) FROM zbxhist.packed_day WHERE runs;",
-        )
         self._ask(session, "maintenance", "CALL zbxhist.run_maintenance();")
         self._none(
             session,

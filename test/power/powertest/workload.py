@@ -14,9 +14,9 @@ CREATE EXTENSION zbxhist;
 {extensions}
 CREATE TABLE progress (writer integer PRIMARY KEY, number integer);
 {tables}
-SELECT zbxhist.create_parent('history', '1 hour', retention => '9 hours', premake => 2, pack_after => '1 hour', ingest => 'runs');
-SELECT zbxhist.create_parent('history_uint', '1 hour', retention => '9 hours', premake => 2, pack_after => '1 hour', ingest => 'heap');
-SELECT zbxhist.create_parent('history_text', '1 hour', retention => '9 hours', premake => 2, pack_after => '1 hour', ingest => 'runs');
+SELECT zbxhist.create_parent('history', '1 hour', retention => '9 hours', premake => 2, pack_after => '1 hour');
+SELECT zbxhist.create_parent('history_uint', '1 hour', retention => '9 hours', premake => 2, pack_after => '1 hour');
+SELECT zbxhist.create_parent('history_text', '1 hour', retention => '9 hours', premake => 2, pack_after => '1 hour');
 """
 
 TABLE = """
@@ -267,7 +267,6 @@ class Maintainer(Worker):
         return lines
 
     def step(self):
-        self.merge()
         self.say("maintenance runs", "CALL zbxhist.run_maintenance();")
         chance = self.chance.random()
         if chance < 0.3:
@@ -280,14 +279,6 @@ class Maintainer(Worker):
         self.count("hours")
         if len(self.scene.leads) > self.scene.hours:
             self.scene.over.set()
-
-    def merge(self):
-        merged = self.session.run(
-            "SELECT zbxhist_internal.merge_runs(day, 2) FROM zbxhist.packed_day WHERE runs AND from_clock > %d"
-            % (self.scene.clock() - 3 * 3600)
-            + " AND from_clock <= %d;" % self.scene.clock()
-        )
-        self.count("runs merged", sum(int(line) for line in merged if line.isdigit()))
 
     def by_hand(self, call):
         days = self.session.run(
@@ -308,7 +299,7 @@ class Watcher(Worker):
     def step(self):
         asked = self.scene.time()
         lines = self.session.run(
-            "SELECT pg_relation_filepath(day) FROM zbxhist.packed_day WHERE NOT runs;"
+            "SELECT pg_relation_filepath(day) FROM zbxhist.packed_day;"
         )
         answered = self.scene.time()
         for line in filter(None, lines):

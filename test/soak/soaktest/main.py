@@ -32,18 +32,17 @@ CREATE TABLE plain_history (LIKE history INCLUDING ALL);
 CREATE TABLE plain_history_uint (LIKE history_uint INCLUDING ALL);
 CREATE TABLE plain_history_text (LIKE history_text INCLUDING ALL);
 CREATE TABLE acknowledged (writer text PRIMARY KEY, number bigint);
-SELECT zbxhist.create_parent(t::regclass, '1 hour', retention => interval '{days} days', pack_after => interval '1 hour', ingest => i)
-  FROM unnest(ARRAY['history', 'history_uint', 'history_text'], ARRAY[{ingest}]) p (t, i);
+SELECT zbxhist.create_parent(t::regclass, '1 hour', retention => interval '{days} days', pack_after => interval '1 hour')
+  FROM unnest(ARRAY['history', 'history_uint', 'history_text']) t;
 """
 
 
 class Plan:
     """What every worker knows."""
 
-    def __init__(self, place, hours, seed, ingest):
+    def __init__(self, place, hours, seed):
         self.place = place
         self.seed = seed
-        self.ingest = ingest
         self.seconds = hours * 3600
         self.end = time.monotonic() + self.seconds
         self.pause = 0.6
@@ -59,13 +58,7 @@ class Plan:
 
 
 def workers(plan, primary, standby, clock):
-    # runs want statements enough that there is something to merge
-    made = [
-        writers.Writer(plan, "writer %d" % n, primary)
-        for n in range(1, 4 if plan.ingest == "heap" else 9)
-    ]
-    if plan.ingest != "heap":
-        made.append(upkeep.Merger(plan, "merger", primary))
+    made = [writers.Writer(plan, "writer %d" % n, primary) for n in range(1, 4)]
     made += [
         writers.LateWriter(plan, "late writer", primary),
         writers.Changer(plan, "changer", primary),
@@ -91,7 +84,7 @@ def run_worker(worker):
         worker.tally.fault(traceback.format_exc())
 
 
-def set_up(place, clock, ingest):
+def set_up(place, clock):
     primary = Server(place, "primary", clock)
     primary.create()
     primary.start()
@@ -105,11 +98,6 @@ def set_up(place, clock, ingest):
             SCHEMA.format(
                 days=RETENTION_DAYS,
                 space="TABLESPACE small" if os.path.isdir(small) else "",
-                ingest={
-                    "heap": "'heap', 'heap', 'heap'",
-                    "runs": "'runs', 'runs', 'runs'",
-                    "both": "'runs', 'heap', 'runs'",
-                }[ingest],
             )
         )
     standby = Server(place, "standby", clock, PORT + 1)
@@ -216,8 +204,6 @@ def nothing_done(plan, total):
         "maintenance runs",
         "DDL and utility commands",
     )
-    if plan.ingest != "heap":
-        kinds += ("runs merged",)
     return ["not one of the %s succeeded" % kind for kind in kinds if not total[kind]]
 
 
@@ -337,14 +323,13 @@ def main():
     parser.add_argument("hours", type=float)
     parser.add_argument("--seed", default=str(int(time.time())))
     parser.add_argument("--json")
-    parser.add_argument("--ingest", choices=("heap", "runs", "both"), default="both")
     parser.add_argument("--zabbix", action="store_true")
     arguments = parser.parse_args()
     os.makedirs(os.path.join(arguments.place, "tally"))
     clock = Clock(arguments.place)
     print("   seed %s" % arguments.seed, flush=True)
-    primary, standby = set_up(arguments.place, clock, arguments.ingest)
-    plan = Plan(arguments.place, arguments.hours, arguments.seed, arguments.ingest)
+    primary, standby = set_up(arguments.place, clock)
+    plan = Plan(arguments.place, arguments.hours, arguments.seed)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     faults, last = [], {"rows": {}, "partitions": [], "steps": []}
     try:
@@ -373,7 +358,6 @@ def main():
                     "started": started,
                     "hours": arguments.hours,
                     "seed": arguments.seed,
-                    "ingest": arguments.ingest,
                     "zabbix": arguments.zabbix,
                     "machine": platform.machine(),
                     "cores": os.cpu_count(),

@@ -6,7 +6,7 @@ import time
 
 import psycopg2
 
-from .worker import TABLES, Lost, Worker
+from .worker import TABLES, Worker
 
 
 class Maintainer(Worker):
@@ -48,53 +48,15 @@ class Maintainer(Worker):
     def alter(self):
         """Mostly hours, as setup has them: those of days to come are split."""
         interval = self.random.choice(("1 hour", "1 hour", "15 minutes", "6 hours", "1 day"))
-        ingest = self.random.choice(("heap", "runs", "runs"))
-        if interval == "1 day" or self.plan.ingest == "heap":
-            ingest = "heap"
         self.run(
-            "SELECT zbxhist.alter_parent(%s, partition_interval => %s, ingest => %s)",
-            (self.random.choice(TABLES), interval, ingest),
+            "SELECT zbxhist.alter_parent(%s, partition_interval => %s)",
+            (self.random.choice(TABLES), interval),
         )
 
     def verify(self):
         problems = self.run("SELECT * FROM zbxhist.verify(%s)", (self.random.choice(TABLES),))
         if problems:
             self.tally.fault("verify: %s" % (problems[:3],))
-
-
-class Merger(Worker):
-    """Merges runs, few as they may be, while the server's own workers do it."""
-
-    def prepare(self):
-        self.run("SET statement_timeout = '1min'")
-        self.run("SET client_min_messages = error")
-
-    def step(self):
-        # its table may be packed or dropped by now
-        self.attempt("merges", self.merge, also=("42P01", "55000"))
-        self.pause(self.plan.pause * 2)
-
-    def merge(self):
-        days = self.run("SELECT day FROM zbxhist.packed_day WHERE runs")
-        if not days:
-            return
-        level = self.random.choice(("READ COMMITTED", "READ COMMITTED", "REPEATABLE READ"))
-        self.run("BEGIN ISOLATION LEVEL " + level)
-        for (day,) in self.random.sample(days, min(5, len(days))):
-            merged = self.run(
-                "SELECT zbxhist_internal.merge_runs(%s, %s)",
-                (day, self.random.choice((2, 3, 10, 64))),
-            )
-            self.tally.add("runs merged", max(0, merged[0][0]))
-        self.run("ROLLBACK" if self.random.random() < 0.1 else "COMMIT")
-        if self.random.random() < 0.2:
-            self.run("VACUUM (TRUNCATE false) zbxhist_packed.%s" % self.name_of(days[0][0]))
-
-    def name_of(self, day):
-        name = self.run("SELECT relname FROM pg_class WHERE oid = %s::regclass", (day,))
-        if not name:
-            raise Lost
-        return '"%s"' % name[0][0]
 
 
 class Definer(Worker):

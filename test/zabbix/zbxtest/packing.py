@@ -350,15 +350,12 @@ class Packing(Reading):
             )
 
     def unpack(self, site):
-        """Unpacks all days, as one has to before DROP EXTENSION; hours of runs
-        go with undo()."""
+        """Unpacks all days, as one has to before DROP EXTENSION."""
         for parent, day in site.query(
             "SELECT DISTINCT parent, to_char(to_timestamp(from_clock) AT TIME ZONE"
-            " 'UTC', 'YYYY-MM-DD') FROM zbxhist.packed_day WHERE NOT runs ORDER BY 1, 2"
+            " 'UTC', 'YYYY-MM-DD') FROM zbxhist.packed_day ORDER BY 1, 2"
         ):
             site.query(f"CALL zbxhist.unpack('{parent}', '{day}');")
-        for (parent,) in site.query("SELECT DISTINCT parent FROM zbxhist.packed_day WHERE runs"):
-            site.query(f"CALL zbxhist.undo('{parent}');")
         left = site.value("SELECT count(*) FROM zbxhist.packed_day")
         self.tap.equal(left, "0", self.name(site, "all days are unpacked"))
 

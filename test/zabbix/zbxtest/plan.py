@@ -52,7 +52,6 @@ class Plan:
         self.quick = options.quick
         self.plain_only = options.plain
         self.versions = options.version
-        self.ingest = options.ingest
 
     def play(self):
         """Everything that was asked for."""
@@ -60,15 +59,13 @@ class Plan:
         sixth, seventh = releases.get("6.0"), releases.get("7.0")
         story = None
         if sixth:
-            story = self.fresh(sixth, ingest=self.ingest or "heap")
+            story = self.fresh(sixth)
             if seventh:
                 story = self.upgrade(story, seventh)
             self.finish(story)
         if seventh:
-            # the story that is told again is one of runs
-            ingest = self.ingest or ("runs" if sixth else "heap")
             parts = CORE_PARTS if sixth else ALL_PARTS
-            self.finish(self.fresh(seventh, live=True, parts=parts, ingest=ingest))
+            self.finish(self.fresh(seventh, live=True, parts=parts))
 
     def _release(self, version):
         """A version of Zabbix, or a skipped test with the reason."""
@@ -104,11 +101,11 @@ class Plan:
         self.cluster.drop(template)
         return sites
 
-    def fresh(self, release, live=False, parts=ALL_PARTS, ingest="heap"):
+    def fresh(self, release, live=False, parts=ALL_PARTS):
         """The story of a new Zabbix, with zbxhist from before its first
         start, or set up while it works."""
         self.tap.step(f"a new Zabbix {release.version}")
-        story = Scenario(self.tap, release.version, self.sites(release), self.quick, ingest)
+        story = Scenario(self.tap, release.version, self.sites(release), self.quick)
         if not live:
             for site in story.managed:
                 story.set_up(site)
@@ -141,7 +138,7 @@ class Plan:
         """7.0 takes over the databases that 6.0 made and filled."""
         self.tap.step(f"upgrade {old.version} to {release.version}")
         old.stop()
-        story = Scenario(self.tap, release.version, old.sites, self.quick, old.ingest)
+        story = Scenario(self.tap, release.version, old.sites, self.quick)
         story.model.stored = old.model.stored
         for site in story.sites:
             site.attach(release)

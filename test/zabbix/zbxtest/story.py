@@ -15,11 +15,9 @@ class Story:
     """Takes the sites (the plain oracle and the managed one) through the
     same story and compares them with each other and with what was sent."""
 
-    def __init__(self, tap, version, sites, quick, ingest="heap"):
+    def __init__(self, tap, version, sites, quick):
         self.tap = tap
         self.version = version
-        # how hours to come are stored
-        self.ingest = ingest
         self.sites = sites
         self.managed = [site for site in sites if site.managed]
         self.model = Model(binary=version != "6.0")
