@@ -69,10 +69,8 @@ OBJS = \
 	src/maintenance/worker.o \
 	src/packed/changes/day_changes.o \
 	src/packed/changes/day_conflicts.o \
-	src/packed/changes/day_delete.o \
-	src/packed/changes/day_modify.o \
-	src/packed/changes/group_lock.o \
-	src/packed/changes/row_lock.o \
+	src/packed/changes/moved_rows.o \
+	src/packed/changes/write_changes.o \
 	src/packed/day/archive.o \
 	src/packed/day/archive_away.o \
 	src/packed/day/archived_group.o \
@@ -106,13 +104,11 @@ OBJS = \
 	src/packed/fdw/fdw_explain.o \
 	src/packed/fdw/fdw_lock.o \
 	src/packed/fdw/fdw_modify.o \
-	src/packed/fdw/fdw_newest.o \
 	src/packed/fdw/fdw_parallel.o \
 	src/packed/fdw/fdw_plan.o \
 	src/packed/fdw/fdw_quals.o \
 	src/packed/fdw/fdw_sample.o \
 	src/packed/fdw/fdw_scan.o \
-	src/packed/fdw/moved_rows.o \
 	src/packed/fdw/row_key.o \
 	src/packed/format/codec_bits.o \
 	src/packed/format/codec_buffer.o \

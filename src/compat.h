@@ -476,18 +476,6 @@ attach_counters_memory(const char *name, Size size,
 	ExecuteTruncateGuts((rels), (relids), (logged), (behavior), (restart))
 #endif
 
-/*
- * 18: ExecGetRangeTableRelation() is told whether the relation is one whose rows
- * are changed, which may be one that was pruned.
- */
-#if PG_VERSION_NUM >= 180000
-#define ExecGetRangeTableRelation_compat(estate, rti) \
-	ExecGetRangeTableRelation(estate, rti, false)
-#else
-#define ExecGetRangeTableRelation_compat(estate, rti) \
-	ExecGetRangeTableRelation(estate, rti)
-#endif
-
 /* vacuum_delay_point was told apart for ANALYZE in 18 (e5b0b0ce1) */
 #if PG_VERSION_NUM >= 180000
 #define vacuum_delay_point_compat() vacuum_delay_point(true)

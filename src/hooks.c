@@ -17,13 +17,12 @@
  *	set_rel_pathlist	after the others, since item and key scans replace the
  *						paths of the table that they are for
  *	create_upper_paths	after the others; any order would do
- *	ExecutorStart		before the others: the query may get another plan; packed
- *						rows are locked by what is in place when it has begun
+ *	ExecutorStart		before the others: the query may get another plan
  *	ExecutorRun			what the outer statement has buffered is written first.
  *						The parent's part runs within the query's frame, after
  *						the partition's: it adds to the same row count
  *	ExecutorFinish		buffered rows and packed changes are written before
- *						AFTER triggers look for them
+ *						AFTER triggers look for them, when all of the query has run
  *	ProcessUtility		what is buffered is written first, as for a query; the
  *						refusal to drop packed days comes before PostgreSQL's
  *						own, which proposes CASCADE
@@ -176,12 +175,8 @@ ExecutorStartHook(QueryDesc *query, int eflags)
 		(*prev_executor_start) (query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
-	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY))
-	{
-		ZbxhistLockPackedRows(query);
-		if (!IsParallelWorker())
-			ZbxhistNoteNewClocks(query);
-	}
+	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY) && !IsParallelWorker())
+		ZbxhistNoteNewClocks(query);
 	/* nothing needs the plan once the query has ended */
 	if (plan_context != NULL)
 		MemoryContextSetParent(plan_context, query->estate->es_query_cxt);
@@ -235,8 +230,8 @@ ExecutorFinishHook(QueryDesc *queryDesc)
 	ZbxhistPushFrame(&frame, queryDesc, NULL);
 	PG_TRY();
 	{
-		ZbxhistCloseQuery(queryDesc);
 		ZbxhistWritePackedChanges(queryDesc);
+		ZbxhistCloseQuery(queryDesc);
 		if (prev_executor_finish)
 			(*prev_executor_finish) (queryDesc);
 		else

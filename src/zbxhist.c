@@ -25,7 +25,6 @@
 #include "ingest/fast/fast_insert.h"
 #include "ingest/insert_triggers.h"
 #include "maintenance/worker.h"
-#include "packed/changes/row_lock.h"
 #include "plan/item_read.h"
 #include "plan/item_scan.h"
 #include "plan/range_scan.h"
@@ -58,7 +57,6 @@ _PG_init(void)
 	ZbxhistCountersInit();
 	ZbxhistInsertTriggersInit(zbxhist_route);
 	ZbxhistBatchInit();
-	ZbxhistRowLockInit();
 	RegisterCustomScanMethods(&zbxhist_insert_scan.methods);
 	RegisterCustomScanMethods(&zbxhist_range_scan.methods);
 	RegisterCustomScanMethods(&zbxhist_item_scan.methods);

@@ -166,18 +166,6 @@ ZbxhistWasPacked(Oid relid, Snapshot snapshot)
 }
 
 /*
- * ZbxhistDayIsUnpacked says whether the rows of a packed day are in a
- * partition by now, and in the day only for older snapshots.
- */
-bool
-ZbxhistDayIsUnpacked(Oid relid)
-{
-	PackedDay	day;
-
-	return ZbxhistReadPackedDay(relid, NULL, &day) && day.is_unpacked;
-}
-
-/*
  * ZbxhistCountPackedDays returns the number of parent's packed days, or of all
  * parents' with InvalidOid, whose tables are there and hold values: a day that
  * has been unpacked has them in a partition.

@@ -46,7 +46,6 @@ extern List *ZbxhistReadPackedParents(void);
 extern bool ZbxhistReadPackedDay(Oid relid, Snapshot snapshot,
 								 PackedDay *day);
 extern bool ZbxhistWasPacked(Oid relid, Snapshot snapshot);
-extern bool ZbxhistDayIsUnpacked(Oid relid);
 extern char *ZbxhistFindOption(List *options, const char *name);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern bool ZbxhistHasPackedName(Oid foreign, AttrNumber attnum);

@@ -38,7 +38,7 @@
 #include "ingest/day_keys.h"
 #include "ingest/key_match.h"
 #include "ingest/key_number.h"
-#include "packed/changes/modify.h"
+#include "packed/changes/day_changes.h"
 #include "packed/day/day.h"
 #include "packed/day/open_days.h"
 #include "packed/values/row_compare.h"
@@ -120,18 +120,22 @@ FindKeyIndex(Relation parent, List **others)
 /* ---- the usual key ---- */
 
 /*
- * SegmentHasKey decodes the clocks of a segment and what else is of the key,
- * and looks for it.
+ * SegmentHasKey decodes the clocks of a segment of a group and what else is of the
+ * key, and looks for it.  What the own statement is about to delete is gone.
  */
 static bool
-SegmentHasKey(const DayKeys *place, const GroupReader *reader, int segment,
+SegmentHasKey(const DayKeys *place, const DayGroup *group, int segment,
 			  int64 position)
 {
+	const GroupReader *reader = &group->reader;
 	const DayLayout *layout = place->layout;
 	bool	   *wanted = palloc0(sizeof(bool) * layout->npacked);
 	int32		clock = position_clock(position);
 	SegmentRows rows;
+	int			before = 0;
 
+	for (int i = 0; i < segment; i++)
+		before += reader->segments[i].nrows;
 	wanted[0] = true;
 	if (layout->ns >= 0)
 		wanted[layout->columns[layout->ns].packed] = true;
@@ -140,7 +144,9 @@ SegmentHasKey(const DayKeys *place, const GroupReader *reader, int segment,
 	for (int row = ZbxhistFirstOfClock(&rows, clock);
 		 row < rows.nrows && rows.columns[0].ints[row] == clock; row++)
 	{
-		if (ZbxhistRowPosition(layout, &rows, row) == position)
+		if (ZbxhistRowPosition(layout, &rows, row) == position &&
+			!ZbxhistIsBeingDeleted(RelationGetRelid(place->base.rel),
+								   &group->tid, before + row))
 			return true;
 	}
 	return false;
@@ -164,7 +170,7 @@ LookInGroups(DayKeys *place, int64 itemid, int64 position, FoundKey *found)
 	if (segment == reader->nsegments ||
 		reader->segments[segment].itemid != itemid ||
 		reader->segments[segment].first_clock > clock ||
-		!SegmentHasKey(place, reader, segment, position))
+		!SegmentHasKey(place, &group, segment, position))
 		return KEY_FREE;
 	found->tid = group.tid;
 	return KEY_TAKEN;
@@ -264,7 +270,6 @@ LookForKeys(DayKeys *place, Snapshot snapshot, FoundKey *found)
 static void
 BeginLook(DayKeys *place, Snapshot snapshot)
 {
-	ZbxhistFlushDayChanges(RelationGetRelid(place->base.rel), NULL);
 	place->snapshot = RegisterSnapshot(snapshot != NULL ? snapshot :
 									   GetLatestSnapshot());
 	/* what this very command has deleted does not count */

@@ -30,7 +30,6 @@
 #include "utils/snapmgr.h"
 
 #include "ingest/key_look.h"
-#include "packed/changes/modify.h"
 #include "rows/attempt.h"
 
 /* ---- looking, and waiting ---- */
@@ -125,8 +124,6 @@ FindReadable(KeyHolder *place, FoundKey *found)
 	KeyAttempt	attempt = {.place = place,.found = found};
 	ErrorData  *error;
 
-	/* what is written must not be undone if reading fails */
-	ZbxhistFlushDayChanges(RelationGetRelid(place->rel), NULL);
 	while (found->row < place->nrows &&
 		   (error = ZbxhistAttempt(Attempt, &attempt)) != NULL)
 	{

@@ -18,9 +18,7 @@ typedef enum ObjectLock
 {
 	STRAYS_LOCK = 1,			/* on a parent, see stray.c */
 	MOVE_LOCK = 2,				/* on a parent, see move_lock.c */
-	WORK_LOCK = 3,				/* on a table, see work_lock.c */
-	ROWS_LOCK = 4				/* on a day's table, see
-								 * packed/changes/row_lock.c */
+	WORK_LOCK = 3				/* on a table, see work_lock.c */
 } ObjectLock;
 
 /*

@@ -1,246 +1,649 @@
 /*-------------------------------------------------------------------------
  *
  * day_changes.c
- *	  Changes of rows of whichever packed days have them.
+ *	  Collects deletes and updates of rows of packed days.
  *
- * Rows mostly come day after day, so a few days are kept open and the one
- * that has been open longest is written when another is needed.
+ * The first change of a day locks its table against those of other transactions,
+ * until the own one ends.  Then rows are found in it: as they are now, or, if
+ * the caller has found them by the statement's snapshot, by that.  In the latter
+ * case a group that another transaction has changed since is 40001, be there
+ * changes of these rows or of others: nobody looks at conditions again.  To look
+ * again is to find rows when the day is locked (packed/day/open_days.c), so there
+ * is no difference then.  Rows of a day whose columns are not the table's are never
+ * looked for again: their new versions go to the parent (moved_rows.c).
  *
- * Locks: the caller has locked the parent, and the foreign table that stands
- * for its days; a row, its day and its group are locked when they are reached,
- * until the transaction ends (row_lock.c, day_modify.c, group_lock.c).  A
- * transaction that has changed another row of the group may want this one next,
- * so its end is waited for without a lock on the row.  Memory is below the
- * context that is current at the beginning.
+ * What changes is collected, as bits of groups' rows, and written when the statement
+ * ends, before its AFTER triggers fire: by then all parts of it have run, and none
+ * finds what another one has changed.  Who looks for a key meanwhile asks
+ * whether its row is among the deleted ones.  A function that the statement calls
+ * and that changes rows of the same group is an error (27000).
+ *
+ * Locks: SHARE ROW EXCLUSIVE on the day's table.  The caller has locked the parent
+ * and the packed table.  Memory: all is below the query's context.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
+#include "binary_search.h"
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
+#include "packed/changes/changed_day.h"
 #include "packed/changes/day_changes.h"
 #include "packed/changes/day_conflicts.h"
-#include "packed/changes/group_lock.h"
-#include "packed/changes/row_lock.h"
+#include "packed/changes/moved_rows.h"
+#include "packed/day/day_reader.h"
 #include "packed/day/open_days.h"
+#include "packed/values/row_compare.h"
 
 /* days that are open at a time */
 #define MAX_OPEN_DAYS 8
 
-typedef struct ChangedDay
-{
-	PackedDay	day;
-	Relation	rel;
-	DayModify  *modify;
-} ChangedDay;
-
 struct DayChanges
 {
+	EState	   *estate;			/* of the statement */
 	Relation	table;			/* the packed one; borrowed */
 	Relation	parent;
-	Snapshot	snapshot;
-	int			nopen;
-	ChangedDay	open[MAX_OPEN_DAYS];	/* the one open longest is first */
+	List	   *days;			/* of ChangedDay */
+	int			nopen;			/* of them */
+	RowUpdates *updates;		/* NULL: none yet */
+	MovedRows  *moved;			/* likewise */
+	dlist_node	node;			/* in open_changes */
+	MemoryContextCallback unlink;
 	MemoryContext context;		/* owns all this */
 };
 
+/* those of all statements that are being executed */
+static dlist_head open_changes = DLIST_STATIC_INIT(open_changes);
+
+/* ---- life ---- */
+
 /*
- * ZbxhistBeginDayChanges prepares for changes of the packed days that a packed table
- * stands for.  The snapshot must stay registered.
+ * UnlinkChanges is the callback of a context that goes, be it by an error.
+ */
+static void
+UnlinkChanges(void *arg)
+{
+	dlist_delete(&((DayChanges *) arg)->node);
+}
+
+/*
+ * ZbxhistDayChangesOf returns the changes of the days that a packed table stands for
+ * by a statement, whatever part of it makes them.
  */
 DayChanges *
-ZbxhistBeginDayChanges(Relation table, Snapshot snapshot)
+ZbxhistDayChangesOf(EState *estate, Relation table)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "zbxhist day changes",
-												  ALLOCSET_SMALL_SIZES);
-	DayChanges *changes = MemoryContextAllocZero(context, sizeof(DayChanges));
+	dlist_iter	iter;
+	MemoryContext context;
+	DayChanges *changes;
 
+	dlist_foreach(iter, &open_changes)
+	{
+		changes = dlist_container(DayChanges, node, iter.cur);
+		if (changes->estate == estate &&
+			RelationGetRelid(changes->table) == RelationGetRelid(table))
+			return changes;
+	}
+	context = AllocSetContextCreate(estate->es_query_cxt, "zbxhist day changes",
+									ALLOCSET_DEFAULT_SIZES);
+	changes = MemoryContextAllocZero(context, sizeof(DayChanges));
+	changes->context = context;
+	changes->estate = estate;
 	changes->table = table;
 	changes->parent = table_open(ZbxhistForeignParent(table), AccessShareLock);
-	changes->snapshot = snapshot;
-	changes->context = context;
+	dlist_push_tail(&open_changes, &changes->node);
+	changes->unlink.func = UnlinkChanges;
+	changes->unlink.arg = changes;
+	MemoryContextRegisterResetCallback(context, &changes->unlink);
 	/* to find rows by their keys is to read */
-	ZbxhistNotePackedRead(changes->parent, snapshot);
+	ZbxhistNotePackedRead(changes->parent, estate->es_snapshot);
 	return changes;
 }
 
 /*
- * CloseDay writes the changes of the day that has been open longest.
+ * EndScanOfDay ends the search for rows in a day.
  */
 static void
-CloseDay(DayChanges *changes)
+EndScanOfDay(ChangedDay *day)
 {
-	ChangedDay	day = changes->open[0];
-
-	changes->nopen--;
-	memmove(&changes->open[0], &changes->open[1],
-			sizeof(ChangedDay) * changes->nopen);
-	ZbxhistEndDayModify(day.modify);
-	table_close(day.rel, NoLock);
+	if (day->scan != NULL)
+		ZbxhistEndDayScan(day->scan);
+	if (day->fresh != NULL)
+		UnregisterSnapshot(day->fresh);
+	day->scan = NULL;
+	day->fresh = NULL;
+	day->group = NULL;
+	day->segment = -1;
 }
 
 /*
- * OpenDay opens a day; returns NULL if it has been dropped.
+ * CloseChangedDay closes a day; its changes are kept, and so is its lock.
  */
-static DayModify *
-OpenDay(DayChanges *changes, const PackedDay *found)
+static void
+CloseChangedDay(DayChanges *changes, ChangedDay *day)
 {
-	Relation	rel = ZbxhistOpenDay(found->relid, RowExclusiveLock);
-	ChangedDay *day;
+	if (day->rel == NULL)
+		return;
+	EndScanOfDay(day);
+	ExecDropSingleTupleTableSlot(day->slot);
+	MemoryContextDelete(day->segment_context);
+	table_close(day->rel, NoLock);
+	day->rel = NULL;
+	changes->nopen--;
+}
+
+/*
+ * OpenChangedDay opens a day, and locks it if that has not been done.
+ */
+static void
+OpenChangedDay(DayChanges *changes, ChangedDay *day)
+{
+	ListCell   *lc;
+
+	if (day->rel != NULL)
+		return;
+	if (changes->nopen == MAX_OPEN_DAYS)
+	{
+		foreach(lc, changes->days)
+			CloseChangedDay(changes, lfirst(lc));
+	}
+	day->rel = ZbxhistOpenDay(day->day.relid, ShareRowExclusiveLock);
+	/* the packed table is locked: nobody can have dropped it */
+	if (day->rel == NULL)
+		ZbxhistRaiseChanged();
+	day->slot = table_slot_create(day->rel, NULL);
+	day->segment = -1;
+	day->segment_context = AllocSetContextCreate(changes->context,
+												 "zbxhist changed segment",
+												 ALLOCSET_DEFAULT_SIZES);
+	changes->nopen++;
+}
+
+/*
+ * AddChangedDay adds a day of which rows are going to be changed, and locks it.
+ */
+static ChangedDay *
+AddChangedDay(DayChanges *changes, const PackedDay *found)
+{
+	MemoryContext old = MemoryContextSwitchTo(changes->context);
+	HASHCTL		ctl = {.keysize = sizeof(ItemPointerData),.entrysize = sizeof(ChangedGroup),.hcxt = changes->context};
+	ChangedDay *day = palloc0(sizeof(ChangedDay));
+
+	day->day = *found;
+	day->number = list_length(changes->days);
+	OpenChangedDay(changes, day);
+	day->layout = ZbxhistDayLayout(day->rel);
+	ZbxhistMarkReplaced(day->layout, changes->table);
+	day->attributes = palloc(sizeof(AttrNumber) * day->layout->ncolumns);
+	day->is_altered = !ZbxhistFindLayout(day->layout,
+										 RelationGetDescr(changes->table),
+										 day->attributes);
+	day->groups = hash_create("zbxhist changed groups", 64, &ctl,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	changes->days = lappend(changes->days, day);
+	MemoryContextSwitchTo(old);
+	ZbxhistCheckPackedChange(found->relid, changes->estate->es_snapshot);
+	return day;
+}
+
+/*
+ * BeginScanOfDay prepares for finding rows in a day.
+ */
+static void
+BeginScanOfDay(DayChanges *changes, ChangedDay *day, bool looks_again)
+{
 	MemoryContext old;
 
-	if (rel == NULL)
-		return NULL;
-	if (changes->nopen == MAX_OPEN_DAYS)
-		CloseDay(changes);
-	day = &changes->open[changes->nopen];
-	day->day = *found;
-	day->rel = rel;
+	OpenChangedDay(changes, day);
+	looks_again = looks_again && !day->is_altered;
+	if (day->scan != NULL && day->looks_again == looks_again)
+		return;
+	EndScanOfDay(day);
 	old = MemoryContextSwitchTo(changes->context);
-	day->modify = ZbxhistBeginDayModify(rel, changes->table, changes->snapshot);
+	day->looks_again = looks_again;
+	if (looks_again)
+		day->fresh = RegisterSnapshot(GetLatestSnapshot());
+	day->scan = ZbxhistBeginDayScan(day->rel, day->layout, looks_again ?
+									day->fresh : changes->estate->es_snapshot);
 	MemoryContextSwitchTo(old);
-	changes->nopen++;
-	ZbxhistCheckPackedChange(found->relid, changes->snapshot);
-	return day->modify;
+}
+
+/* ---- groups ---- */
+
+/*
+ * RequireUnchanged raises an error if the group that has been found is not there any
+ * more.
+ */
+static void
+RequireUnchanged(ChangedDay *day)
+{
+	if (table_tuple_fetch_row_version(day->rel, &day->found.tid, SnapshotSelf,
+									  day->slot))
+	{
+		ExecClearTuple(day->slot);
+		return;
+	}
+	if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(day->scan)))
+		ZbxhistRaiseSecondChange(day->rel);
+	ZbxhistRaiseChanged();
 }
 
 /*
- * FindChangedDay finds the day of a clock, whose changes are set if it is
- * open; returns false if there is no such day any more.
+ * NoteGroup notes that a group has been found.
+ */
+static void
+NoteGroup(ChangedDay *day)
+{
+	bool		is_known;
+	ChangedGroup *group;
+
+	day->segment = -1;
+	RequireUnchanged(day);
+	group = hash_search(day->groups, &day->found.tid, HASH_ENTER, &is_known);
+	if (!is_known)
+	{
+		memset(group, 0, sizeof(ChangedGroup));
+		group->tid = day->found.tid;
+		group->itemid = day->found.first_itemid;
+		group->clock = day->found.first_clock;
+		group->nrows = day->found.nrows;
+	}
+	day->group = group;
+}
+
+/*
+ * FindGroup finds the group that has rows of an item and clock, unless it has been
+ * found last; returns false if there is none.
  */
 static bool
-FindChangedDay(DayChanges *changes, int32 clock, PackedDay *day,
-			   DayModify **modify)
+FindGroup(ChangedDay *day, int64 itemid, int32 clock)
 {
-	const PackedDay *found;
+	const DayGroup *found = &day->found;
 
-	for (int i = changes->nopen - 1; i >= 0; i--)
-	{
-		*day = changes->open[i].day;
-		*modify = changes->open[i].modify;
-		if (clock >= day->from_clock && clock < day->to_clock)
-			return true;
-	}
-	*modify = NULL;
-	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent),
-								 clock);
-	if (found == NULL)
+	if (day->group != NULL &&
+		compare_places(itemid, clock, found->first_itemid, found->first_clock) >= 0 &&
+		compare_places(itemid, clock, found->last_itemid, found->last_clock) <= 0)
+		return true;
+	day->group = NULL;
+	if (!ZbxhistDayScanRow(day->scan, itemid, clock, &day->found))
 		return false;
-	/* the set may change when the day is locked */
-	*day = *found;
+	NoteGroup(day);
 	return true;
 }
 
 /*
- * ZbxhistChangesOfRow locks a row and returns the changes of the day that has it;
- * NULL if there is no such day any more.
+ * ZbxhistFindChangedGroup finds a group again that is going to be written anew.
  */
-DayModify *
-ZbxhistChangesOfRow(DayChanges *changes, int64 itemid, int64 position,
-					LOCKMODE mode)
+void
+ZbxhistFindChangedGroup(ChangedDay *day, ChangedGroup *group)
 {
-	int32		clock = position_clock(position);
-	PackedDay	day;
-	DayModify  *modify;
+	/* a function may have changed it since it was found */
+	if (day->group == group)
+		RequireUnchanged(day);
+	else if (!FindGroup(day, group->itemid, group->clock) ||
+			 day->group != group)
+		ZbxhistRaiseSecondChange(day->rel);
+}
 
-	while (FindChangedDay(changes, clock, &day, &modify))
+/*
+ * MarkRows notes that rows of the group found last, from one on, are deleted or
+ * updated, but for those that the statement has changed before.  Returns how many
+ * there are.
+ */
+static int
+MarkRows(DayChanges *changes, ChangedDay *day, int first, int nrows,
+		 bool is_update)
+{
+	ChangedGroup *group = day->group;
+	Size		length = (group->nrows + 7) / 8;
+	int			marked = 0;
+
+	if (group->deleted == NULL)
 	{
-		RowLock		lock;
+		group->deleted = MemoryContextAllocZero(changes->context, 2 * length);
+		group->updated = group->deleted + length;
+	}
+	for (int row = first; row < first + nrows; row++)
+	{
+		if (row_is_in(group->deleted, row) || row_is_in(group->updated, row))
+			continue;
+		(is_update ? group->updated : group->deleted)[row / 8] |= 1 << row % 8;
+		marked++;
+	}
+	*(is_update ? &group->nupdated : &group->ndeleted) += marked;
+	return marked;
+}
 
-		ZbxhistLockChangedRow(day.relid, itemid, position, mode, &lock);
-		if (modify == NULL)
-			modify = OpenDay(changes, &day);
-		if (modify == NULL || ZbxhistTryRow(modify, itemid, clock))
-			return modify;
-		ZbxhistUnlockRow(&lock);
-		ZbxhistAwaitGroup(modify);
+/*
+ * FirstRowOf returns the number, in the group found last, of a segment's first row.
+ */
+static int
+FirstRowOf(const ChangedDay *day, int segment)
+{
+	int			row = 0;
+
+	for (int i = 0; i < segment; i++)
+		row += day->found.reader.segments[i].nrows;
+	return row;
+}
+
+/*
+ * DecodeSegment decodes a segment of the group found last, unless that is what has
+ * been decoded last.
+ */
+static void
+DecodeSegment(ChangedDay *day, int segment)
+{
+	MemoryContext old;
+
+	if (segment == day->segment)
+		return;
+	day->segment = -1;
+	MemoryContextReset(day->segment_context);
+	old = MemoryContextSwitchTo(day->segment_context);
+	ZbxhistDecodeDaySegment(day->rel, day->layout, &day->found.reader, segment,
+							NULL, &day->rows);
+	MemoryContextSwitchTo(old);
+	day->offsets.first = -1;
+	day->segment = segment;
+}
+
+/* ---- rows ---- */
+
+/*
+ * FindChangedDay returns the day of a clock if rows of it have been changed, or NULL.
+ */
+static ChangedDay *
+FindChangedDay(const DayChanges *changes, int64 clock)
+{
+	for (int i = list_length(changes->days) - 1; i >= 0; i--)
+	{
+		ChangedDay *day = list_nth(changes->days, i);
+
+		if (clock >= day->day.from_clock && clock < day->day.to_clock)
+			return day;
 	}
 	return NULL;
 }
 
 /*
- * ChangesOfRange locks the rows of a range in a day, which is opened unless modify
- * is its changes, and returns these; NULL if there is no such day any more.
+ * FindDayOfRow returns the day of a clock, locked.
  */
-static DayModify *
-ChangesOfRange(DayChanges *changes, const PackedDay *day, DayModify *modify,
-			   const ItemRange *range)
+static ChangedDay *
+FindDayOfRow(DayChanges *changes, int32 clock)
 {
-	for (;;)
-	{
-		RowLock		lock;
+	ChangedDay *result = FindChangedDay(changes, clock);
+	const PackedDay *found;
+	PackedDay	day;
 
-		ZbxhistLockChangedRows(day->relid, &lock);
-		if (modify == NULL)
-			modify = OpenDay(changes, day);
-		if (modify == NULL || ZbxhistTryRange(modify, range))
-			return modify;
-		ZbxhistUnlockRow(&lock);
-		ZbxhistAwaitGroup(modify);
-	}
+	if (result != NULL)
+		return result;
+	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent), clock);
+	if (found == NULL)
+		ZbxhistRaiseChanged();
+	/* the set may change when the day is locked */
+	day = *found;
+	return AddChangedDay(changes, &day);
 }
 
 /*
- * DeleteFromDay deletes the rows of ranges from a day; returns their number.
+ * MarkRow finds a row, in a day that is set, and notes that it is deleted or updated;
+ * row is set to its number in the group found last.  Returns false if it is gone, or
+ * has been changed by this statement.
+ */
+static bool
+MarkRow(DayChanges *changes, const PackedRowId *id, bool looks_again,
+		bool is_update, ChangedDay **result, int *row)
+{
+	ChangedDay *day = FindDayOfRow(changes, id->clock);
+	MemoryContext old;
+	int			segment;
+	int			first;
+	int			found = -1;
+
+	*result = day;
+	BeginScanOfDay(changes, day, looks_again);
+	if (!FindGroup(day, id->itemid, id->clock))
+		return false;
+	segment = ZbxhistFindSegment(&day->found.reader, id->itemid, id->clock);
+	if (segment == day->found.reader.nsegments ||
+		day->found.reader.segments[segment].itemid != id->itemid)
+		return false;
+	DecodeSegment(day, segment);
+	first = ZbxhistFirstOfClock(&day->rows, id->clock);
+	old = MemoryContextSwitchTo(day->segment_context);
+	if (first < day->rows.nrows && day->rows.columns[0].ints[first] == id->clock)
+		found = ZbxhistRowAtOffset(&day->offsets, day->layout, &day->rows, first,
+								   id->offset);
+	MemoryContextSwitchTo(old);
+	if (found < 0)
+		return false;
+	*row = FirstRowOf(day, segment) + found;
+	return MarkRows(changes, day, *row, 1, is_update && !day->is_altered) == 1;
+}
+
+/*
+ * ZbxhistDeleteDayRow deletes a row.
+ */
+bool
+ZbxhistDeleteDayRow(DayChanges *changes, const PackedRowId *id,
+					bool looks_again)
+{
+	ChangedDay *day;
+	int			row;
+
+	return MarkRow(changes, id, looks_again, false, &day, &row);
+}
+
+/*
+ * ZbxhistUpdateDayRow replaces a row by one of the packed table, whose key stays the
+ * same.
+ */
+bool
+ZbxhistUpdateDayRow(DayChanges *changes, const PackedRowId *id,
+					bool looks_again, TupleTableSlot *slot)
+{
+	ChangedDay *day;
+	MemoryContext old;
+	int			row;
+
+	if (!MarkRow(changes, id, looks_again, true, &day, &row))
+		return false;
+	old = MemoryContextSwitchTo(changes->context);
+	if (day->is_altered)
+	{
+		if (changes->moved == NULL)
+			changes->moved = ZbxhistBeginMovedRows(changes->table);
+		ZbxhistMoveRow(changes->moved, id->clock, slot,
+					   changes->estate->es_output_cid);
+	}
+	else
+	{
+		if (changes->updates == NULL)
+			changes->updates = ZbxhistBeginRowUpdates(changes->table);
+		ZbxhistAddRowUpdate(changes->updates, day, row, slot);
+	}
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/* ---- ranges ---- */
+
+/*
+ * DeleteFromSegment deletes the rows of a range in a segment of the group found
+ * last, which begins with a row of that number.  What goes as a whole is not decoded.
+ */
+static int
+DeleteFromSegment(DayChanges *changes, ChangedDay *day, int segment, int first,
+				  const ItemRange *range)
+{
+	const SegmentInfo *info = &day->found.reader.segments[segment];
+	int			from = 0;
+	int			to = info->nrows;
+
+	if (info->itemid != range->itemid ||
+		info->last_clock < position_clock(range->first) ||
+		info->first_clock > position_clock(range->last))
+		return 0;
+	if (!ZbxhistIsWithinRange(info, range))
+	{
+		DecodeSegment(day, segment);
+		find_first(from, day->rows.nrows,
+				   ZbxhistRowPosition(day->layout, &day->rows, from) >= range->first);
+		find_first(to, day->rows.nrows,
+				   ZbxhistRowPosition(day->layout, &day->rows, to) > range->last);
+	}
+	return MarkRows(changes, day, first + from, to - from, false);
+}
+
+/*
+ * DeleteRange deletes the rows of an item in a range from a day and returns their
+ * number.
  */
 static uint64
-DeleteFromDay(DayChanges *changes, const PackedDay *day,
-			  const ItemRange *ranges, int nranges)
+DeleteRange(DayChanges *changes, ChangedDay *day, const ItemRange *range)
 {
-	DayModify  *modify = NULL;
+	ItemRange	ascending = *range;
 	uint64		deleted = 0;
 
-	for (int i = 0; i < nranges; i++)
+	ascending.is_descending = false;
+	BeginScanOfDay(changes, day, !IsolationUsesXactSnapshot());
+	ZbxhistDayScanItem(day->scan, &ascending);
+	while (ZbxhistDayScanNext(day->scan, &day->found))
 	{
-		if (day->to_clock <= position_clock(ranges[i].first) ||
-			day->from_clock > position_clock(ranges[i].last))
-			continue;
+		int			row = 0;
+
 		CHECK_FOR_INTERRUPTS();
-		modify = ChangesOfRange(changes, day, modify, &ranges[i]);
-		if (modify == NULL)
-			break;
-		deleted += ZbxhistDayDeleteRange(modify, &ranges[i]);
+		NoteGroup(day);
+		for (int i = 0; i < day->found.reader.nsegments; i++)
+		{
+			deleted += DeleteFromSegment(changes, day, i, row, range);
+			row += day->found.reader.segments[i].nrows;
+		}
 	}
-	if (modify != NULL)
-		CloseDay(changes);
+	/* what it has found is not valid any more */
+	day->group = NULL;
 	return deleted;
 }
 
 /*
- * ZbxhistDeleteFromDays deletes the rows of ranges from all days and returns
- * their number.  No other changes may be open.
+ * WriteDay writes the changes of a day and closes it.
+ */
+static void
+WriteDay(DayChanges *changes, ChangedDay *day)
+{
+	MemoryContext old = MemoryContextSwitchTo(changes->context);
+
+	BeginScanOfDay(changes, day, true);
+	ZbxhistWriteChangedDay(day, changes->updates);
+	CloseChangedDay(changes, day);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDeleteDayRanges deletes the rows of ranges from all days and returns their
+ * number.  Days are written one by one, unless the statement has other parts.
  */
 uint64
-ZbxhistDeleteFromDays(DayChanges *changes, const ItemRange *ranges,
-					  int nranges)
+ZbxhistDeleteDayRanges(DayChanges *changes, const ItemRange *ranges,
+					   int nranges)
 {
 	int			ndays;
 	PackedDay  *days =
 		ZbxhistCopyPackedDays(ZbxhistGetPartitions(changes->parent), &ndays);
+	bool		is_alone = changes->estate->es_auxmodifytables == NIL;
 	uint64		deleted = 0;
 
-	Assert(changes->nopen == 0);
 	for (int i = 0; i < ndays; i++)
-		deleted += DeleteFromDay(changes, &days[i], ranges, nranges);
+	{
+		ChangedDay *day = NULL;
+
+		for (int j = 0; j < nranges; j++)
+		{
+			if (days[i].to_clock <= position_clock(ranges[j].first) ||
+				days[i].from_clock > position_clock(ranges[j].last))
+				continue;
+			CHECK_FOR_INTERRUPTS();
+			if (day == NULL)
+				day = FindChangedDay(changes, days[i].from_clock);
+			if (day == NULL)
+				day = AddChangedDay(changes, &days[i]);
+			deleted += DeleteRange(changes, day, &ranges[j]);
+		}
+		if (day != NULL && is_alone)
+		{
+			WriteDay(changes, day);
+			hash_destroy(day->groups);
+			changes->days = list_delete_last(changes->days);
+		}
+	}
 	pfree(days);
 	return deleted;
 }
 
+/* ---- the end ---- */
+
 /*
- * ZbxhistEndDayChanges writes what has not been written yet; locks stay.
+ * ZbxhistWriteDayChanges writes what a statement has changed in packed days; locks
+ * stay.
  */
 void
-ZbxhistEndDayChanges(DayChanges *changes)
+ZbxhistWriteDayChanges(EState *estate)
 {
-	while (changes->nopen > 0)
-		CloseDay(changes);
-	table_close(changes->parent, NoLock);
-	MemoryContextDelete(changes->context);
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &open_changes)
+	{
+		DayChanges *changes = dlist_container(DayChanges, node, iter.cur);
+		ListCell   *lc;
+
+		if (changes->estate != estate)
+			continue;
+		foreach(lc, changes->days)
+			WriteDay(changes, lfirst(lc));
+		if (changes->updates != NULL)
+			ZbxhistEndRowUpdates(changes->updates);
+		if (changes->moved != NULL)
+			ZbxhistEndMovedRows(changes->moved);
+		table_close(changes->parent, NoLock);
+		MemoryContextDelete(changes->context);
+	}
+}
+
+/*
+ * ZbxhistIsBeingDeleted says whether a statement that is being executed will delete a
+ * row, by its number in the group at tid.
+ */
+bool
+ZbxhistIsBeingDeleted(Oid day, const ItemPointerData *tid, int row)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &open_changes)
+	{
+		DayChanges *changes = dlist_container(DayChanges, node, iter.cur);
+		ListCell   *lc;
+
+		foreach(lc, changes->days)
+		{
+			ChangedDay *changed = lfirst(lc);
+			ChangedGroup *group = changed->day.relid != day ? NULL :
+				hash_search(changed->groups, tid, HASH_FIND, NULL);
+
+			if (group != NULL && group->deleted != NULL &&
+				row_is_in(group->deleted, row))
+				return true;
+		}
+	}
+	return false;
 }

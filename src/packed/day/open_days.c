@@ -280,12 +280,50 @@ ZbxhistInitOpenDays(OpenDays *days, Relation table, Snapshot snapshot,
 {
 	memset(days, 0, sizeof(OpenDays));
 	days->spec.table = table;
-	days->spec.snapshot = snapshot;
+	days->spec.snapshot = days->snapshot = snapshot;
 	days->spec.release = lockmode;
 	days->spec.counters = &days->counters;
 	days->spec.archive = ZbxhistBeginArchiveReader(WantAhead, days);
 	days->lockmode = lockmode;
 	days->context = CurrentMemoryContext;
+}
+
+/*
+ * ZbxhistLookAgainInDays has days be locked against changes by others, until the
+ * transaction ends, as they are entered, and read as they are by then: a statement
+ * is going to change rows that it finds there.
+ */
+void
+ZbxhistLookAgainInDays(OpenDays *days)
+{
+	days->looks_again = true;
+	days->lockmode = ShareRowExclusiveLock;
+	days->spec.release = NoLock;
+}
+
+/*
+ * TakeFreshSnapshot takes the snapshot by which a day that has just been locked is
+ * read: the caller's if it has other columns than the table has now, since rows of it that
+ * others have updated are in the parent.
+ */
+static void
+TakeFreshSnapshot(OpenDays *days, Relation rel)
+{
+	MemoryContext old = MemoryContextSwitchTo(days->context);
+	Snapshot	fresh;
+
+	/* it has the snapshot of another day */
+	if (days->idle != NULL)
+		ZbxhistCloseDayReader(days->idle);
+	days->idle = NULL;
+	days->spec.snapshot = days->snapshot;
+	if (ZbxhistHasColumnsOf(rel, days->spec.table))
+	{
+		fresh = RegisterSnapshot(GetLatestSnapshot());
+		days->fresh = lappend(days->fresh, fresh);
+		days->spec.snapshot = fresh;
+	}
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -345,6 +383,8 @@ ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 		table_close(rel, NoLock);
 		return false;
 	}
+	if (days->looks_again)
+		TakeFreshSnapshot(days, rel);
 	ZbxhistEnterOpenDay(days, rel);
 	return true;
 }
@@ -412,4 +452,6 @@ ZbxhistCloseDays(OpenDays *days)
 		ZbxhistCloseDayReader(lfirst(lc));
 	if (days->idle != NULL)
 		ZbxhistCloseDayReader(days->idle);
+	foreach(lc, days->fresh)
+		UnregisterSnapshot(lfirst(lc));
 }

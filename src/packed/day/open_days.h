@@ -18,6 +18,9 @@ typedef struct OpenDays
 {
 	DayReaderSpec spec;			/* what the caller wants of days */
 	LOCKMODE	lockmode;
+	Snapshot	snapshot;		/* spec's, to begin with */
+	List	   *fresh;			/* of Snapshot, each for a day */
+	bool		looks_again;	/* for rows that are going to be changed */
 	bool		keeps_days;		/* open, for more items to come; may be set
 								 * while none is in hand */
 	ScanCounters counters;
@@ -43,6 +46,7 @@ typedef struct OpenDays
 
 extern void ZbxhistInitOpenDays(OpenDays *days, Relation table,
 								Snapshot snapshot, LOCKMODE lockmode);
+extern void ZbxhistLookAgainInDays(OpenDays *days);
 extern void ZbxhistRestartDays(OpenDays *days);
 extern void ZbxhistEnterOpenDay(OpenDays *days, Relation rel);
 extern bool ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk,

@@ -31,6 +31,7 @@ zbxhist_fdw_handler(PG_FUNCTION_ARGS)
 	ZbxhistFdwExplainInit(routine);
 	ZbxhistFdwParallelInit(routine);
 	ZbxhistFdwModifyInit(routine);
+	ZbxhistFdwLockInit(routine);
 	ZbxhistFdwDirectInit(routine);
 	ZbxhistFdwAnalyzeInit(routine);
 	PG_RETURN_POINTER(routine);

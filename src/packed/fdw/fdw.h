@@ -22,11 +22,9 @@ extern void ZbxhistFdwScanInit(FdwRoutine *routine);
 extern void ZbxhistFdwExplainInit(FdwRoutine *routine);
 extern void ZbxhistFdwParallelInit(FdwRoutine *routine);
 extern void ZbxhistFdwModifyInit(FdwRoutine *routine);
+extern void ZbxhistFdwLockInit(FdwRoutine *routine);
 extern void ZbxhistFdwDirectInit(FdwRoutine *routine);
 extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
-
-/* fdw_plan.c */
-extern bool ZbxhistIsOfPackedDays(Relation table);
 
 /* fdw_explain.c */
 extern Node *ZbxhistAsExternal(Node *expr);
@@ -35,8 +33,9 @@ extern void ZbxhistExplainArchive(const ArchiveCounters *counters,
 extern void ZbxhistExplainPacked(const struct ScanCounters *counters,
 								 struct ExplainState *es);
 
-/* fdw_lock.c */
-extern void ZbxhistLockPackedRows(QueryDesc *query);
+/* fdw_direct.c */
+extern bool ZbxhistLetScanLookAgain(PlannerInfo *root, ModifyTable *plan,
+									Index rtindex);
 
 /* fdw_modify.c */
 extern void ZbxhistWritePackedChanges(QueryDesc *query);

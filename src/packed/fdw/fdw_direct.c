@@ -14,6 +14,9 @@
 
 #include "access/table.h"
 #include "commands/tablecmds.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "utils/rel.h"
 
 #include "catalog/packed_table.h"
@@ -26,20 +29,25 @@
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_plan.h"
 #include "packed/fdw/fdw_scan.h"
+#include "packed/fdw/row_key.h"
 
 /* ---- planning ---- */
 
 /*
  * FindScan returns the scan of relation rtindex that feeds the plan directly,
- * or NULL.
+ * with whatever columns, or NULL.
  */
 static ForeignScan *
 FindScan(ModifyTable *plan, Index rtindex)
 {
 	Plan	   *subplan = outerPlan(plan);
-	List	   *candidates = list_make1(subplan);
+	List	   *candidates;
 	ListCell   *lc;
 
+	if (IsA(subplan, Result) && outerPlan(subplan) != NULL &&
+		((Result *) subplan)->resconstantqual == NULL)
+		subplan = outerPlan(subplan);
+	candidates = list_make1(subplan);
 	if (IsA(subplan, Append))
 		candidates = ((Append *) subplan)->appendplans;
 	foreach(lc, candidates)
@@ -53,6 +61,15 @@ FindScan(ModifyTable *plan, Index rtindex)
 }
 
 /*
+ * SetChange notes what a scan has to do with a change.
+ */
+static void
+SetChange(ForeignScan *scan, int change)
+{
+	lfirst(list_nth_cell(scan->fdw_private, PLAN_CHANGE)) = list_make1_int(change);
+}
+
+/*
  * PlanDirectModify makes the scan a DELETE, if it can be one.
  */
 static bool
@@ -60,7 +77,6 @@ PlanDirectModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
 				 int subplan_index)
 {
 	ForeignScan *scan;
-	ListCell   *tag;
 
 	if (plan->operation != CMD_DELETE || plan->returningLists != NIL ||
 		!zbxhist_enable_packed_scan_pruning)
@@ -72,9 +88,35 @@ PlanDirectModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
 		return false;
 	scan->operation = CMD_DELETE;
 	scan->resultRelation = rtindex;
-	tag = list_nth_cell(scan->fdw_private, PLAN_SETS_TAG);
-	lfirst(tag) = list_make1_int(plan->canSetTag);
+	SetChange(scan, plan->canSetTag ? CHANGE_SETS_TAG : CHANGE_NONE);
 	return true;
+}
+
+/*
+ * ZbxhistLetScanLookAgain has the scan that finds the rows of a change find them as
+ * they are when their day is locked, if conditions are of the columns of a key, or
+ * ctid, alone: then a row that satisfies them is one that they meant.
+ * Returns whether it does.
+ */
+bool
+ZbxhistLetScanLookAgain(PlannerInfo *root, ModifyTable *plan, Index rtindex)
+{
+	ForeignScan *scan = FindScan(plan, rtindex);
+	Bitmapset  *columns = NULL;
+	Relation	table;
+	bool		result;
+
+	if (scan == NULL)
+		return false;
+	table = table_open(planner_rt_fetch(rtindex, root)->relid, NoLock);
+	pull_varattnos((Node *) scan->scan.plan.qual, rtindex, &columns);
+	result = bms_is_subset(columns, ZbxhistKeyAttributes(table)) &&
+		!contain_subplans((Node *) scan->scan.plan.qual) &&
+		!contain_volatile_functions((Node *) scan->scan.plan.qual);
+	table_close(table, NoLock);
+	if (result)
+		SetChange(scan, CHANGE_LOOKS_AGAIN);
+	return result;
 }
 
 /* ---- execution ---- */
@@ -105,7 +147,7 @@ DeleteItems(DayChanges *changes, const ScanBounds *bounds)
 		ranges[i] = range;
 		ranges[i].itemid = bounds->items[i];
 	}
-	return ZbxhistDeleteFromDays(changes, ranges, bounds->nitems);
+	return ZbxhistDeleteDayRanges(changes, ranges, bounds->nitems);
 }
 
 /*
@@ -146,20 +188,18 @@ IterateDirectModify(ForeignScanState *node)
 	FdwScanState *state = node->fdw_state;
 	EState	   *estate = node->ss.ps.state;
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-	DayChanges *changes;
 	ScanBounds	bounds;
 	uint64		deleted;
 
 	ZbxhistEvaluateBounds(node, state, &bounds);
 	if (bounds.items == NULL)
 		FindItems(node, state, &bounds);
-	changes = ZbxhistBeginDayChanges(node->ss.ss_currentRelation,
-									 estate->es_snapshot);
-	deleted = DeleteItems(changes, &bounds);
-	ZbxhistEndDayChanges(changes);
+	deleted = DeleteItems(ZbxhistDayChangesOf(estate,
+											  node->ss.ss_currentRelation),
+						  &bounds);
 	MemoryContextSwitchTo(old);
 
-	if (linitial_int(list_nth(plan->fdw_private, PLAN_SETS_TAG)))
+	if (linitial_int(list_nth(plan->fdw_private, PLAN_CHANGE)) == CHANGE_SETS_TAG)
 		estate->es_processed += deleted;
 	if (node->ss.ps.instrument)
 		node->ss.ps.instrument->tuplecount += deleted;

@@ -4,10 +4,11 @@
  *	  DELETE and UPDATE of packed rows, one by one.
  *
  * A row is named by its itemid and ctid (fdw_scan.c).  Changes are collected
- * and written together, before AFTER triggers fire; the day is locked against other changes before the
- * first one, so what is said of a row then stays true.  For one that another
- * transaction has changed since the statement's snapshot, the plan is evaluated
- * again.  The key of a row cannot be changed, and rows are not inserted: new ones go to the parent.
+ * and written together, before AFTER triggers fire (packed/changes/day_changes.c).
+ * Conditions are not evaluated again for a row that another transaction has changed: the
+ * statement fails.  Only if they are of columns of the key alone, and there is no
+ * join, its scan waits for others itself, and looks again (fdw_scan.c).  The key of a row
+ * cannot be changed, and rows are not inserted: new ones go to the parent.
  *
  * Rows of several items may have the same ctid.  A statement that asks for rows
  * by ctid without saying of which item would reach others than were meant, so
@@ -20,6 +21,7 @@
 #include "access/stratnum.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -32,46 +34,30 @@
 #include "utils/rel.h"
 
 #include "packed/changes/day_changes.h"
-#include "packed/changes/day_conflicts.h"
-#include "packed/changes/day_modify.h"
-#include "packed/changes/row_lock.h"
 #include "packed/fdw/fdw.h"
-#include "packed/fdw/fdw_newest.h"
-#include "packed/fdw/fdw_scan.h"
-#include "packed/fdw/moved_rows.h"
 #include "packed/fdw/row_key.h"
 
 /* columns of the plan that name a row */
 #define JUNK_TID "ctid"
 #define JUNK_ROW "wholerow"
 
+/* members of what is planned */
+enum ModifyPlanPart
+{
+	MODIFY_HAS_TID_ALONE,		/* rows are named by nothing but a ctid */
+	MODIFY_LOOKS_AGAIN			/* they have been found as they are now */
+};
+
 typedef struct FdwModifyState
 {
-	ModifyTableState *node;
 	Relation	table;
-	DayChanges *changes;
-	MovedRows  *moved;			/* NULL: none yet */
+	DayChanges *changes;		/* NULL: none yet */
 	RowKey	   *key;
 	AttrNumber	tid;			/* in the plan's rows */
 	AttrNumber	row;			/* or 0 */
-	bool		has_tid_alone;	/* rows are named by nothing but a ctid */
-	bool		has_join;		/* the plan may give a row more than once */
-	TupleTableSlot *newest;		/* a row that others have changed; or NULL */
-	RowKey	   *newest_key;
-	HTAB	   *done;			/* PackedRowId of those evaluated again or
-								 * moved, and with a join of all; zeros
-								 * between their parts */
+	bool		has_tid_alone;
+	bool		looks_again;
 } FdwModifyState;
-
-/* a row that is to be changed */
-typedef struct ModifiedRow
-{
-	PackedRowId id;
-	int64		position;
-	DayModify  *modify;			/* NULL: its day is gone */
-	bool		is_newest;		/* it has been evaluated again, as it is now */
-	TupleTableSlot *plan_slot;	/* the plan's row */
-} ModifiedRow;
 
 /* a search in the conditions on relation varno */
 typedef struct ConditionSearch
@@ -100,21 +86,6 @@ AddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
 		root->parse->returningList != NIL)
 		add_row_identity_var(root, makeWholeRowVar(rte, rtindex, 0, false),
 							 rtindex, JUNK_ROW);
-}
-
-/*
- * RaiseCannotInsert raises the error for INSERT and COPY.
- */
-static void
-RaiseCannotInsert(Relation table)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			errmsg("cannot insert into foreign table \"%s\"",
-				   RelationGetRelationName(table)),
-			errdetail("It stands for packed days."),
-			errhint("Insert into the managed table."),
-			errtable(table));
 }
 
 /*
@@ -177,30 +148,17 @@ HasTidAlone(PlannerInfo *root)
 }
 
 /*
- * PlanForeignModify refuses INSERT, and notes whether the statement names rows
- * by nothing but a ctid.
+ * PlanForeignModify notes how the statement finds rows.
  */
 static List *
 PlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
 				  int subplan)
 {
+	/* which will fail */
 	if (plan->operation == CMD_INSERT)
-	{
-		RangeTblEntry *rte = planner_rt_fetch(rtindex, root);
-
-		RaiseCannotInsert(table_open(rte->relid, NoLock));
-	}
-	return list_make1_int(HasTidAlone(root));
-}
-
-/*
- * IsForeignRelUpdatable says that all statements reach us; INSERT gets an
- * error that tells what to do instead.
- */
-static int
-IsForeignRelUpdatable(Relation rel)
-{
-	return (1 << CMD_INSERT) | (1 << CMD_UPDATE) | (1 << CMD_DELETE);
+		return NIL;
+	return list_make2_int(HasTidAlone(root),
+						  ZbxhistLetScanLookAgain(root, plan, rtindex));
 }
 
 /* ---- execution ---- */
@@ -219,12 +177,13 @@ BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	state = palloc0(sizeof(FdwModifyState));
-	state->node = mtstate;
 	state->table = table;
 	state->tid = ExecFindJunkAttributeInTlist(targets, JUNK_TID);
 	state->row = ExecFindJunkAttributeInTlist(targets, JUNK_ROW);
 	state->key = ZbxhistBeginRowKey(table, targets);
-	state->has_tid_alone = linitial_int(private);
+	state->has_tid_alone = list_nth_int(private, MODIFY_HAS_TID_ALONE);
+	state->looks_again = list_nth_int(private, MODIFY_LOOKS_AGAIN) &&
+		!IsolationUsesXactSnapshot();
 	rri->ri_FdwState = state;
 }
 
@@ -243,154 +202,27 @@ RaiseTidAlone(const FdwModifyState *state)
 }
 
 /*
- * FindJoin is a walker that says whether a plan has a join.
- */
-static bool
-FindJoin(PlanState *node, void *context)
-{
-	return IsA(node, NestLoopState) || IsA(node, MergeJoinState) ||
-		IsA(node, HashJoinState) ||
-		planstate_tree_walker(node, FindJoin, context);
-}
-
-/*
- * GetChanges returns the changes, which begin with the first row.
- */
-static DayChanges *
-GetChanges(FdwModifyState *state, EState *estate)
-{
-	MemoryContext old;
-
-	if (state->changes != NULL)
-		return state->changes;
-	if (state->has_tid_alone)
-		RaiseTidAlone(state);
-	state->has_join = FindJoin(outerPlanState(state->node), NULL);
-	old = MemoryContextSwitchTo(estate->es_query_cxt);
-	state->changes = ZbxhistBeginDayChanges(state->table, estate->es_snapshot);
-	MemoryContextSwitchTo(old);
-	return state->changes;
-}
-
-/*
- * GetRow reads the name of the row that the plan's row is for, and locks it.
+ * BeginRow makes sure that changes can be collected, which begin with the first row,
+ * and reads the name of the row that the plan's row is for.
  */
 static void
-GetRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
-	   LOCKMODE mode, ModifiedRow *row)
+BeginRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
+		 PackedRowId *id)
 {
 	bool		isnull;
 	Datum		tid = ExecGetJunkAttribute(plan_slot, state->tid, &isnull);
 
-	memset(row, 0, sizeof(ModifiedRow));
+	if (state->has_tid_alone)
+		RaiseTidAlone(state);
+	if (state->changes == NULL)
+		state->changes = ZbxhistDayChangesOf(estate, state->table);
 	if (isnull ||
-		!ZbxhistGetItemid(state->key, estate, plan_slot, &row->id.itemid))
+		!ZbxhistGetItemid(state->key, estate, plan_slot, &id->itemid))
 		elog(ERROR, "row of foreign table \"%s\" has no name",
 			 RelationGetRelationName(state->table));
-	if (!get_packed_tid((ItemPointer) DatumGetPointer(tid), &row->id))
+	if (!get_packed_tid((ItemPointer) DatumGetPointer(tid), id))
 		elog(ERROR, "ctid of foreign table \"%s\" is invalid",
 			 RelationGetRelationName(state->table));
-	row->position = make_position(row->id.clock,
-								  ZbxhistGetNs(state->key, plan_slot));
-	row->plan_slot = plan_slot;
-	row->modify = ZbxhistChangesOfRow(GetChanges(state, estate),
-									  row->id.itemid, row->position, mode);
-}
-
-/* ---- rows that others have changed meanwhile ---- */
-
-/*
- * IsFirstTime notes that a row is evaluated again, moved, or changed; returns false if
- * it has been before: then it has been changed by this statement.
- */
-static bool
-IsFirstTime(FdwModifyState *state, EState *estate, const PackedRowId *id)
-{
-	HASHCTL		ctl = {.keysize = sizeof(PackedRowId),.entrysize = sizeof(PackedRowId),.hcxt = estate->es_query_cxt};
-	bool		found;
-
-	if (state->done == NULL)
-		state->done = hash_create("zbxhist changed rows", 64, &ctl,
-								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	(void) hash_search(state->done, id, HASH_ENTER, &found);
-	return !found;
-}
-
-/*
- * WasChanged says whether a join has given a row before, which has been changed.
- */
-static bool
-WasChanged(const FdwModifyState *state, const PackedRowId *id)
-{
-	return state->has_join && state->done != NULL &&
-		hash_search(state->done, id, HASH_FIND, NULL) != NULL;
-}
-
-/*
- * HasTriggers says whether a new row has come from more than the plan's row.
- */
-static bool
-HasTriggers(const ResultRelInfo *rri)
-{
-	const TupleConstr *constr = rri->ri_RelationDesc->rd_att->constr;
-
-	return (rri->ri_TrigDesc != NULL &&
-			(rri->ri_TrigDesc->trig_update_before_row ||
-			 rri->ri_TrigDesc->trig_delete_before_row)) ||
-		(constr != NULL && constr->has_generated_stored);
-}
-
-/*
- * BeginNewest prepares for reading rows as others have left them.
- */
-static void
-BeginNewest(FdwModifyState *state, EState *estate)
-{
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-
-	state->newest = ExecInitExtraTupleSlot(estate,
-										   RelationGetDescr(state->table),
-										   &TTSOpsHeapTuple);
-	state->newest_key = ZbxhistBeginRowKey(state->table, NIL);
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * EvaluateAgain evaluates the plan for a row as another transaction has left it,
- * as PostgreSQL does for its own tables; returns false if it is not to be changed
- * any more.
- */
-static bool
-EvaluateAgain(FdwModifyState *state, EState *estate, ResultRelInfo *rri,
-			  ModifiedRow *row)
-{
-	EPQState   *epq = &state->node->mt_epqstate;
-	TupleTableSlot *test;
-	bool		isnull;
-	Datum		tid;
-
-	if (!IsFirstTime(state, estate, &row->id))
-		return false;
-	if (HasTriggers(rri))
-		ZbxhistRaiseChanged();
-	if (state->newest == NULL)
-		BeginNewest(state, estate);
-	if (ZbxhistReadNewest(state->table, RelationGetRelid(row->modify->day),
-						  state->newest_key, NULL, row->id.itemid,
-						  row->position, state->newest) != ROW_CHANGED)
-		return false;
-	test = EvalPlanQualSlot(epq, state->table, rri->ri_RangeTableIndex);
-	ExecCopySlot(test, state->newest);
-	test->tts_tid = state->newest->tts_tid;
-	test->tts_tableOid = RelationGetRelid(state->table);
-	row->plan_slot = EvalPlanQual(epq, state->table, rri->ri_RangeTableIndex,
-								  test);
-	if (TupIsNull(row->plan_slot))
-		return false;
-	tid = ExecGetJunkAttribute(row->plan_slot, state->tid, &isnull);
-	row->is_newest = !isnull &&
-		get_packed_tid((ItemPointer) DatumGetPointer(tid), &row->id);
-	return row->is_newest;
 }
 
 /* ---- DELETE ---- */
@@ -403,26 +235,18 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 				  TupleTableSlot *plan_slot)
 {
 	FdwModifyState *state = rri->ri_FdwState;
-	ModifiedRow row;
-	RowState	found;
+	PackedRowId id;
 	Datum		whole;
 	bool		isnull;
 
-	GetRow(state, estate, plan_slot, ROW_LOCK_UPDATE, &row);
-	if (row.modify == NULL || WasChanged(state, &row.id))
+	BeginRow(state, estate, plan_slot, &id);
+	if (!ZbxhistDeleteDayRow(state->changes, &id, state->looks_again))
 		return NULL;
-	found = ZbxhistDayDeleteRow(row.modify, &row.id, false);
-	if (found == ROW_CHANGED && EvaluateAgain(state, estate, rri, &row))
-		found = ZbxhistDayDeleteRow(row.modify, &row.id, true);
-	if (found != ROW_SAME)
-		return NULL;
-	if (state->has_join)
-		(void) IsFirstTime(state, estate, &row.id);
 	if (rri->ri_projectReturning == NULL)
 		return slot;
-	whole = ExecGetJunkAttribute(row.plan_slot, state->row, &isnull);
+	whole = ExecGetJunkAttribute(plan_slot, state->row, &isnull);
 	ExecStoreHeapTupleDatum(whole, slot);
-	set_packed_tid(&slot->tts_tid, &row.id);
+	set_packed_tid(&slot->tts_tid, &id);
 	return slot;
 }
 
@@ -457,42 +281,6 @@ CheckRow(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot)
 }
 
 /*
- * MoveRow deletes a row from its day, whose columns are not those of slot, and
- * stores slot in the parent.
- */
-static RowState
-MoveRow(FdwModifyState *state, EState *estate, const ModifiedRow *row,
-		TupleTableSlot *slot)
-{
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-	RowState	found;
-
-	if (state->moved == NULL)
-		state->moved = ZbxhistBeginMovedRows(state->table);
-	MemoryContextSwitchTo(old);
-	found = ZbxhistDayDeleteRow(row->modify, &row->id, row->is_newest);
-	if (found != ROW_SAME)
-		return found;
-	if (!row->is_newest && !IsFirstTime(state, estate, &row->id))
-		return ROW_GONE;
-	ZbxhistMoveRow(state->moved, row->id.clock, slot, estate->es_output_cid);
-	return ROW_SAME;
-}
-
-/*
- * UpdateRow replaces a row by slot, if it is as it was.
- */
-static RowState
-UpdateRow(FdwModifyState *state, EState *estate, ResultRelInfo *rri,
-		  const ModifiedRow *row, TupleTableSlot *slot)
-{
-	CheckKey(state, slot, row->plan_slot);
-	CheckRow(estate, rri, slot);
-	return row->modify->is_altered ? MoveRow(state, estate, row, slot) :
-		ZbxhistDayUpdateRow(row->modify, &row->id, row->is_newest, slot);
-}
-
-/*
  * ExecForeignUpdate replaces a row by slot.
  */
 static TupleTableSlot *
@@ -500,101 +288,52 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 				  TupleTableSlot *plan_slot)
 {
 	FdwModifyState *state = rri->ri_FdwState;
-	ModifiedRow row;
-	RowState	found;
+	PackedRowId id;
 
-	GetRow(state, estate, plan_slot, ROW_LOCK_NO_KEY_UPDATE, &row);
-	if (row.modify == NULL || WasChanged(state, &row.id))
+	BeginRow(state, estate, plan_slot, &id);
+	CheckKey(state, slot, plan_slot);
+	CheckRow(estate, rri, slot);
+	if (!ZbxhistUpdateDayRow(state->changes, &id, state->looks_again, slot))
 		return NULL;
-	found = UpdateRow(state, estate, rri, &row, slot);
-	if (found == ROW_CHANGED && EvaluateAgain(state, estate, rri, &row))
-	{
-		ExecCopySlot(rri->ri_oldTupleSlot, state->newest);
-		slot = ExecGetUpdateNewTuple(rri, row.plan_slot, rri->ri_oldTupleSlot);
-		found = UpdateRow(state, estate, rri, &row, slot);
-	}
-	if (found != ROW_SAME)
-		return NULL;
-	if (state->has_join)
-		(void) IsFirstTime(state, estate, &row.id);
-	set_packed_tid(&slot->tts_tid, &row.id);
+	set_packed_tid(&slot->tts_tid, &id);
 	return slot;
 }
 
 /*
- * EndForeignModify writes the changes.
+ * RunOtherParts runs what WITH changes to its end, as the executor is going to do.
  */
 static void
-EndForeignModify(EState *estate, ResultRelInfo *rri)
+RunOtherParts(EState *estate)
 {
-	FdwModifyState *state = rri->ri_FdwState;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	TupleTableSlot *slot;
+	ListCell   *lc;
 
-	if (state == NULL || state->changes == NULL)
-		return;
-	if (state->moved != NULL)
-		ZbxhistEndMovedRows(state->moved);
-	state->moved = NULL;
-	ZbxhistEndDayChanges(state->changes);
-	state->changes = NULL;
-}
-
-/*
- * WriteChangesOf writes the changes of one ModifyTable.
- */
-static void
-WriteChangesOf(EState *estate, ModifyTableState *node)
-{
-	for (int i = 0; i < node->mt_nrels; i++)
+	estate->es_direction = ForwardScanDirection;
+	foreach(lc, estate->es_auxmodifytables)
 	{
-		ResultRelInfo *rri = &node->resultRelInfo[i];
-
-		if (rri->ri_FdwRoutine != NULL && !rri->ri_usesFdwDirectModify &&
-			rri->ri_FdwRoutine->EndForeignModify == EndForeignModify)
-			EndForeignModify(estate, rri);
+		do
+		{
+			ResetPerTupleExprContext(estate);
+			slot = ExecProcNode(lfirst(lc));
+		} while (!TupIsNull(slot));
 	}
+	MemoryContextSwitchTo(old);
 }
 
 /*
- * ZbxhistWritePackedChanges writes the changes that a query has made so far,
- * so that its AFTER triggers see them.
+ * ZbxhistWritePackedChanges writes the changes that a query makes, before its AFTER
+ * triggers look for them.  For that all parts of it must have run.
  */
 void
 ZbxhistWritePackedChanges(QueryDesc *query)
 {
-	ListCell   *lc;
-
-	if (query->planstate != NULL && IsA(query->planstate, ModifyTableState))
-		WriteChangesOf(query->estate, (ModifyTableState *) query->planstate);
-	foreach(lc, query->estate->es_auxmodifytables)
-		WriteChangesOf(query->estate, lfirst_node(ModifyTableState, lc));
-}
-
-/* ---- INSERT ---- */
-
-/*
- * ExecForeignInsert is not reached: INSERT fails before.
- */
-static TupleTableSlot *
-ExecForeignInsert(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
-				  TupleTableSlot *plan_slot)
-{
-	RaiseCannotInsert(rri->ri_RelationDesc);
-	return NULL;
+	RunOtherParts(query->estate);
+	ZbxhistWriteDayChanges(query->estate);
 }
 
 /*
- * BeginForeignInsert refuses COPY.
- */
-static void
-BeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rri)
-{
-	RaiseCannotInsert(rri->ri_RelationDesc);
-}
-
-/*
- * ZbxhistFdwModifyInit sets the functions of changes.  There is none of row
- * locks: a ctid, which is all that PostgreSQL would tell, does not say of which item
- * the row is (fdw_lock.c).
+ * ZbxhistFdwModifyInit sets the functions of changes.
  */
 void
 ZbxhistFdwModifyInit(FdwRoutine *routine)
@@ -602,10 +341,6 @@ ZbxhistFdwModifyInit(FdwRoutine *routine)
 	routine->AddForeignUpdateTargets = AddForeignUpdateTargets;
 	routine->PlanForeignModify = PlanForeignModify;
 	routine->BeginForeignModify = BeginForeignModify;
-	routine->ExecForeignInsert = ExecForeignInsert;
 	routine->ExecForeignUpdate = ExecForeignUpdate;
 	routine->ExecForeignDelete = ExecForeignDelete;
-	routine->EndForeignModify = EndForeignModify;
-	routine->BeginForeignInsert = BeginForeignInsert;
-	routine->IsForeignRelUpdatable = IsForeignRelUpdatable;
 }

@@ -472,7 +472,7 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 						 WantedAttributes(rel, local),
 						 lappend_int(list_copy(path->fdw_private),
 									 root->tuple_fraction == 0),
-						 list_make1_int(false));
+						 list_make1_int(CHANGE_NONE));
 	return make_foreignscan(targets, local, rel->relid, values, private, NIL,
 							exact, outer);
 }
@@ -487,16 +487,6 @@ ZbxhistPackedRelOf(const RelOptInfo *rel)
 	return rel->fdwroutine != NULL &&
 		rel->fdwroutine->GetForeignPlan == GetForeignPlan ?
 		rel->fdw_private : NULL;
-}
-
-/*
- * ZbxhistIsOfPackedDays says whether an open table is a foreign table of ours.
- */
-bool
-ZbxhistIsOfPackedDays(Relation table)
-{
-	return table->rd_rel->relkind == RELKIND_FOREIGN_TABLE &&
-		GetFdwRoutineForRelation(table, false)->GetForeignPlan == GetForeignPlan;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "executor/executor.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -104,6 +105,9 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 										 state->wants_tid ||
 										 state->wants_tuple ||
 										 list_member_int(state->kinds, COND_TIDS));
+	if (linitial_int(list_nth(plan->fdw_private, PLAN_CHANGE)) == CHANGE_LOOKS_AGAIN &&
+		!IsolationUsesXactSnapshot())
+		ZbxhistLookAgainInDays(&state->scan->open);
 	state->scan->open.reads_all =
 		list_nth_int(list_nth(plan->fdw_private, PLAN_ORDER), ORDER_READS_ALL);
 }

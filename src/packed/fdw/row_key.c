@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -29,8 +30,6 @@
 
 #include "packed/fdw/fdw_quals.h"
 #include "packed/fdw/row_key.h"
-#include "read_integer.h"
-#include "rows/item_range.h"
 
 /* the columns of a key, as packed, and those of the plan for them */
 static const struct
@@ -46,8 +45,6 @@ static const struct
 };
 
 #define KEY_ITEMID 0
-#define KEY_CLOCK 1
-#define KEY_NS 2
 
 typedef struct KeyColumn
 {
@@ -82,7 +79,7 @@ RaiseNoItemid(Relation table)
 
 /*
  * ZbxhistAddKeyJunk adds what names a row, besides its ctid, to the plan's
- * rows, and its key, of which for DELETE the ctid says the clock.
+ * rows, and for UPDATE its key, which must stay.
  */
 void
 ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex, Relation table)
@@ -96,7 +93,7 @@ ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex, Relation table)
 		if (attnum == InvalidAttrNumber && i == KEY_ITEMID)
 			RaiseNoItemid(table);
 		if (attnum == InvalidAttrNumber ||
-			(i == KEY_CLOCK && root->parse->commandType != CMD_UPDATE))
+			(i != KEY_ITEMID && root->parse->commandType != CMD_UPDATE))
 			continue;
 		att = TupleDescAttr(RelationGetDescr(table), attnum - 1);
 		add_row_identity_var(root, makeVar(rtindex, attnum, att->atttypid,
@@ -104,6 +101,29 @@ ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex, Relation table)
 										   0),
 							 rtindex, key_columns[i].junk);
 	}
+}
+
+/*
+ * ZbxhistKeyAttributes returns the columns that name rows, ctid included, as
+ * pull_varattnos does.
+ */
+Bitmapset *
+ZbxhistKeyAttributes(Relation table)
+{
+	Bitmapset  *result =
+		bms_make_singleton(SelfItemPointerAttributeNumber -
+						   FirstLowInvalidHeapAttributeNumber);
+
+	for (int i = 0; i < lengthof(key_columns); i++)
+	{
+		AttrNumber	attnum = ZbxhistFindTyped(table, key_columns[i].column,
+											  InvalidOid);
+
+		if (attnum != InvalidAttrNumber)
+			result = bms_add_member(result, attnum -
+									FirstLowInvalidHeapAttributeNumber);
+	}
+	return result;
 }
 
 /* ---- execution ---- */
@@ -145,8 +165,7 @@ MakeItemCast(Relation table, Form_pg_attribute att)
 }
 
 /*
- * ZbxhistBeginRowKey finds the columns in rows of the table and of the plan; without
- * targets, these are the table's.
+ * ZbxhistBeginRowKey finds the columns in rows of the table and of the plan.
  */
 RowKey *
 ZbxhistBeginRowKey(Relation table, List *targets)
@@ -161,8 +180,6 @@ ZbxhistBeginRowKey(Relation table, List *targets)
 													key_columns[i].junk);
 		column->attnum = ZbxhistFindTyped(table, key_columns[i].column,
 										  InvalidOid);
-		if (targets == NIL)
-			column->junk = column->attnum;
 		if (column->attnum == InvalidAttrNumber)
 			continue;
 		column->att = TupleDescAttr(RelationGetDescr(table),
@@ -197,42 +214,6 @@ ZbxhistGetItemid(RowKey *key, EState *estate, TupleTableSlot *plan_slot,
 	}
 	*itemid = isnull ? 0 : DatumGetInt64(value);
 	return !isnull;
-}
-
-/*
- * GetInt reads a column of a key from the plan's row; 0 if it holds no such
- * numbers.
- */
-static int64
-GetInt(const KeyColumn *column, TupleTableSlot *plan_slot)
-{
-	bool		isnull = true;
-	Datum		value = 0;
-	int64		number;
-
-	if (AttributeNumberIsValid(column->junk))
-		value = ExecGetJunkAttribute(plan_slot, column->junk, &isnull);
-	return !isnull && read_integer(column->att->atttypid, value, &number) ?
-		number : 0;
-}
-
-/*
- * ZbxhistGetNs reads a row's ns from the plan's row.
- */
-int32
-ZbxhistGetNs(const RowKey *key, TupleTableSlot *plan_slot)
-{
-	return (int32) GetInt(&key->columns[KEY_NS], plan_slot);
-}
-
-/*
- * ZbxhistGetPosition reads where a row is from the plan's row.
- */
-int64
-ZbxhistGetPosition(const RowKey *key, TupleTableSlot *plan_slot)
-{
-	return make_position((int32) GetInt(&key->columns[KEY_CLOCK], plan_slot),
-						 ZbxhistGetNs(key, plan_slot));
 }
 
 /*

@@ -16,11 +16,10 @@ typedef struct RowKey RowKey;
 
 extern void ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex,
 							  Relation table);
+extern Bitmapset *ZbxhistKeyAttributes(Relation table);
 extern RowKey *ZbxhistBeginRowKey(Relation table, List *targets);
 extern bool ZbxhistGetItemid(RowKey *key, EState *estate,
 							 TupleTableSlot *plan_slot, int64 *itemid);
-extern int32 ZbxhistGetNs(const RowKey *key, TupleTableSlot *plan_slot);
-extern int64 ZbxhistGetPosition(const RowKey *key, TupleTableSlot *plan_slot);
 extern bool ZbxhistKeepsKey(RowKey *key, TupleTableSlot *slot,
 							TupleTableSlot *plan_slot);
 

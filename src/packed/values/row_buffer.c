@@ -279,12 +279,11 @@ SetDatum(RowBuffer *buffer, int row, int number, Datum value, bool isnull)
 }
 
 /*
- * SetBufferedRow sets a row's columns besides itemid and clock to values, those
- * of the layout's columns at their attributes, or one after the other if that is
- * NULL.
+ * ZbxhistSetRow sets a row's columns besides itemid and clock to values, those
+ * of the layout's columns at their attributes.
  */
-static void
-SetBufferedRow(RowBuffer *buffer, int row, const AttrNumber *attributes,
+void
+ZbxhistSetRow(RowBuffer *buffer, int row, const AttrNumber *attributes,
 			  const Datum *values, const bool *nulls)
 {
 	const DayLayout *layout = buffer->layout;
@@ -292,26 +291,11 @@ SetBufferedRow(RowBuffer *buffer, int row, const AttrNumber *attributes,
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		int			packed = layout->columns[i].packed;
-		int			from = attributes == NULL ? i : attributes[i] - 1;
+		int			from = attributes[i] - 1;
 
 		if (packed > 0)
 			SetDatum(buffer, row, packed, values[from], nulls[from]);
 	}
-}
-
-/*
- * ZbxhistSetTuple does so by a tuple with the day's columns.  Allocates in the
- * current context.
- */
-void
-ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple)
-{
-	const DayLayout *layout = buffer->layout;
-	Datum	   *values = palloc(sizeof(Datum) * layout->ncolumns);
-	bool	   *nulls = palloc(sizeof(bool) * layout->ncolumns);
-
-	heap_deform_tuple(tuple, layout->desc, values, nulls);
-	SetBufferedRow(buffer, row, NULL, values, nulls);
 }
 
 /*
@@ -371,7 +355,7 @@ ZbxhistLoadTuple(TupleSource *source, HeapTuple tuple, RowBuffer *buffer,
 				 int row)
 {
 	heap_deform_tuple(tuple, source->desc, source->values, source->nulls);
-	SetBufferedRow(buffer, row, source->attributes, source->values,
+	ZbxhistSetRow(buffer, row, source->attributes, source->values,
 				  source->nulls);
 }
 

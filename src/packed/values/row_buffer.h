@@ -37,7 +37,9 @@ extern void ZbxhistBeginRows(RowBuffer *buffer, int64 itemid);
 
 /* adding a row: its clock, then each other column */
 extern int	ZbxhistAddRow(RowBuffer *buffer, int32 clock);
-extern void ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple);
+extern void ZbxhistSetRow(RowBuffer *buffer, int row,
+						  const AttrNumber *attributes, const Datum *values,
+						  const bool *nulls);
 
 /* rows of tuples */
 extern bool ZbxhistInitTupleSource(TupleSource *source,

@@ -155,6 +155,20 @@ ZbxhistMarkReplaced(DayLayout *layout, Relation table)
 }
 
 /*
+ * ZbxhistHasColumnsOf says whether a day has the columns that the packed table has
+ * now.  Allocates in the current context.
+ */
+bool
+ZbxhistHasColumnsOf(Relation day, Relation table)
+{
+	DayLayout  *layout = ZbxhistDayLayout(day);
+
+	ZbxhistMarkReplaced(layout, table);
+	return ZbxhistFindLayout(layout, RelationGetDescr(table),
+							 palloc(sizeof(AttrNumber) * layout->ncolumns));
+}
+
+/*
  * FindLayoutColumn returns the day's column that is the table's column att, or
  * NULL.
  */

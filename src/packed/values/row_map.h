@@ -14,6 +14,7 @@ typedef struct RowMap RowMap;
 
 extern void ZbxhistRenameColumns(DayLayout *layout, const List *renamed);
 extern void ZbxhistMarkReplaced(DayLayout *layout, Relation table);
+extern bool ZbxhistHasColumnsOf(Relation day, Relation table);
 extern RowMap *ZbxhistCreateRowMap(Relation day, const DayLayout *layout,
 								   Relation table, const bool *wanted);
 extern void ZbxhistAddPackedWanted(const RowMap *map, bool *packed);

@@ -21,7 +21,7 @@
 
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
-#include "packed/fdw/moved_rows.h"
+#include "packed/changes/moved_rows.h"
 #include "rows/stray.h"
 #include "rows/target.h"
 
