@@ -8,6 +8,7 @@ from collections import Counter
 
 from .episode import Different, Episode
 from .reduce import reduced
+from .schedules import Play
 from .server import Server, any_server
 
 
@@ -16,6 +17,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--statements", type=int, default=20000)
+    parser.add_argument("--schedules", type=int, default=0, help="of several sessions, instead")
     parser.add_argument("--seconds", type=float, default=None)
     parser.add_argument("--length", type=int, default=400, help="statements of an episode")
     parser.add_argument("--episode", type=int, default=None, help="this one only")
@@ -75,6 +77,29 @@ def run(server, arguments, seed):
     return differences
 
 
+def run_schedules(server, arguments, seed):
+    """Schedules, some hundred for each new database, one in ten with plain tables only."""
+    began, seen, wrong, number = time.time(), Counter(), 0, arguments.episode or 0
+    while seen["schedules"] < arguments.schedules and wrong < arguments.most:
+        if arguments.seconds and time.time() - began > arguments.seconds:
+            break
+        play = Play(server, seed, number, is_managed=number % 10 != 9)
+        found = play.run(min(100, arguments.schedules - seen["schedules"]))
+        if found:
+            wrong += 1
+            kind = "managed" if play.is_managed else "plain"
+            print(f"\nseed {seed}, episode {number}, {kind}, {found}", flush=True)
+        seen += play.seen
+        play.close()
+        number += 1
+        if arguments.episode is not None:
+            break
+    for what, times in sorted(seen.items()):
+        print(f"{what}: {times}")
+    print(f"{seen['schedules']} schedules in {time.time() - began:.0f} s, {wrong} differences")
+    return wrong
+
+
 def cut(entries, found):
     """The list up to the statement that differs."""
     for place in range(len(entries) - 1, -1, -1):
@@ -91,4 +116,5 @@ def main():
     )
     print(f"seed {seed}", flush=True)
     with any_server() as address:
-        return 1 if run(Server(address, seed), arguments, seed) else 0
+        what = run_schedules if arguments.schedules else run
+        return 1 if what(Server(address, seed), arguments, seed) else 0

@@ -494,7 +494,8 @@ class Maker:
                     ]
                 )
             ]
-        if select.group and dice.chance(40):
+        # by a key that a condition makes constant grouping sets are not ordered
+        if select.group and not select.group_kind and dice.chance(40):
             select.order = [(k, dice.pick(["", " DESC"])) for k in keys if k in shown]
         if select.group_kind and dice.chance(40):
             select.targets.append(Target(f"grouping({keys[0]})", "i4"))

@@ -1,0 +1,390 @@
+"""Transactions of several sessions, their statements in any order, beside maintenance.
+
+A model says what each statement must answer: an UPDATE adds to the newest committed value and
+misses no row, a SELECT sees its snapshot and its own changes, a key is stored once.  Which
+statement waits is asked of the server, so that the order does not depend on time.
+"""
+
+import select
+import time
+from collections import Counter
+
+from .server import MANAGED, PLAIN
+from .tables import DAY, DAYS, HOUR, Dice, date
+from .wire import Connection
+
+TABLE = "history_uint"
+LEVELS = ("READ COMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
+# seconds that maintenance, which sleeps at times, is waited for before others go on
+PATIENCE = 0.03
+
+
+class Wrong(Exception):
+    """An answer that is none by the model."""
+
+
+class Change:
+    """What a session is to do: its text, and which rows it is about."""
+
+    def __init__(self, kind, text, where=None, delta=0, rows=()):
+        self.kind, self.text, self.where = kind, text, where
+        self.delta, self.rows = delta, rows
+
+
+class Actor:
+    """A session with a transaction, and what it has changed so far."""
+
+    def __init__(self, name, connection, changes, is_weak):
+        self.name, self.connection, self.changes = name, connection, list(changes)
+        self.is_weak = is_weak
+        self.is_busy = self.has_waited = False
+        self.place = 0
+        self.current = self.before = self.snapshot = None
+        self.pending, self.marks = [], []
+
+    def own(self, rows):
+        """Rows with the session's own changes."""
+        rows = dict(rows)
+        apply(rows, self.pending)
+        return rows
+
+
+def apply(rows, pending):
+    """Makes changes: rows are a key's identity and value."""
+    for key, row in pending:
+        if row is None:
+            rows.pop(key, None)
+        elif row[0] is None:
+            if key in rows:
+                rows[key] = (rows[key][0], rows[key][1] + row[1])
+        else:
+            rows[key] = row
+
+
+def rows_of(answer):
+    """Rows as a key's value."""
+    return {tuple(map(int, row[:3])): int(row[3]) for row in answer.texts()}
+
+
+class Schedule:
+    """Two or three transactions and a step of maintenance, in an order by chance."""
+
+    def __init__(self, play, dice):
+        self.play, self.dice, self.trace = play, dice, []
+        keys = sorted(play.rows)
+        self.hot = [dice.pick(keys) for _ in range(4)] if keys else []
+        self.hot.append(
+            (dice.between(1, 4), dice.pick(DAYS) + dice.pick([0, 60, HOUR]), dice.pick([0, 7]))
+        )
+        level = [dice.pick(LEVELS) for _ in range(3)]
+        self.actors = [
+            Actor(f"s{i}", play.sessions[i], self.transaction(level[i]), level[i] == LEVELS[0])
+            for i in range(dice.pick([2, 2, 3]))
+        ]
+        if play.is_managed:
+            steps = [Change("upkeep", self.upkeep()) for _ in range(dice.pick([0, 1, 1, 2]))]
+            self.actors.append(Actor("upkeep", play.admin, steps, True))
+
+    def upkeep(self):
+        """A step of maintenance."""
+        day = self.dice.pick(self.hot)[1] // DAY * DAY
+        day = min(max(day, DAYS[0]), DAYS[-1])
+        step = self.dice.pick(
+            ["pack", "repack", "compact", "unpack", "run_maintenance", "run_maintenance"]
+        )
+        when = "" if step == "run_maintenance" else f", '{date(day)}'"
+        return f"CALL zbxhist.{step}('{TABLE}'{when})"
+
+    # ---- statements ----
+
+    def transaction(self, level):
+        """BEGIN, some statements, COMMIT or ROLLBACK; or statements by themselves."""
+        dice = self.dice
+        changes = [self.statement() for _ in range(dice.between(1, 4))]
+        if level == LEVELS[0] and dice.chance(25):
+            return changes[:2]
+        if dice.chance(15):
+            at = dice.below(len(changes))
+            changes[at:at] = [Change("savepoint", "SAVEPOINT a")]
+            changes.append(Change("back", "ROLLBACK TO a"))
+            changes.append(self.statement())
+        end = "COMMIT" if dice.chance(85) else "ROLLBACK"
+        return [Change("begin", f"BEGIN ISOLATION LEVEL {level}"), *changes, Change("end", end)]
+
+    def where(self):
+        """A condition, and the function that says the same of a key."""
+        dice = self.dice
+        item, clock, ns = dice.pick(self.hot)
+        choice = dice.below(5)
+        if choice < 2:
+            return (
+                f"itemid = {item} AND clock = {clock} AND ns = {ns}",
+                lambda key: key == (item, clock, ns),
+            )
+        if choice == 2:
+            return f"itemid = {item} AND clock = {clock}", lambda key: key[:2] == (item, clock)
+        if choice == 3:
+            high = clock + dice.pick([60, HOUR])
+            return (
+                f"itemid = {item} AND clock BETWEEN {clock} AND {high}",
+                lambda key: key[0] == item and clock <= key[1] <= high,
+            )
+        return f"clock = {clock} AND itemid < 5", lambda key: key[1] == clock and key[0] < 5
+
+    def statement(self):
+        """One that reads or changes."""
+        dice = self.dice
+        text, where = self.where()
+        choice = dice.below(12)
+        if choice < 5:
+            delta = dice.between(1, 1000)
+            sql = f"UPDATE {TABLE} SET value = value + {delta} WHERE {text} RETURNING itemid, clock, ns, value"
+            return Change("update", sql, where, delta)
+        if choice < 7:
+            return Change(
+                "delete",
+                f"DELETE FROM {TABLE} WHERE {text} RETURNING itemid, clock, ns, value",
+                where,
+            )
+        if choice < 9:
+            keys = [dice.pick(self.hot)]
+            if dice.chance(50):
+                keys.append((keys[0][0], keys[0][1], dice.between(1, 10**8)))
+            rows = [(key, dice.between(0, 1000)) for key in keys]
+            values = ", ".join(f"({k[0]}, {k[1]}, {k[2]}, {v})" for k, v in rows)
+            return Change(
+                "insert",
+                f"INSERT INTO {TABLE} (itemid, clock, ns, value) VALUES {values}",
+                rows=rows,
+            )
+        if choice == 9:
+            lock = dice.pick(["FOR UPDATE", "FOR SHARE"])
+            return Change(
+                "lock", f"SELECT itemid, clock, ns, value FROM {TABLE} WHERE {text} {lock}", where
+            )
+        return Change("select", f"SELECT itemid, clock, ns, value FROM {TABLE} WHERE {text}", where)
+
+    # ---- the order ----
+
+    def run(self):
+        """Statement after statement, until all have ended."""
+        while True:
+            ready = [a for a in self.actors if not a.is_busy and a.changes]
+            if ready:
+                self.send(self.dice.pick(ready))
+            elif not any(a.is_busy for a in self.actors):
+                return
+            self.settle(is_any=not ready)
+
+    def send(self, actor):
+        """The actor's next statement."""
+        change = actor.current = actor.changes.pop(0)
+        if actor.snapshot is None or actor.is_weak:
+            actor.before = dict(self.play.rows)
+            if change.kind not in ("begin", "savepoint", "back", "end", "upkeep"):
+                actor.snapshot = actor.before
+        else:
+            actor.before = actor.snapshot
+        actor.has_waited, actor.is_busy, actor.place = False, True, len(self.trace)
+        actor.connection.send(change.text)
+        self.trace.append([actor.name, change.text, "..."])
+        change.line = self.trace[-1]
+
+    def settle(self, is_any):
+        """Waits until each session has its answer or waits for another one; for any answer, if none can go on."""
+        since, order = time.time(), []
+        while True:
+            waiting = [a for a in self.actors if a.is_busy and not a.connection.answers]
+            self.read(waiting, 0.002)
+            waiting = [a for a in waiting if not a.connection.answers]
+            blocked = self.play.blocked() if waiting else ()
+            for actor in waiting:
+                actor.has_waited = actor.has_waited or actor.connection.pid in blocked
+            running = [a for a in waiting if a.connection.pid not in blocked]
+            if all(a.name == "upkeep" and time.time() - since > PATIENCE for a in running):
+                order = [a for a in self.actors if a.connection.answers]
+                if order or not is_any:
+                    break
+            if time.time() - since > 60:
+                raise Wrong("no answer within a minute")
+        # who has waited was answered after those that let it go on
+        for actor in sorted(order, key=lambda a: (a.has_waited, a.place)):
+            actor.is_busy = False
+            self.answered(actor, actor.connection.take()[0])
+
+    def read(self, actors, seconds):
+        """What has come."""
+        connections = [a.connection for a in actors]
+        for connection in connections:
+            while connection.unsent:
+                connection.write_some()
+        if connections:
+            for connection in select.select(connections, [], [], seconds)[0]:
+                connection.read_some()
+
+    # ---- the model ----
+
+    def answered(self, actor, answer):
+        """Whether an answer is right, and what it changes."""
+        change, play = actor.current, self.play
+        change.line[2] = (
+            answer.error
+            or f"{answer.tag} {rows_of(answer) if answer.rows and change.where else ''}"
+        )
+        play.seen[f"{change.kind} {answer.error or 'done'}"] += 1
+        if actor.has_waited:
+            play.seen[f"{change.kind} waited"] += 1
+        if change.kind == "upkeep":
+            if answer.error and answer.error[:2] in ("XX", "22", "23"):
+                raise Wrong(f"maintenance: {answer.error} {answer.message}")
+            return
+        if answer.error:
+            self.failed(actor, answer)
+        elif change.kind == "savepoint":
+            actor.marks.append(len(actor.pending))
+        elif change.kind == "back":
+            del actor.pending[actor.marks[-1] :]
+        elif change.kind == "end":
+            if answer.tag == "COMMIT":
+                apply(play.rows, actor.pending)
+            self.forget(actor)
+        elif change.where:
+            self.check_rows(actor, rows_of(answer))
+        elif change.kind == "insert":
+            self.check_insert(actor)
+        if answer.status == "I" and change.kind != "end":
+            apply(play.rows, actor.pending)
+            self.forget(actor)
+
+    def forget(self, actor):
+        """The transaction is over."""
+        actor.pending, actor.marks, actor.snapshot = [], [], None
+
+    def failed(self, actor, answer):
+        """Which errors may be."""
+        change, rows = actor.current, actor.own(self.play.rows)
+        if answer.error == "23505" and change.kind == "insert":
+            if not any(key in rows for key, _ in change.rows):
+                # one that has not ended yet was waited for
+                raise Wrong("23505, and no such key is there")
+        elif answer.error == "40001":
+            if actor.is_weak and not (self.play.is_managed and actor.has_waited):
+                raise Wrong(f"40001 at READ COMMITTED: {answer.message}")
+        elif answer.error == "0A000" and change.kind == "lock" and self.play.is_managed:
+            pass
+        elif answer.error != "40P01":
+            raise Wrong(f"{answer.error} {answer.message}")
+        is_open = any(c.kind == "end" for c in actor.changes)
+        if is_open and answer.status == "E":
+            actor.changes = [Change("end", "ROLLBACK")]
+        actor.pending = []
+        if answer.status == "I":
+            self.forget(actor)
+
+    def check_rows(self, actor, found):
+        """The rows of SELECT, UPDATE, DELETE."""
+        change = actor.current
+        before, now = actor.own(actor.before), actor.own(self.play.rows)
+        if change.kind == "select":
+            expected = {key: row[1] for key, row in before.items() if change.where(key)}
+        else:
+            # those of the snapshot that nobody has deleted since, with their newest values
+            expected = {
+                key: now[key][1] + change.delta
+                for key, row in before.items()
+                if change.where(key) and key in now and now[key][0] == row[0]
+            }
+        if found != expected:
+            raise Wrong(f"{change.kind} gives {found} and not {expected}")
+        for key in found:
+            if change.kind == "update":
+                actor.pending.append((key, (None, change.delta)))
+            elif change.kind == "delete":
+                actor.pending.append((key, None))
+
+    def check_insert(self, actor):
+        """A key is stored once."""
+        rows = actor.own(self.play.rows)
+        for key, value in actor.current.rows:
+            if key in rows:
+                raise Wrong(f"key {key} is there already")
+            actor.pending.append((key, (self.play.new_identity(), value)))
+
+
+class Play:
+    """Schedules one after the other, in one database."""
+
+    def __init__(self, server, seed, number, is_managed):
+        self.is_managed, self.seen, self.identities = is_managed, Counter(), 0
+        self.dice = Dice(seed, "schedules", number)
+        server.renew()
+        name = MANAGED if is_managed else PLAIN
+        self.sessions = [Connection(*server.address, name) for _ in range(3)]
+        self.admin, self.control = Connection(*server.address, name), Connection(
+            *server.address, name
+        )
+        for connection in [*self.sessions, self.admin]:
+            connection.execute("SET deadlock_timeout = '150ms'")
+            if is_managed:
+                connection.execute("LOAD 'zbxhist'")
+        for setting in (
+            "zbxhist.maintenance_lock_timeout = '20ms'",
+            "lock_timeout = '100ms'",
+            "client_min_messages = error",
+        ):
+            self.admin.execute(f"SET {setting}")
+        if self.dice.chance(50):
+            self.admin.execute(f"CALL zbxhist.pack('{TABLE}', '{date(DAYS[2])}')")
+        answer = self.control.execute(f"SELECT itemid, clock, ns, value FROM {TABLE}")
+        self.rows = {key: (self.new_identity(), value) for key, value in rows_of(answer).items()}
+        self.pids = ",".join(str(c.pid) for c in [*self.sessions, self.admin])
+
+    def new_identity(self):
+        """A number for a row."""
+        self.identities += 1
+        return self.identities
+
+    def blocked(self):
+        """The processes that wait for a lock."""
+        answer = self.control.execute(
+            f"SELECT p FROM unnest('{{{self.pids}}}'::integer[]) p WHERE cardinality(pg_blocking_pids(p)) > 0"
+        )
+        return {int(row[0]) for row in answer.texts()}
+
+    def compare(self):
+        """What is stored is what the model has."""
+        stored = self.control.execute(f"SELECT itemid, clock, ns, value FROM {TABLE}")
+        if len(stored.rows) != len(rows_of(stored)):
+            raise Wrong("a key is stored twice")
+        found, expected = rows_of(stored), {key: row[1] for key, row in self.rows.items()}
+        if found != expected:
+            wrong = {
+                k: (expected.get(k), found.get(k))
+                for k in set(found) | set(expected)
+                if found.get(k) != expected.get(k)
+            }
+            raise Wrong(f"stored is what the model has not (model, table): {wrong}")
+        if self.is_managed:
+            answer = self.control.execute(f"SELECT * FROM zbxhist.verify('{TABLE}')")
+            if answer.error or answer.rows:
+                raise Wrong(f"verify: {answer.describe()}")
+
+    def run(self, number):
+        """So many schedules; a description of what is wrong, or None."""
+        for at in range(number):
+            schedule = Schedule(self, self.dice)
+            try:
+                schedule.run()
+                self.compare()
+            except Wrong as wrong:
+                lines = [f"schedule {at}: {wrong}"] + [
+                    "  %-7s %s  -- %s" % tuple(line) for line in schedule.trace
+                ]
+                return "\n".join(lines)
+            self.seen["schedules"] += 1
+        return None
+
+    def close(self):
+        """Disconnects."""
+        for connection in [*self.sessions, self.admin, self.control]:
+            connection.close()
