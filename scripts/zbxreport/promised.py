@@ -36,7 +36,7 @@ def promise_of(table):
         "bytes_before": number(table["bytes"]),
         "bytes_per_value_before": number(table["bytes_per_value"]),
         "bytes_per_value": pair(sample and sample["bytes_per_value"]),
-        "bytes": pair(table["disk"]["heap"]),
+        "bytes": pair(table["disk"]["zbxhist"]),
     }
 
 
