@@ -8,7 +8,7 @@
  *	SELECT … WHERE (itemid = 5 AND clock = 100 AND ns = 7) OR (…) OR …
  *
  * up to a thousand of them.  Of (itemid, clock, ns) IN ((5, 100, 7), …) the parser makes
- * the same.  Parts may lack ns, or have a range of clocks.  Where a condition is, or
+ * the same.  Parts may lack ns, or have other conditions.  Where a condition is, or
  * implies, such a list of constants item_scan.c reads these rows only.  A condition that
  * says nothing else is taken out of the query.
  *
@@ -17,7 +17,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/nbtree.h"
+#include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -44,9 +44,6 @@ typedef enum KeyColumn
 	NUM_KEY_COLUMNS
 } KeyColumn;
 
-/* fewer ranges of clocks in an OR are planned fast enough */
-#define MIN_RANGES 8
-
 /* keys that are being collected */
 typedef struct KeyList
 {
@@ -54,99 +51,19 @@ typedef struct KeyList
 	AttrNumber	attnums[NUM_KEY_COLUMNS];
 	Oid			operators[NUM_KEY_COLUMNS]; /* equality, of the key before */
 	bool		is_exact;		/* all rows of the keys are wanted */
-	bool		has_ranges;		/* keys have several clocks */
 	int			size;
 	int			nkeys;
 	KeyRange   *keys;
 } KeyList;
 
-/* what is known of a key: its columns are between these, both included */
-typedef struct Key
+/* a constant that a column is equal to */
+typedef struct KeyValue
 {
-	int64		first[NUM_KEY_COLUMNS];
-	int64		last[NUM_KEY_COLUMNS];
-} Key;
-
-/* a key of which nothing is known */
-static const Key any_key = {
-	.first = {PG_INT64_MIN, PG_INT32_MIN, PG_INT32_MIN},
-	.last = {PG_INT64_MAX, PG_INT32_MAX, PG_INT32_MAX}
-};
+	bool		is_known;
+	int64		number;
+} KeyValue;
 
 /* ---- keys ---- */
-
-/*
- * LimitKey limits a column of a key by a comparison with a constant, which is true of
- * nothing if it is null; returns false if it is no constant, or compares items.
- */
-static bool
-LimitKey(Key *key, int column, int strategy, Node *node)
-{
-	Const	   *value = (Const *) node;
-	int64		number;
-
-	if (!IsA(value, Const))
-		value = (Const *) eval_const_expressions(NULL, node);
-	if (!IsA(value, Const) ||
-		(column == KEY_ITEMID && strategy != BTEqualStrategyNumber))
-		return false;
-	if (value->constisnull)
-	{
-		key->last[KEY_CLOCK] = (int64) PG_INT32_MIN - 1;
-		return true;
-	}
-	if (!read_integer(value->consttype, value->constvalue, &number))
-		return false;
-	/* no clock is beyond these */
-	if (column != KEY_ITEMID)
-		number = Max(Min(number, (int64) PG_INT32_MAX + 1),
-					 (int64) PG_INT32_MIN - 1);
-	if (strategy >= BTEqualStrategyNumber)
-		key->first[column] = Max(key->first[column], number +
-								 (strategy == BTGreaterStrategyNumber));
-	if (strategy <= BTEqualStrategyNumber)
-		key->last[column] = Min(key->last[column], number -
-								(strategy == BTLessStrategyNumber));
-	return true;
-}
-
-/*
- * AddKeyToList adds a key; returns false if it does not name an item, or all clocks
- * are between its bounds.
- */
-static bool
-AddKeyToList(KeyList *list, const Key *key)
-{
-	const int64 *first = key->first;
-	const int64 *last = key->last;
-	KeyRange   *range;
-
-	for (int i = 0; i < NUM_KEY_COLUMNS; i++)
-	{
-		if (first[i] > last[i])
-			return true;		/* no row has it */
-	}
-	if (first[KEY_ITEMID] != last[KEY_ITEMID] ||
-		(first[KEY_CLOCK] == PG_INT32_MIN && last[KEY_CLOCK] == PG_INT32_MAX))
-		return false;
-	if (list->nkeys == list->size)
-	{
-		list->size *= 2;
-		list->keys = repalloc_huge(list->keys, sizeof(KeyRange) * list->size);
-	}
-	range = &list->keys[list->nkeys++];
-	range->itemid = first[KEY_ITEMID];
-	range->first = make_position((int32) first[KEY_CLOCK],
-								 (int32) first[KEY_NS]);
-	range->last = make_position((int32) last[KEY_CLOCK], (int32) last[KEY_NS]);
-	if (first[KEY_CLOCK] != last[KEY_CLOCK])
-	{
-		list->has_ranges = true;
-		list->is_exact &= first[KEY_NS] == PG_INT32_MIN &&
-			last[KEY_NS] == PG_INT32_MAX;
-	}
-	return true;
-}
 
 /*
  * FindPartOfKey returns which column of a key an expression is, -1 if it is
@@ -169,61 +86,90 @@ FindPartOfKey(const KeyList *list, Node *expr)
 }
 
 /*
- * FindComparison returns which column of a key an operator of integers compares with
- * the value that it sets, and how; -1 if it does something else.
+ * FindEquality returns which column of a key a condition says is equal to a constant, which
+ * it sets; -1 if it says something else.
  */
 static int
-FindComparison(KeyList *list, Node *condition, Node **value, int *strategy)
+FindEquality(KeyList *list, Node *condition, Const **value)
 {
 	const OpExpr *op = (const OpExpr *) condition;
 	int			column;
-	bool		is_swapped;
+	Node	   *other;
 
 	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
 		return -1;
-	*value = lsecond(op->args);
+	other = lsecond(op->args);
 	column = FindPartOfKey(list, linitial(op->args));
-	is_swapped = column < 0;
-	if (is_swapped)
+	if (column < 0)
 	{
-		*value = linitial(op->args);
+		other = linitial(op->args);
 		column = FindPartOfKey(list, lsecond(op->args));
 	}
 	if (column < 0)
 		return -1;
-	*strategy = BTEqualStrategyNumber;
-	if (op->opno == list->operators[column])
-		return column;
-	*strategy = get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID);
-	if (*strategy == BTEqualStrategyNumber)
+	if (op->opno != list->operators[column])
+	{
+		if (get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) !=
+			BTEqualStrategyNumber)
+			return -1;
 		list->operators[column] = op->opno;
-	if (*strategy != 0 && is_swapped)
-		*strategy = BTCommuteStrategyNumber(*strategy);
-	return *strategy != 0 ? column : -1;
+	}
+	if (!IsA(other, Const))
+		other = eval_const_expressions(NULL, other);
+	*value = (Const *) other;
+	return IsA(other, Const) ? column : -1;
 }
 
-/* ---- OR ---- */
-
 /*
- * TakeArm adds the key that a part of an OR is, or that its rows have; returns false
- * if they have none.
+ * TakeKey adds the key that a part of an OR is, or that its rows have; returns false
+ * if they have none.  No row has a key of which a column is null, of two values, or
+ * beyond its type.
  */
 static bool
-TakeArm(KeyList *list, Node *arm)
+TakeKey(KeyList *list, Node *arm)
 {
-	Key			key = any_key;
+	KeyValue	key[NUM_KEY_COLUMNS] = {0};
+	bool		is_of_no_row = false;
+	KeyRange   *range;
+	int32		clock;
 	ListCell   *lc;
 
 	foreach(lc, ZbxhistAddParts(NIL, arm, AND_EXPR))
 	{
-		Node	   *value;
-		int			strategy;
-		int			column = FindComparison(list, lfirst(lc), &value, &strategy);
+		Const	   *value;
+		int			column = FindEquality(list, lfirst(lc), &value);
+		int64		number = 0;
 
-		if (column < 0 || !LimitKey(&key, column, strategy, value))
+		if (column < 0 ||
+			(!value->constisnull &&
+			 !read_integer(value->consttype, value->constvalue, &number)))
+		{
 			list->is_exact = false;
+			continue;
+		}
+		is_of_no_row |= value->constisnull ||
+			(key[column].is_known && key[column].number != number) ||
+			(column != KEY_ITEMID && number != (int32) number);
+		key[column].is_known = true;
+		key[column].number = number;
 	}
-	return AddKeyToList(list, &key);
+	if (is_of_no_row)
+		return true;
+	if (!key[KEY_ITEMID].is_known || !key[KEY_CLOCK].is_known)
+		return false;
+	if (list->nkeys == list->size)
+	{
+		list->size *= 2;
+		list->keys = repalloc_huge(list->keys, sizeof(KeyRange) * list->size);
+	}
+	clock = (int32) key[KEY_CLOCK].number;
+	range = &list->keys[list->nkeys++];
+	range->itemid = key[KEY_ITEMID].number;
+	range->first = make_position(clock, key[KEY_NS].is_known ?
+								 (int32) key[KEY_NS].number : PG_INT32_MIN);
+	range->last = make_position(clock, key[KEY_NS].is_known ?
+								(int32) key[KEY_NS].number : PG_INT32_MAX);
+	return true;
 }
 
 /*
@@ -237,7 +183,7 @@ TakeOrKeys(KeyList *list, Node *condition)
 	foreach(lc, ZbxhistAddParts(NIL, condition, OR_EXPR))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!TakeArm(list, lfirst(lc)))
+		if (!TakeKey(list, lfirst(lc)))
 			return false;
 	}
 	return true;
@@ -282,22 +228,11 @@ InitKeyList(KeyList *list, Index rti, Relation parent, const PartitionSet *set)
 }
 
 /*
- * AreRangesWanted says whether a query is to be read by a list of keys that have several
- * clocks: not one of groups, nor one of few of them.
- */
-static bool
-AreRangesWanted(const Query *query, const KeyList *list)
-{
-	return list->nkeys >= MIN_RANGES && !query->hasAggs &&
-		query->groupClause == NIL && query->distinctClause == NIL;
-}
-
-/*
- * FindKeys returns the one of a query's conditions, which are ANDed, that leaves only
+ * FindKeys returns the one of conditions, which are ANDed, that leaves only
  * rows of a list of keys, and fills that; NULL if there is none.
  */
 static ListCell *
-FindKeys(const Query *query, List *conditions, KeyList *list)
+FindKeys(List *conditions, KeyList *list)
 {
 	ListCell   *lc;
 
@@ -305,9 +240,7 @@ FindKeys(const Query *query, List *conditions, KeyList *list)
 	{
 		list->nkeys = 0;
 		list->is_exact = true;
-		list->has_ranges = false;
-		if (is_orclause(lfirst(lc)) && TakeOrKeys(list, lfirst(lc)) &&
-			(!list->has_ranges || AreRangesWanted(query, list)))
+		if (is_orclause(lfirst(lc)) && TakeOrKeys(list, lfirst(lc)))
 			return lc;
 	}
 	return NULL;
@@ -331,7 +264,7 @@ ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
 		!InitKeyList(&list, rti, parent, set))
 		return false;
 	conditions = ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR);
-	lc = FindKeys(query, conditions, &list);
+	lc = FindKeys(conditions, &list);
 	if (lc == NULL)
 		return false;
 	if (list.is_exact)

@@ -195,15 +195,6 @@ SELECT counter(plan, 'Segments Read') AS segments, counter(plan, 'Actual Rows') 
 -- tables that no key is of are not in the plan
 EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE (itemid = 3 AND clock = 87303) OR (itemid = 7 AND clock < 90000);
 
--- parts with a range of clocks are looked up like keys, if they are many and rows are wanted, not groups
-SELECT form, compare(format('SELECT %s FROM T WHERE %s ORDER BY 1, 2, 3', form, keys)) AS rows,
-       jsonb_path_query_first(plan_of(format('SELECT %s FROM history WHERE %s', form, keys)), 'strict $.**."Keys"', silent => true) AS keys
-  FROM (SELECT n, string_agg(format('itemid = %s AND %s <= clock AND clock < %s', i % 8, 86300 + i % 3 * 600, CASE WHEN i % 2 = 0 THEN 87302 ELSE 445000 END) ||
-                             CASE WHEN i % 4 = 0 THEN ' AND ns > 1' ELSE '' END, ' OR ') AS keys
-          FROM unnest('{4,14}'::int[]) n, generate_series(1, n) i GROUP BY n) k,
-       unnest('{"itemid, clock, ns, value","count(*), min(itemid), max(clock)"}'::text[]) form
- ORDER BY form, n;
-
 -- first and last values, as Zabbix asks for them, and with the other ns of a second
 CREATE FUNCTION graph(version text, call text, items text, first integer, last integer, step integer) RETURNS text LANGUAGE sql
 RETURN replace(format(CASE version
