@@ -31,7 +31,6 @@ OBJS = \
 	src/catalog/packed_table.o \
 	src/catalog/partition_set.o \
 	src/catalog/policy.o \
-	src/catalog/statistics_row.o \
 	src/catalog/stored_texts.o \
 	src/catalog/triggers.o \
 	src/compat.o \
@@ -107,7 +106,6 @@ OBJS = \
 	src/packed/fdw/fdw_parallel.o \
 	src/packed/fdw/fdw_plan.o \
 	src/packed/fdw/fdw_quals.o \
-	src/packed/fdw/fdw_sample.o \
 	src/packed/fdw/fdw_scan.o \
 	src/packed/fdw/row_key.o \
 	src/packed/format/codec_bits.o \
@@ -142,7 +140,6 @@ OBJS = \
 	src/plan/range_scan.o \
 	src/plan/select.o \
 	src/plan/stand_in.o \
-	src/plan/statistics.o \
 	src/read/aggregates.o \
 	src/read/double_total.o \
 	src/read/heap_source.o \
@@ -153,7 +150,6 @@ OBJS = \
 	src/read/total.o \
 	src/rows/attempt.o \
 	src/rows/item_index.o \
-	src/rows/item_sample.o \
 	src/rows/item_list.o \
 	src/rows/item_range.o \
 	src/rows/kept_tables.o \

@@ -56,7 +56,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     tool_triggers, trusts_owner, unaligned_partitions, unfinished_indexes, unindexed_partitions, unlike,
     unneeded_archive_tables, unneeded_copies, verify_archive, verify_auditlog, verify_clock_limits, verify_columns,
     verify_deleted_items, verify_interval, verify_not_in_other_care, verify_policy, verify_retention,
-    verify_retention_action, verify_table, verify_tablespace, verify_time_precision, version, waiting_clock,
+    verify_retention_action, verify_table, verify_tablespace, verify_time_precision, version, waiting_clock, wants_analyze,
     waiting_days, waiting_partitions, waiting_rows, waiting_span, wanted_ranges, wasteful_days, why_no_archive,
     why_not_packable, why_unfit, with_library, zabbix_setting, zabbix_table, zabbix_tables}');
 

@@ -22,7 +22,8 @@ SELECT c.parent,
        c.packed_tablespace,
        c.packed_tablespace_after,
        c.archive_server,
-       c.archive_after
+       c.archive_after,
+       c.auto_analyze
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r

@@ -13,7 +13,6 @@
  *						tables.
  *	build_simple_rel	after the others, which may only add to what is known of
  *						a relation that is left out then
- *	get_relation_stats	after the others, which may know better
  *	set_rel_pathlist	after the others, since item and key scans replace the
  *						paths of the table that they are for
  *	create_upper_paths	after the others; any order would do
@@ -41,7 +40,6 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "tcop/utility.h"
-#include "utils/selfuncs.h"
 
 #include "aggregate/aggregate.h"
 #include "compat.h"
@@ -59,11 +57,9 @@
 #include "plan/prune.h"
 #include "plan/range_scan.h"
 #include "plan/select.h"
-#include "plan/statistics.h"
 
 static planner_hook_type prev_planner = NULL;
 static build_simple_rel_hook_type prev_build_simple_rel = NULL;
-static get_relation_stats_hook_type prev_get_relation_stats = NULL;
 static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
 static create_upper_paths_hook_type prev_create_upper_paths = NULL;
 static ExecutorStart_hook_type prev_executor_start = NULL;
@@ -117,18 +113,6 @@ BuildSimpleRelHook(BUILD_SIMPLE_REL_PROTO)
 }
 
 /*
- * GetRelationStatsHook is called when the planner wants the statistics of a column.
- */
-static bool
-GetRelationStatsHook(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum,
-					 VariableStatData *stats)
-{
-	return (prev_get_relation_stats &&
-			(*prev_get_relation_stats) (root, rte, attnum, stats)) ||
-		ZbxhistGetStatistics(rte, attnum, stats);
-}
-
-/*
  * SetRelPathlistHook is called when the planner has the paths of a relation.
  */
 static void
@@ -151,11 +135,8 @@ CreateUpperPathsHook(PlannerInfo *root, UpperRelationKind stage,
 {
 	if (prev_create_upper_paths)
 		(*prev_create_upper_paths) (root, stage, input, output, extra);
-	if (stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT)
-		return;
-	ZbxhistCorrectGroups(root, input, output, stage == UPPERREL_DISTINCT ?
-						 root->parse->distinctClause : root->parse->groupClause);
-	ZbxhistConsiderAggregateScan(root, stage, input, output);
+	if (stage == UPPERREL_GROUP_AGG || stage == UPPERREL_DISTINCT)
+		ZbxhistConsiderAggregateScan(root, stage, input, output);
 }
 
 /* ---- executing ---- */
@@ -306,8 +287,6 @@ ZbxhistHooksInit(void)
 	planner_hook = PlannerHook;
 	prev_build_simple_rel = build_simple_rel_hook;
 	build_simple_rel_hook = BuildSimpleRelHook;
-	prev_get_relation_stats = get_relation_stats_hook;
-	get_relation_stats_hook = GetRelationStatsHook;
 	prev_set_rel_pathlist = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = SetRelPathlistHook;
 	prev_create_upper_paths = create_upper_paths_hook;

@@ -260,6 +260,45 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.step_inspect IS
 'Maintenance: looks through a packed day and remembers what is damaged (internal)';
 
+-- Autovacuum looks at partitions, but neither at packed days nor at a table with all of
+-- its children.
+CREATE FUNCTION zbxhist_internal.wants_analyze(parent regclass) RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM zbxhist.parent_config c
+                     JOIN zbxhist.packed_day d ON d.parent = c.parent
+                    WHERE c.parent = wants_analyze.parent AND c.routing AND c.auto_analyze
+                      AND least(d.packed_at, clock_timestamp() - interval '6 hours')
+                          > coalesce(pg_stat_get_last_analyze_time(zbxhist_internal.packed_table(c.parent)), '-infinity'))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.wants_analyze IS
+'Whether maintenance has a table analyzed: it has packed since it was, six hours ago or more (internal)';
+
+-- The foreign table's own statistics are for scans of it, the table's, with its
+-- children, for joins and groups.  The children have theirs: ONLY, where ANALYZE
+-- would go on to them.
+CREATE FUNCTION zbxhist_internal.step_analyze(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    packed CONSTANT regclass := zbxhist_internal.packed_table(parent);
+BEGIN
+    IF NOT zbxhist_internal.wants_analyze(parent) THEN
+        RETURN 'done';
+    END IF;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('ANALYZE %s%s',
+                CASE WHEN current_setting('server_version_num')::integer >= 180000 THEN 'ONLY ' ELSE '' END, parent)),
+            zbxhist_internal.execute_as_owner(packed, format('ANALYZE %s', packed));
+    PERFORM zbxhist_internal.log_action(parent, 'analyze', NULL);
+    RETURN 'done';
+EXCEPTION WHEN data_corrupted OR index_corrupted THEN
+    -- that is told elsewhere
+    RETURN 'postponed';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_analyze IS
+'Maintenance: has a table with packed days analyzed, so that the planner knows of all its items (internal)';
+
 -- Once a day: check() must not take as long as this may.
 CREATE FUNCTION zbxhist_internal.step_measure(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$

@@ -66,6 +66,9 @@ BEGIN
           FROM zbxhist_internal.wasteful_days(preview_parent.parent) w
           JOIN zbxhist.packed_day d ON d.day = w.day;
     RETURN QUERY SELECT * FROM zbxhist_internal.preview_steps(policy, '{archive}');
+    RETURN QUERY
+        SELECT 'analyze', NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::bigint, NULL::bigint
+         WHERE zbxhist_internal.wants_analyze(parent);
     IF zbxhist_internal.own_pages(parent) > 0 AND NOT zbxhist_internal.has_own_rows(parent, cutoff) THEN
         RETURN QUERY
             SELECT 'truncate', NULL::text, NULL::timestamptz, to_timestamp(cutoff),
@@ -132,4 +135,4 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.preview IS
-'What the next maintenance would create, split, move, pack, merge, compact, repack, archive, write in another tablespace (set_tablespace) and drop, with rows (an estimate) and bytes; a row for all partitions of a day';
+'What the next maintenance would create, split, move, pack, merge, compact, repack, archive, write in another tablespace (set_tablespace), analyze and drop, with rows (an estimate) and bytes; a row for all partitions of a day';

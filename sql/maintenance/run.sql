@@ -48,7 +48,7 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack', 'compact', 'archive')
+    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack', 'compact', 'archive', 'analyze')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = run_step.parent AND NOT c.routing) THEN
         RETURN 'done';
@@ -376,7 +376,7 @@ BEGIN
     END IF;
     FOREACH step IN ARRAY CASE answer WHEN 'unfit' THEN '{end}'::text[]
         ELSE '{owner,premake,split,attach,trigger,align,unpack,move,drop,pack,index,merge,truncate,expire,
-               verify,compact,repack,archive,archive_clean,archive_reach,inspect,measure,end}' END
+               verify,compact,repack,archive,archive_clean,archive_reach,inspect,analyze,measure,end}' END
     LOOP
         CONTINUE WHEN step IN ('move', 'merge', 'truncate', 'expire') AND zbxhist_internal.own_pages(parent) = 0
                       OR step = 'expire' AND answer NOT IN ('done', 'postponed');

@@ -65,7 +65,7 @@ CREATE FUNCTION zbxhist.alter_parent(
     max_age interval DEFAULT NULL, max_ahead interval DEFAULT NULL, out_of_range text DEFAULT NULL,
     any_clock boolean DEFAULT false, packed_tablespace name DEFAULT NULL, packed_tablespace_after interval DEFAULT NULL,
     archive_server name DEFAULT NULL, archive_after interval DEFAULT NULL, take_archive boolean DEFAULT false,
-    accept_deletion boolean DEFAULT false)
+    auto_analyze boolean DEFAULT NULL, accept_deletion boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -91,7 +91,7 @@ BEGIN
     given := (parent, partition_interval, retention, premake, pack_after, move_existing, NULL, NULL, deleted_items,
               retention_action, retention_schema, time_precision, time_precision_after, max_age, max_ahead,
               out_of_range, nullif(packed_tablespace, ''), CASE packed_tablespace WHEN '' THEN interval '0' ELSE packed_tablespace_after END,
-              nullif(archive_server, ''), archive_after, NULL, NULL);
+              nullif(archive_server, ''), archive_after, auto_analyze, NULL, NULL);
     -- what is not given stays, but for what somebody gives up; what is dropped needs no schema
     policy := jsonb_populate_record(NULL::zbxhist.parent_config, to_jsonb(policy) - ARRAY(
         SELECT w.option
@@ -116,4 +116,4 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.alter_parent IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies on archive servers removed that another database, or another server, has made, in whose place this one is.  What would delete values that are kept now is refused unless accept_deletion says so';
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies on archive servers removed that another database, or another server, has made, in whose place this one is; auto_analyze says whether maintenance has the table analyzed when it has packed.  What would delete values that are kept now is refused unless accept_deletion says so';

@@ -153,7 +153,8 @@ BEGIN
            time_precision = policy.time_precision, time_precision_after = policy.time_precision_after,
            max_age = policy.max_age, max_ahead = policy.max_ahead, out_of_range = policy.out_of_range,
            packed_tablespace = policy.packed_tablespace, packed_tablespace_after = policy.packed_tablespace_after,
-           archive_server = policy.archive_server, archive_after = policy.archive_after
+           archive_server = policy.archive_server, archive_after = policy.archive_after,
+           auto_analyze = policy.auto_analyze
      WHERE c.parent = policy.parent;
     -- sessions that insert know it
     PERFORM zbxhist_internal.invalidate(policy.parent);

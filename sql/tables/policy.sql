@@ -25,6 +25,7 @@ CREATE TABLE zbxhist.parent_config (
     packed_tablespace_after interval NOT NULL DEFAULT '0',
     archive_server     name,
     archive_after      interval,
+    auto_analyze       boolean NOT NULL DEFAULT true,
     deleted_until      bigint,
     deleted_by         interval
 );
@@ -66,6 +67,8 @@ COMMENT ON COLUMN zbxhist.parent_config.archive_server IS
 'The server of postgres_fdw on which packed days are archived; NULL: none are';
 COMMENT ON COLUMN zbxhist.parent_config.archive_after IS
 'Age at which maintenance archives packed days; NULL: it does not';
+COMMENT ON COLUMN zbxhist.parent_config.auto_analyze IS
+'Whether maintenance has the table and its packed days analyzed when it has packed';
 COMMENT ON COLUMN zbxhist.parent_config.deleted_until IS
 'Clock below which values may be deleted, by the maintenance that did so last, or because somebody has agreed; NULL: none yet';
 COMMENT ON COLUMN zbxhist.parent_config.deleted_by IS 'The retention by which that was';

@@ -451,7 +451,7 @@ ZbxhistAddAggregatePath(PlannerInfo *root, UpperRelationKind stage,
 	/* rows that come in the order of their items need no hash table */
 	if (choice == NULL || (is_distinct && HasClockKey(&choice->query)))
 		return NULL;
-	/* all others have the same estimate (plan/statistics.c) */
+	/* all others have the same estimate */
 	*ngroups = ((Path *) linitial(output->pathlist))->rows;
 	AddSinglePath(root, output, choice, *ngroups);
 	return choice;

@@ -460,10 +460,10 @@ ZbxhistFollowsClock(Node *key, Index varno, AttrNumber clock, List **breaks)
 /* ---- how many ---- */
 
 /*
- * ZbxhistIsOfColumn says whether an expression has this column and no other.
+ * IsOfColumn says whether an expression has this column and no other.
  */
-bool
-ZbxhistIsOfColumn(Node *expr, AttrNumber attnum)
+static bool
+IsOfColumn(Node *expr, AttrNumber attnum)
 {
 	List	   *vars = pull_var_clause(expr, 0);
 	ListCell   *lc;
@@ -531,7 +531,7 @@ ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks)
 {
 	double		slope;
 
-	if (nclocks < 1 || IsA(expr, Var) || !ZbxhistIsOfColumn(expr, clock))
+	if (nclocks < 1 || IsA(expr, Var) || !IsOfColumn(expr, clock))
 		return 0;
 	return 1 + nclocks / FindPeriod(expr, &slope);
 }

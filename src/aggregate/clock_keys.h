@@ -12,7 +12,6 @@
 
 extern bool ZbxhistFollowsClock(Node *key, Index varno, AttrNumber clock,
 								List **breaks);
-extern bool ZbxhistIsOfColumn(Node *expr, AttrNumber attnum);
 extern double ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks);
 
 #endif							/* ZBXHIST_CLOCK_KEYS_H */

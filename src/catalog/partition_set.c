@@ -45,7 +45,6 @@ typedef struct MemberEntry
 	uint32		generation;		/* the set's when it was last a part of it */
 	bool		was_empty;		/* when this session last looked */
 	SMgrRelation file;			/* its file, kept open from then on */
-	MemberStatistics statistics;
 } MemberEntry;
 
 static HTAB *partition_sets = NULL;
@@ -122,18 +121,6 @@ ZbxhistFindPartitions(Oid member)
 		hash_search(partition_sets, &entry->parent, HASH_FIND, NULL);
 
 	return set != NULL && ZbxhistPartitionSetIsValid(set) ? set : NULL;
-}
-
-/*
- * ZbxhistFindStatistics returns what is known of the rows of a member, which its
- * user fills in; NULL if it is none.
- */
-MemberStatistics *
-ZbxhistFindStatistics(Oid member)
-{
-	MemberEntry *entry = FindSetMember(member);
-
-	return entry == NULL ? NULL : &entry->statistics;
 }
 
 /*
@@ -281,7 +268,6 @@ AddSetMember(PartitionSet *set, Oid relid)
 	{
 		member->was_empty = false;
 		member->file = NULL;
-		memset(&member->statistics, 0, sizeof(MemberStatistics));
 	}
 	if (!found || member->parent != set->parent)
 		set->nmembers++;
@@ -364,10 +350,6 @@ ForgetDropped(PartitionSet *set)
 		if (IsDropped(set, member))
 		{
 			keep_file_open(&member->file, NULL);
-			if (member->statistics.items != NULL)
-				heap_freetuple(member->statistics.items);
-			if (member->statistics.clocks != NULL)
-				heap_freetuple(member->statistics.clocks);
 			(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
 		}
 		else if (member->parent == set->parent)

@@ -9,7 +9,6 @@
 #define ZBXHIST_PARTITION_SET_H
 
 #include "access/attnum.h"
-#include "access/htup.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
@@ -17,19 +16,6 @@
 #include "catalog/bounds.h"
 #include "catalog/packed_days.h"
 #include "catalog/policy.h"
-
-/* what this session knows of the rows of a set's member without ANALYZE */
-typedef struct MemberStatistics
-{
-	BlockNumber nblocks;		/* of its table when it was looked at; 0: it
-								 * was not */
-	Oid			day;			/* of the packed table: that was looked at */
-	double		nitems;			/* of which it has rows; 0: unknown */
-	HeapTuple	items;			/* rows of pg_statistic, or NULL */
-	HeapTuple	clocks;
-	int64		clocks_from;	/* what clocks says */
-	int64		clocks_to;
-} MemberStatistics;
 
 typedef struct PartitionSet
 {
@@ -108,7 +94,6 @@ packed_day_of(const PartitionSet *set, Oid relid)
 extern PartitionSet *ZbxhistGetPartitions(Relation parent);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern PartitionSet *ZbxhistFindPartitions(Oid member);
-extern MemberStatistics *ZbxhistFindStatistics(Oid member);
 extern bool ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode);
 extern void ZbxhistNoteEmpty(Oid member, bool is_empty);
 extern bool ZbxhistWasEmpty(Oid member);

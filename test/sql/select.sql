@@ -21,6 +21,7 @@ CALL zbxhist.pack('history', '1970-01-03');
 -- since PostgreSQL 18 it tells that it cannot do so to the foreign table
 SET client_min_messages = error;
 VACUUM ANALYZE history, history_p19700104, history_p19700105, history_p19700106;
+ANALYZE history_packed;
 SET client_min_messages = warning;
 
 -- the tables that a query reads

@@ -6,7 +6,7 @@
  * Each day gives rows by its share of all, from groups in random blocks.  A
  * group's rows are of few items, so only a few of each are taken; a group
  * with more rows gives more of them.  The order of the sample is that of the
- * days and blocks, as ANALYZE expects it.
+ * days and blocks, as ANALYZE expects it.  Archived groups are not fetched.
  *
  * The table's size in pages is said to be what its rows would take in a heap:
  * ANALYZE of a parent takes rows from its children by their pages.
@@ -29,9 +29,9 @@
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
+#include "packed/day/day.h"
 #include "packed/day/open_days.h"
 #include "packed/fdw/fdw.h"
-#include "packed/fdw/fdw_sample.h"
 
 /* rows that a page of a heap has */
 #define HEAP_ROWS_PER_PAGE 135
@@ -46,7 +46,6 @@ typedef struct Sample
 	int			nrows;
 	int			max_rows;
 	int			nseen;			/* rows that were to be taken */
-	double		total;			/* estimate of all rows */
 	pg_prng_state random;
 	Datum	   *values;
 	bool	   *nulls;
@@ -107,14 +106,12 @@ AddFromSegment(Sample *sample, DayReader *reader, int n)
 
 /*
  * AddFromBlock adds rows of the groups of a block, each with a probability.
- * Returns how many rows they have.
  */
-static double
+static void
 AddFromBlock(Sample *sample, DayReader *reader, BlockNumber block,
 			 double probability)
 {
 	const SegmentInfo *info;
-	double		nrows = 0;
 
 	ZbxhistDayReaderStartBlocks(reader, block, block);
 	while ((info = ZbxhistDayReaderFind(reader)) != NULL)
@@ -122,13 +119,11 @@ AddFromBlock(Sample *sample, DayReader *reader, BlockNumber block,
 		double		expected = info->nrows * probability;
 		int			n = (int) (expected + pg_prng_double(&sample->random));
 
-		nrows += info->nrows;
 		if (n == 0)
 			ZbxhistDayReaderSkip(reader);
 		else if (ZbxhistDayReaderNextSegment(reader))
 			AddFromSegment(sample, reader, n);
 	}
-	return nrows;
 }
 
 /* ---- days ---- */
@@ -145,24 +140,21 @@ AddFromDay(Sample *sample, const DayReaderSpec *spec,
 	BlockNumber nsampled;
 	BlockSamplerData sampler;
 	DayReader  *reader;
-	double		nrows = 0;
 
 	if (rel == NULL)
 		return;
 	nblocks = RelationGetNumberOfBlocks(rel);
 	nsampled = (BlockNumber) Min(nblocks, n / ROWS_PER_GROUP + 1);
 	reader = ZbxhistOpenDayReader(rel, spec);
+	ZbxhistDayScanFrom(reader->scan, NULL, true);
 	(void) BlockSampler_Init(&sampler, nblocks, nsampled,
 							 pg_prng_uint32(&sample->random));
 	while (BlockSampler_HasMore(&sampler))
 	{
 		vacuum_delay_point_compat();
-		nrows += AddFromBlock(sample, reader, BlockSampler_Next(&sampler),
-							  n / nsampled /
-							  Max((double) day->nrows / nblocks, 1));
+		AddFromBlock(sample, reader, BlockSampler_Next(&sampler),
+					 n / nsampled / Max((double) day->nrows / nblocks, 1));
 	}
-	if (nsampled > 0)
-		sample->total += nrows / nsampled * nblocks;
 	ZbxhistCloseDayReader(reader);
 }
 
@@ -225,9 +217,9 @@ AcquireSample(Relation table, int elevel, HeapTuple *rows, int max_rows,
 
 	ereport(elevel,
 			errmsg("\"%s\": read %d packed days, containing about %.0f rows; %d rows in sample",
-				   RelationGetRelationName(table), ndays, sample.total,
+				   RelationGetRelationName(table), ndays, nrows,
 				   sample.nrows));
-	*total_rows = sample.total;
+	*total_rows = nrows;
 	*total_dead_rows = 0;
 	return sample.nrows;
 }

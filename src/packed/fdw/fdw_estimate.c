@@ -5,8 +5,7 @@
  *
  * The catalog of packed days says how many rows each day has, so the clocks
  * need no statistics.  How many items there are is known from ANALYZE of the
- * foreign table, or else from its newest day (fdw_sample.c).  No tables of the others
- * are looked at: there may be a thousand.
+ * foreign table.  No day's table is looked at: there may be a thousand.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +31,6 @@
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "packed/fdw/fdw_plan.h"
-#include "packed/fdw/fdw_sample.h"
 
 /* rows of a group, one page, as most data give them */
 #define ROWS_PER_PAGE 1000.0
@@ -40,18 +38,22 @@
 /* of cpu_tuple_cost, to decode a row */
 #define DECODE_COST 0.2
 
+/* seconds between two rows of an item, of history and of trends, without ANALYZE */
+#define USUAL_DELAY 60.0
+#define TREND_DELAY 3600.0
+
 /* share of the clocks, or items, that a comparison with something unknown leaves */
 #define UNKNOWN_BOUND 0.3333
 
 /* ---- the foreign table ---- */
 
 /*
- * ZbxhistCountValues estimates how many values a column has, by ANALYZE or what is
- * known without it.
+ * CountValues estimates how many values a column has, by ANALYZE; without it there are
+ * as many as the caller says.
  */
-double
-ZbxhistCountValues(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attnum,
-				   Oid type)
+static double
+CountValues(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attnum, Oid type,
+			double otherwise)
 {
 	Var		   *var = makeVar(rel->relid, attnum, type, -1, InvalidOid, 0);
 	VariableStatData stats;
@@ -61,19 +63,20 @@ ZbxhistCountValues(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attnum,
 	examine_variable(root, (Node *) var, 0, &stats);
 	result = get_variable_numdistinct(&stats, &is_default);
 	ReleaseVariableStats(stats);
-	return result;
+	return is_default ? Max(otherwise, 1) : result;
 }
 
 /*
- * EstimateDayItems estimates how many items there are.
+ * CountSeconds returns how many seconds packed days are of.
  */
 static double
-EstimateDayItems(PlannerInfo *root, RelOptInfo *rel, Oid relid, PackedRel *packed)
+CountSeconds(const PackedRel *packed)
 {
-	if (packed->columns.itemid == InvalidAttrNumber || packed->nrows < 1)
-		return 1;
-	ZbxhistSampleItems(relid, packed->days, packed->ndays);
-	return ZbxhistCountValues(root, rel, packed->columns.itemid, INT8OID);
+	double		result = 0;
+
+	for (int i = 0; i < packed->ndays; i++)
+		result += (double) packed->days[i].to_clock - packed->days[i].from_clock;
+	return result;
 }
 
 /*
@@ -113,8 +116,12 @@ ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 	for (int i = 0; i < packed->ndays; i++)
 		packed->nrows += packed->days[i].nrows;
 	rel->tuples = packed->nrows;
-	packed->nitems = EstimateDayItems(root, rel, RelationGetRelid(table),
-									  packed);
+	packed->nitems = 1;
+	if (packed->columns.itemid != InvalidAttrNumber && packed->nrows >= 1)
+		packed->nitems =
+			CountValues(root, rel, packed->columns.itemid, INT8OID,
+						packed->nrows * (packed->ns == InvalidAttrNumber ? TREND_DELAY : USUAL_DELAY) /
+						CountSeconds(packed));
 	return packed;
 }
 
@@ -320,7 +327,9 @@ CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
 	{
 		selected->nrows = selected->nitems >= 0 ?
 			Min(selected->nitems, packed->nitems) :
-			packed->nrows / ZbxhistCountValues(root, rel, packed->columns.clock, INT4OID);
+			packed->nrows / CountValues(root, rel, packed->columns.clock, INT4OID,
+										CountSeconds(packed) /
+										(packed->ns == InvalidAttrNumber ? TREND_DELAY : 1));
 		selected->ndays = 1;
 	}
 	selected->nplaces = selected->ndays * selected->nitems;

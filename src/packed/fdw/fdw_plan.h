@@ -80,8 +80,6 @@ extern void ZbxhistSplitConditions(const PackedRel *packed,
 extern const PackedRel *ZbxhistPackedRelOf(const RelOptInfo *rel);
 
 /* fdw_estimate.c */
-extern double ZbxhistCountValues(PlannerInfo *root, const RelOptInfo *rel,
-								 AttrNumber attnum, Oid type);
 extern PackedRel *ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel,
 									   Relation table);
 extern void ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel,
