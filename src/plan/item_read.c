@@ -23,6 +23,7 @@
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
@@ -30,6 +31,7 @@
 #include "ingest/fast/literal.h"
 #include "packed/day/day_reader.h"
 #include "packed/fdw/fdw.h"
+#include "packed/fdw/fdw_bounds.h"
 #include "plan/item_read.h"
 #include "plan/item_scan.h"
 #include "read/reader.h"
@@ -46,6 +48,10 @@ typedef struct ItemReadState
 	CustomScanState css;		/* must be first */
 	ItemReader *reader;			/* NULL: nothing has been read yet */
 	bool		has_started;	/* it reads the items below */
+	int64	   *items;			/* sorted, each once */
+	int			nitems;
+	int			next_item;		/* of these, in the order in which they are read */
+	bool		items_descending;
 	ItemRange	range;			/* of each item */
 	NumberRange ns;				/* of rows of other seconds than the range's first and
 								 * last */
@@ -134,6 +140,53 @@ NarrowRange(NumberRange *range, StrategyNumber strategy, int64 value)
 }
 
 /*
+ * EvalItems makes the list of items of an array, or of one that IN has.  NULL is none of
+ * them; a NULL in place of the array means no items.
+ */
+static void
+EvalItems(ItemReadState *state, LiteralState *literals, Oid type, Node *value)
+{
+	bool		is_list = IsA(value, ArrayExpr);
+	List	   *exprs = is_list ? ((ArrayExpr *) value)->elements : NIL;
+	int			nelements = list_length(exprs);
+	Datum	   *elements = NULL;
+	bool	   *nulls = NULL;
+
+	if (!is_list)
+	{
+		bool		isnull;
+		Datum		array = ZbxhistEvalLiteral(literals, value, &isnull);
+
+		if (!isnull)
+			deconstruct_array(DatumGetArrayTypeP(array), type,
+							  type == INT2OID ? sizeof(int16) :
+							  type == INT4OID ? sizeof(int32) : sizeof(int64),
+							  true,
+							  type == INT2OID ? TYPALIGN_SHORT :
+							  type == INT4OID ? TYPALIGN_INT : TYPALIGN_DOUBLE,
+							  &elements, &nulls, &nelements);
+	}
+	state->items = palloc(sizeof(int64) * Max(nelements, 1));
+	state->nitems = 0;
+	for (int i = 0; i < nelements; i++)
+	{
+		bool		isnull;
+		Datum		element;
+
+		if (is_list)
+			element = ZbxhistEvalLiteral(literals, list_nth(exprs, i), &isnull);
+		else
+		{
+			element = elements[i];
+			isnull = nulls[i];
+		}
+		if (!isnull)
+			state->items[state->nitems++] = GetInteger(type, element);
+	}
+	state->nitems = ZbxhistSortItems(state->items, state->nitems);
+}
+
+/*
  * EvalConds makes the range of the values that the conditions have, and the
  * limit.  A comparison with NULL holds for no row.
  */
@@ -142,6 +195,7 @@ EvalConds(ItemReadState *state)
 {
 	const CustomScan *scan = (const CustomScan *) state->css.ss.ps.plan;
 	List	   *conds = GetReadPrivate(state, ITEM_READ_CONDS);
+	List	   *order = GetReadPrivate(state, ITEM_READ_ORDER);
 	Node	   *limit = GetReadPrivate(state, ITEM_READ_LIMIT);
 	NumberRange ranges[READ_NS + 1] = {
 		[READ_ITEM] = {PG_INT64_MIN, PG_INT64_MAX},
@@ -157,22 +211,32 @@ EvalConds(ItemReadState *state)
 	foreach(lc, scan->custom_exprs)
 	{
 		int			i = foreach_current_index(lc) * COND_PARTS;
+		StrategyNumber strategy = list_nth_int(conds, i + COND_STRATEGY);
+		Oid			type = (Oid) list_nth_int(conds, i + COND_TYPE);
 		bool		isnull;
-		Datum		value = ZbxhistEvalLiteral(&literals, lfirst(lc), &isnull);
+		Datum		value;
 
+		if (strategy == InvalidStrategy)
+		{
+			EvalItems(state, &literals, type, lfirst(lc));
+			continue;
+		}
+		value = ZbxhistEvalLiteral(&literals, lfirst(lc), &isnull);
 		if (isnull)
 			has_null = true;
 		else
-			NarrowRange(&ranges[list_nth_int(conds, i + COND_COLUMN)],
-						list_nth_int(conds, i + COND_STRATEGY),
-						GetInteger((Oid) list_nth_int(conds, i + COND_TYPE),
-								   value));
+			NarrowRange(&ranges[list_nth_int(conds, i + COND_COLUMN)], strategy,
+						GetInteger(type, value));
+	}
+	if (state->items == NULL)
+	{
+		state->items = palloc(sizeof(int64));
+		state->items[0] = ranges[READ_ITEM].first;
+		state->nitems = 1;
 	}
 	state->ns = ranges[READ_NS];
-	state->range.itemid = ranges[READ_ITEM].first;
-	state->range.is_descending =
-		list_nth_int(GetReadPrivate(state, ITEM_READ_ORDER),
-					 ORDER_IS_DESCENDING);
+	state->range.is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
+	state->items_descending = list_nth_int(order, ORDER_ITEMS_DESCENDING);
 	if (has_null || clock->first > clock->last || state->ns.first > state->ns.last)
 		ZbxhistMakeEmpty(&state->range);
 	else
@@ -219,6 +283,23 @@ PrepareTargets(ItemReadState *state)
 }
 
 /*
+ * NextReadItem begins with the next item; returns false if there is none.
+ */
+static bool
+NextReadItem(ItemReadState *state)
+{
+	int			next = state->next_item;
+
+	if (next == state->nitems)
+		return false;
+	state->range.itemid = state->items[state->items_descending ?
+									   state->nitems - 1 - next : next];
+	state->next_item++;
+	ZbxhistReadItem(state->reader, &state->range);
+	return true;
+}
+
+/*
  * StartItemRead begins to read.
  */
 static void
@@ -232,16 +313,15 @@ StartItemRead(ItemReadState *state)
 		PrepareTargets(state);
 	EvalConds(state);
 	state->has_started = true;
-	if (!item_range_is_empty(&state->range) && state->rows_left > 0)
+	if (item_range_is_empty(&state->range) || state->nitems == 0)
+		state->rows_left = 0;
+	if (state->rows_left > 0)
 	{
 		ZbxhistLockScannedPartitions(parent, &state->range, &state->locked);
-		if (state->reader == NULL)
-			state->reader = ZbxhistOpenReader(parent, estate->es_snapshot,
-											  false);
-		ZbxhistReadItem(state->reader, &state->range);
+		state->reader = ZbxhistOpenReader(parent, estate->es_snapshot,
+										  state->nitems > 1);
+		NextReadItem(state);
 	}
-	else
-		state->rows_left = 0;
 	MemoryContextSwitchTo(old);
 }
 
@@ -276,10 +356,14 @@ ExecItemRead(CustomScanState *node)
 		return slot;
 	do
 	{
-		if (!ZbxhistReadNext(state->reader))
+		while (!ZbxhistReadNext(state->reader))
 		{
-			state->rows_left = 0;
-			return slot;
+			CHECK_FOR_INTERRUPTS();
+			if (!NextReadItem(state))
+			{
+				state->rows_left = 0;
+				return slot;
+			}
 		}
 	} while (!HasWantedNs(state));
 	state->rows_left--;
@@ -313,8 +397,14 @@ EndItemRead(CustomScanState *node)
 static void
 ReScanItemRead(CustomScanState *node)
 {
+	ItemReadState *state = (ItemReadState *) node;
+
 	EndItemRead(node);
-	((ItemReadState *) node)->has_started = false;
+	if (state->has_started)
+		pfree(state->items);
+	state->items = NULL;
+	state->next_item = 0;
+	state->has_started = false;
 }
 
 /* ---- EXPLAIN ---- */
@@ -330,10 +420,12 @@ ExplainItemRead(CustomScanState *node, List *ancestors, ExplainState *es)
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												   node->ss.ps.plan, ancestors);
 	Node	   *limit = GetReadPrivate(state, ITEM_READ_LIMIT);
+	Node	   *quals = eval_const_expressions(NULL,
+											   GetReadPrivate(state,
+															  ITEM_READ_QUALS));
 
 	ExplainPropertyText("Item Cond",
-						deparse_expression(GetReadPrivate(state, ITEM_READ_QUALS),
-										   context, shows_table_names(es),
+						deparse_expression(quals, context, shows_table_names(es),
 										   false), es);
 	ExplainPropertyText("Order",
 						list_nth_int(GetReadPrivate(state, ITEM_READ_ORDER),

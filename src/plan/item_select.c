@@ -239,6 +239,51 @@ TakeComparison(const OpExpr *op, SelectParts *parts)
 }
 
 /*
+ * IsListOfLiterals says whether an expression is an array of literals, as IN has it.
+ */
+static bool
+IsListOfLiterals(const ArrayExpr *array)
+{
+	ListCell   *lc;
+
+	if (!IsA(array, ArrayExpr) || array->multidims)
+		return false;
+	foreach(lc, array->elements)
+	{
+		if (!ZbxhistIsLiteral(lfirst(lc)) || !NeedsNoFolding(lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * TakeItems takes "itemid = ANY (array)", or IN.
+ */
+static bool
+TakeItems(const ScalarArrayOpExpr *any, SelectParts *parts)
+{
+	Oid			funcid = OidIsValid(any->opfuncid) ? any->opfuncid :
+		get_opcode(any->opno);
+	Oid			type = funcid == F_INT8EQ ? INT8OID :
+		funcid == F_INT84EQ ? INT4OID :
+		funcid == F_INT82EQ ? INT2OID : InvalidOid;
+	Node	   *array = lsecond(any->args);
+	ReadColumn	column;
+
+	if (!any->useOr || !OidIsValid(type) || parts->has_item ||
+		!FindReadColumn(parts, linitial(any->args), &column) ||
+		column != READ_ITEM)
+		return false;
+	if (!IsListOfLiterals((ArrayExpr *) array))
+		array = TakeLiteral(array);
+	if (array == NULL)
+		return false;
+	AddReadCond(parts, READ_ITEM, InvalidStrategy, type, array);
+	parts->has_list = true;
+	return true;
+}
+
+/*
  * TakeQual takes the conditions of WHERE apart; returns false if there is one
  * that the scan cannot take care of.
  */
@@ -249,6 +294,8 @@ TakeQual(Node *qual, SelectParts *parts)
 
 	if (IsA(qual, OpExpr) && list_length(((OpExpr *) qual)->args) == 2)
 		return TakeComparison((OpExpr *) qual, parts);
+	if (IsA(qual, ScalarArrayOpExpr))
+		return TakeItems((ScalarArrayOpExpr *) qual, parts);
 	if (!is_andclause(qual))
 		return false;
 	check_stack_depth();

@@ -32,6 +32,7 @@ ANALYZE plain;
 EXPLAIN (COSTS OFF) SELECT * FROM history h WHERE h.itemid='3' AND h.clock>90000 ORDER BY h.clock DESC,h.ns DESC LIMIT 2;
 EXPLAIN (COSTS OFF, VERBOSE) select clock,ns,value from history where itemid=3 and clock>90000 and clock<=500000;
 EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock BETWEEN 172700 AND 270000;
+EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT * FROM history WHERE itemid IN (1, 2, 3, 99) AND clock < 260000 ORDER BY itemid, clock DESC;
 EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock < 0 LIMIT 0;
 EXPLAIN (FORMAT json) SELECT clock FROM history WHERE itemid = 1 ORDER BY clock DESC LIMIT 3;
 EXPLAIN (FORMAT xml) SELECT clock FROM history WHERE 1 = itemid AND ns < 5;
@@ -66,6 +67,10 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history WHERE itemid = 3 ORDER BY clock, itemid, ns LIMIT NULL',
     'value FROM history WHERE itemid = 3 ORDER BY clock USING >',
     '* FROM history WHERE itemid = NULL AND clock > NULL LIMIT ALL',
+    '* FROM history WHERE itemid IN (3, 4) AND clock > 5 LIMIT 7',
+    '* FROM history WHERE itemid IN (''3'', 4::bigint, NULL) ORDER BY itemid, clock DESC, ns DESC',
+    '* FROM history WHERE itemid = ANY (''{3,4}'') AND clock = 5 ORDER BY itemid DESC, clock',
+    '* FROM history WHERE itemid = ANY (ARRAY[3, 4]) ORDER BY itemid',
     -- and what is not
     '* FROM history',
     '* FROM history WHERE clock > 5',
@@ -83,7 +88,16 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history WHERE itemid = 3 AND value > ''x''',
     '* FROM history WHERE itemid = 3 AND clock IS NOT NULL',
     '* FROM history WHERE itemid = (SELECT 3)',
-    '* FROM history WHERE itemid IN (3, 4)',
+    '* FROM history WHERE itemid NOT IN (3, 4)',
+    '* FROM history WHERE itemid IN (3, 4) AND itemid = 3',
+    '* FROM history WHERE itemid IN (3, ns)',
+    '* FROM history WHERE itemid = ALL (ARRAY[3, 4])',
+    '* FROM history WHERE itemid = ANY (ARRAY[[3, 4], [5, 6]])',
+    '* FROM history WHERE itemid = ANY (ARRAY(SELECT 3))',
+    '* FROM history WHERE itemid IN (SELECT 3)',
+    '* FROM history WHERE itemid IN (3, 4) ORDER BY clock',
+    '* FROM history WHERE itemid IN (3, 4) ORDER BY clock, itemid',
+    '* FROM history WHERE clock IN (3, 4) AND itemid = 3',
     '* FROM history WHERE itemid = 3 ORDER BY clock DESC, ns',
     '* FROM history WHERE itemid = 3 ORDER BY ns',
     '* FROM history WHERE itemid = 3 ORDER BY ns, clock',
@@ -139,6 +153,12 @@ SELECT t, c, o, l, CASE WHEN l <> '' AND o = '' THEN 'count' WHEN o = '' THEN 'a
        unnest(ARRAY['', 'ORDER BY clock', 'ORDER BY clock DESC', 'ORDER BY clock, ns', 'ORDER BY itemid, clock DESC, ns DESC']) WITH ORDINALITY o (o, n),
        unnest(ARRAY['', 'LIMIT 1', 'LIMIT 3', 'LIMIT 0', 'LIMIT 1000', 'LIMIT -1', 'LIMIT NULL']) WITH ORDINALITY l (l, ln)
  WHERE (tn * 7 + cn * 3 + n * 5 + ln) % 4 = 0
+-- several items
+UNION ALL SELECT '*', c, o, l, CASE WHEN l <> '' AND o = '' THEN 'count' WHEN o NOT LIKE '%ns%' THEN 'any' ELSE 'rows' END FROM
+    unnest(ARRAY['itemid IN (1, 5, 2, 99, 1)', 'itemid IN (4, 3) AND clock > 250000 AND clock < 350000', 'itemid = ANY (''{5,-7,NULL,1}''::bigint[]) AND clock < 300001', 'itemid = ANY (ARRAY[5, 1]) AND ns > 0', 'itemid = ANY (NULL::bigint[])', 'itemid = ANY (''{}'')', 'itemid IN (NULL, 5)',
+                 'itemid IN (5::smallint, 9223372036854775807)', 'itemid IN (5, 99999999999::integer)', 'itemid = ANY (ARRAY[[1, 2], [5, 1]]) AND clock = 300000']) c,
+    unnest(ARRAY['', 'ORDER BY itemid, clock, ns', 'ORDER BY itemid DESC, clock DESC, ns DESC', 'ORDER BY itemid DESC, clock, ns']) o, unnest(ARRAY['', 'LIMIT 1', 'LIMIT 130', 'LIMIT 0']) l
+UNION ALL SELECT 'itemid, clock', 'itemid IN (1, 2, 5) AND clock > 200000', 'ORDER BY itemid' || d, '', 'any' FROM unnest(ARRAY['', ' DESC', ', clock', ', clock DESC']) d
 -- rows of one second and the order of ns
 UNION ALL SELECT '*', 'itemid = 5 AND clock = 300000', o, l, 'rows' FROM unnest(ARRAY['ORDER BY ns', 'ORDER BY ns DESC', 'ORDER BY clock, ns DESC']) o, unnest(ARRAY['', 'LIMIT 1']) l;
 CREATE FUNCTION answers(relation text) RETURNS TABLE (number integer, answer text[]) LANGUAGE sql
@@ -194,7 +214,11 @@ SELECT itemid, value AS "Value", ns FROM history WHERE itemid = 1 \gdesc
 -- prepared statements: parameters of other types, nulls, limits; custom plans and a generic one
 PREPARE read(bigint, integer, bigint, bigint) AS SELECT clock, ns FROM history WHERE itemid = $1 AND clock > $2 AND $3 >= clock ORDER BY clock DESC, ns DESC LIMIT $4;
 PREPARE with_cast(bigint) AS SELECT clock FROM history WHERE itemid = 5 AND clock > $1::integer ORDER BY clock;
+PREPARE listed(bigint[], integer) AS SELECT itemid, clock, ns FROM history WHERE itemid = ANY ($1) AND clock = $2 ORDER BY itemid DESC, ns;
+PREPARE in_list(integer, bigint) AS SELECT itemid, ns FROM history WHERE itemid IN ($1, $2, 5) AND clock = 300000;
 SET plan_cache_mode = force_custom_plan;
+EXECUTE listed('{2,5,1,1}', 300001);
+EXECUTE in_list(1, NULL);
 EXECUTE read(1, 90000, 345600, 3);
 EXECUTE read(1, NULL, 345600, 3);
 EXECUTE read(5, 0, 9999999999, NULL);
@@ -203,6 +227,11 @@ EXECUTE with_cast(300000);
 EXECUTE with_cast(99999999999);
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE read(1, 90000, 345600, 3);
+EXPLAIN (COSTS OFF) EXECUTE listed('{2,5,1,1}', 300001);
+EXECUTE listed('{2,5,1,1}', 300001);
+EXECUTE listed('{5,NULL,7}', 300000);
+EXECUTE listed(NULL, 300000);
+EXECUTE in_list(1, 9223372036854775807);
 EXECUTE read(1, 90000, 345600, 3);
 EXECUTE read(1, NULL, 345600, 3);
 EXECUTE read(NULL, 0, 345600, 3);
