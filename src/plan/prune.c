@@ -175,7 +175,7 @@ MayExclude(Node *node, void *context)
 		return false;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, MayExclude, context);
-	if (list_length(query->rtable) != 1)
+	if (list_length(query->rtable) != 1 || query->hasSubLinks)
 		return true;
 	rte = linitial_node(RangeTblEntry, query->rtable);
 	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_RELATION)
