@@ -66,9 +66,9 @@ OBJS = \
 	src/maintenance/own_rows.o \
 	src/maintenance/refuse.o \
 	src/maintenance/worker.o \
+	src/packed/changes/changed_day.o \
 	src/packed/changes/day_changes.o \
 	src/packed/changes/day_conflicts.o \
-	src/packed/changes/moved_rows.o \
 	src/packed/changes/write_changes.o \
 	src/packed/day/archive.o \
 	src/packed/day/archive_away.o \

@@ -35,6 +35,7 @@ typedef struct ChangedDay
 	bool		is_altered;		/* the packed table has other columns by now */
 	AttrNumber *attributes;		/* of its rows, by layout column */
 	HTAB	   *groups;			/* of ChangedGroup */
+	MemoryContext context;		/* owns them */
 
 	/* while it is open; rel is NULL otherwise */
 	Relation	rel;
@@ -53,18 +54,20 @@ typedef struct ChangedDay
 /* a row that is changed has its bit set */
 #define row_is_in(bits, row) (((bits)[(row) / 8] & (1 << (row) % 8)) != 0)
 
-/* row_updates.c: rows as they become, sorted by their places */
+/* write_changes.c: rows as they become, sorted by their places */
 typedef struct RowUpdates RowUpdates;
 
 extern RowUpdates *ZbxhistBeginRowUpdates(Relation table);
 extern void ZbxhistAddRowUpdate(RowUpdates *updates, const ChangedDay *day,
 								int row, TupleTableSlot *slot);
 extern void ZbxhistEndRowUpdates(RowUpdates *updates);
-
-/* write_changes.c */
 extern void ZbxhistWriteChangedDay(ChangedDay *day, RowUpdates *updates);
 
-/* day_changes.c */
-extern void ZbxhistFindChangedGroup(ChangedDay *day, ChangedGroup *group);
+/* changed_day.c */
+extern void ZbxhistNoteChangedGroup(ChangedDay *day);
+extern bool ZbxhistFindChangedGroup(ChangedDay *day, int64 itemid, int32 clock);
+extern void ZbxhistDecodeChangedSegment(ChangedDay *day, int segment);
+extern int	ZbxhistMarkRows(ChangedDay *day, int first, int nrows,
+							bool is_update);
 
 #endif							/* ZBXHIST_CHANGED_DAY_H */

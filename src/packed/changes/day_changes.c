@@ -10,7 +10,7 @@
  * changes of these rows or of others: nobody looks at conditions again.  To look
  * again is to find rows when the day is locked (packed/day/open_days.c), so there
  * is no difference then.  Rows of a day whose columns are not the table's are never
- * looked for again: their new versions go to the parent (moved_rows.c).
+ * looked for again: their new versions go to the parent.
  *
  * What changes is collected, as bits of groups' rows, and written when the statement
  * ends, before its AFTER triggers fire: by then all parts of it have run, and none
@@ -40,10 +40,11 @@
 #include "packed/changes/changed_day.h"
 #include "packed/changes/day_changes.h"
 #include "packed/changes/day_conflicts.h"
-#include "packed/changes/moved_rows.h"
 #include "packed/day/day_reader.h"
 #include "packed/day/open_days.h"
 #include "packed/values/row_compare.h"
+#include "rows/stray.h"
+#include "rows/target.h"
 
 /* days that are open at a time */
 #define MAX_OPEN_DAYS 8
@@ -56,7 +57,7 @@ struct DayChanges
 	List	   *days;			/* of ChangedDay */
 	int			nopen;			/* of them */
 	RowUpdates *updates;		/* NULL: none yet */
-	MovedRows  *moved;			/* likewise */
+	InsertTarget *target;		/* the parent; likewise */
 	dlist_node	node;			/* in open_changes */
 	MemoryContextCallback unlink;
 	MemoryContext context;		/* owns all this */
@@ -181,6 +182,7 @@ AddChangedDay(DayChanges *changes, const PackedDay *found)
 
 	day->day = *found;
 	day->number = list_length(changes->days);
+	day->context = changes->context;
 	OpenChangedDay(changes, day);
 	day->layout = ZbxhistDayLayout(day->rel);
 	ZbxhistMarkReplaced(day->layout, changes->table);
@@ -216,146 +218,6 @@ BeginScanOfDay(DayChanges *changes, ChangedDay *day, bool looks_again)
 	day->scan = ZbxhistBeginDayScan(day->rel, day->layout, looks_again ?
 									day->fresh : changes->estate->es_snapshot);
 	MemoryContextSwitchTo(old);
-}
-
-/* ---- groups ---- */
-
-/*
- * RequireUnchanged raises an error if the group that has been found is not there any
- * more.
- */
-static void
-RequireUnchanged(ChangedDay *day)
-{
-	if (table_tuple_fetch_row_version(day->rel, &day->found.tid, SnapshotSelf,
-									  day->slot))
-	{
-		ExecClearTuple(day->slot);
-		return;
-	}
-	if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(day->scan)))
-		ZbxhistRaiseSecondChange(day->rel);
-	ZbxhistRaiseChanged();
-}
-
-/*
- * NoteGroup notes that a group has been found.
- */
-static void
-NoteGroup(ChangedDay *day)
-{
-	bool		is_known;
-	ChangedGroup *group;
-
-	day->segment = -1;
-	RequireUnchanged(day);
-	group = hash_search(day->groups, &day->found.tid, HASH_ENTER, &is_known);
-	if (!is_known)
-	{
-		memset(group, 0, sizeof(ChangedGroup));
-		group->tid = day->found.tid;
-		group->itemid = day->found.first_itemid;
-		group->clock = day->found.first_clock;
-		group->nrows = day->found.nrows;
-	}
-	day->group = group;
-}
-
-/*
- * FindGroup finds the group that has rows of an item and clock, unless it has been
- * found last; returns false if there is none.
- */
-static bool
-FindGroup(ChangedDay *day, int64 itemid, int32 clock)
-{
-	const DayGroup *found = &day->found;
-
-	if (day->group != NULL &&
-		compare_places(itemid, clock, found->first_itemid, found->first_clock) >= 0 &&
-		compare_places(itemid, clock, found->last_itemid, found->last_clock) <= 0)
-		return true;
-	day->group = NULL;
-	if (!ZbxhistDayScanRow(day->scan, itemid, clock, &day->found))
-		return false;
-	NoteGroup(day);
-	return true;
-}
-
-/*
- * ZbxhistFindChangedGroup finds a group again that is going to be written anew.
- */
-void
-ZbxhistFindChangedGroup(ChangedDay *day, ChangedGroup *group)
-{
-	/* a function may have changed it since it was found */
-	if (day->group == group)
-		RequireUnchanged(day);
-	else if (!FindGroup(day, group->itemid, group->clock) ||
-			 day->group != group)
-		ZbxhistRaiseSecondChange(day->rel);
-}
-
-/*
- * MarkRows notes that rows of the group found last, from one on, are deleted or
- * updated, but for those that the statement has changed before.  Returns how many
- * there are.
- */
-static int
-MarkRows(DayChanges *changes, ChangedDay *day, int first, int nrows,
-		 bool is_update)
-{
-	ChangedGroup *group = day->group;
-	Size		length = (group->nrows + 7) / 8;
-	int			marked = 0;
-
-	if (group->deleted == NULL)
-	{
-		group->deleted = MemoryContextAllocZero(changes->context, 2 * length);
-		group->updated = group->deleted + length;
-	}
-	for (int row = first; row < first + nrows; row++)
-	{
-		if (row_is_in(group->deleted, row) || row_is_in(group->updated, row))
-			continue;
-		(is_update ? group->updated : group->deleted)[row / 8] |= 1 << row % 8;
-		marked++;
-	}
-	*(is_update ? &group->nupdated : &group->ndeleted) += marked;
-	return marked;
-}
-
-/*
- * FirstRowOf returns the number, in the group found last, of a segment's first row.
- */
-static int
-FirstRowOf(const ChangedDay *day, int segment)
-{
-	int			row = 0;
-
-	for (int i = 0; i < segment; i++)
-		row += day->found.reader.segments[i].nrows;
-	return row;
-}
-
-/*
- * DecodeSegment decodes a segment of the group found last, unless that is what has
- * been decoded last.
- */
-static void
-DecodeSegment(ChangedDay *day, int segment)
-{
-	MemoryContext old;
-
-	if (segment == day->segment)
-		return;
-	day->segment = -1;
-	MemoryContextReset(day->segment_context);
-	old = MemoryContextSwitchTo(day->segment_context);
-	ZbxhistDecodeDaySegment(day->rel, day->layout, &day->found.reader, segment,
-							NULL, &day->rows);
-	MemoryContextSwitchTo(old);
-	day->offsets.first = -1;
-	day->segment = segment;
 }
 
 /* ---- rows ---- */
@@ -413,13 +275,13 @@ MarkRow(DayChanges *changes, const PackedRowId *id, bool looks_again,
 
 	*result = day;
 	BeginScanOfDay(changes, day, looks_again);
-	if (!FindGroup(day, id->itemid, id->clock))
+	if (!ZbxhistFindChangedGroup(day, id->itemid, id->clock))
 		return false;
 	segment = ZbxhistFindSegment(&day->found.reader, id->itemid, id->clock);
 	if (segment == day->found.reader.nsegments ||
 		day->found.reader.segments[segment].itemid != id->itemid)
 		return false;
-	DecodeSegment(day, segment);
+	ZbxhistDecodeChangedSegment(day, segment);
 	first = ZbxhistFirstOfClock(&day->rows, id->clock);
 	old = MemoryContextSwitchTo(day->segment_context);
 	if (first < day->rows.nrows && day->rows.columns[0].ints[first] == id->clock)
@@ -428,8 +290,10 @@ MarkRow(DayChanges *changes, const PackedRowId *id, bool looks_again,
 	MemoryContextSwitchTo(old);
 	if (found < 0)
 		return false;
-	*row = FirstRowOf(day, segment) + found;
-	return MarkRows(changes, day, *row, 1, is_update && !day->is_altered) == 1;
+	*row = found;
+	for (int i = 0; i < segment; i++)
+		*row += day->found.reader.segments[i].nrows;
+	return ZbxhistMarkRows(day, *row, 1, is_update && !day->is_altered) == 1;
 }
 
 /*
@@ -443,6 +307,33 @@ ZbxhistDeleteDayRow(DayChanges *changes, const PackedRowId *id,
 	int			row;
 
 	return MarkRow(changes, id, looks_again, false, &day, &row);
+}
+
+/*
+ * StoreInParent stores the new version of a row of a clock, whose day has other columns
+ * than the table, in the parent, where late rows of such a day stay, too.  For the user
+ * it stays in the same table, so no triggers fire but those of the UPDATE.  Other
+ * sessions are told of one whose day is being unpacked: it belongs to the partition.
+ */
+static void
+StoreInParent(DayChanges *changes, int32 clock, TupleTableSlot *slot)
+{
+	TupleDesc	desc = RelationGetDescr(changes->table);
+	TupleTableSlot *stored = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
+	const PackedDay *day =
+		ZbxhistFindPackedDay(ZbxhistGetPartitionSet(changes->parent), clock);
+
+	if (day == NULL || OidIsValid(day->partition))
+		ZbxhistNoteStray(changes->parent);
+	if (changes->target == NULL)
+		changes->target =
+			ZbxhistOpenTarget(table_open(RelationGetRelid(changes->parent),
+										 RowExclusiveLock),
+							  desc, TARGET_MOVE, changes->context);
+	ExecCopySlot(stored, slot);
+	ZbxhistInsertRows(changes->target, &stored, 1,
+					  changes->estate->es_output_cid);
+	ExecDropSingleTupleTableSlot(stored);
 }
 
 /*
@@ -461,12 +352,7 @@ ZbxhistUpdateDayRow(DayChanges *changes, const PackedRowId *id,
 		return false;
 	old = MemoryContextSwitchTo(changes->context);
 	if (day->is_altered)
-	{
-		if (changes->moved == NULL)
-			changes->moved = ZbxhistBeginMovedRows(changes->table);
-		ZbxhistMoveRow(changes->moved, id->clock, slot,
-					   changes->estate->es_output_cid);
-	}
+		StoreInParent(changes, id->clock, slot);
 	else
 	{
 		if (changes->updates == NULL)
@@ -484,7 +370,7 @@ ZbxhistUpdateDayRow(DayChanges *changes, const PackedRowId *id,
  * last, which begins with a row of that number.  What goes as a whole is not decoded.
  */
 static int
-DeleteFromSegment(DayChanges *changes, ChangedDay *day, int segment, int first,
+DeleteFromSegment(ChangedDay *day, int segment, int first,
 				  const ItemRange *range)
 {
 	const SegmentInfo *info = &day->found.reader.segments[segment];
@@ -497,13 +383,13 @@ DeleteFromSegment(DayChanges *changes, ChangedDay *day, int segment, int first,
 		return 0;
 	if (!ZbxhistIsWithinRange(info, range))
 	{
-		DecodeSegment(day, segment);
+		ZbxhistDecodeChangedSegment(day, segment);
 		find_first(from, day->rows.nrows,
 				   ZbxhistRowPosition(day->layout, &day->rows, from) >= range->first);
 		find_first(to, day->rows.nrows,
 				   ZbxhistRowPosition(day->layout, &day->rows, to) > range->last);
 	}
-	return MarkRows(changes, day, first + from, to - from, false);
+	return ZbxhistMarkRows(day, first + from, to - from, false);
 }
 
 /*
@@ -524,10 +410,10 @@ DeleteRange(DayChanges *changes, ChangedDay *day, const ItemRange *range)
 		int			row = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		NoteGroup(day);
+		ZbxhistNoteChangedGroup(day);
 		for (int i = 0; i < day->found.reader.nsegments; i++)
 		{
-			deleted += DeleteFromSegment(changes, day, i, row, range);
+			deleted += DeleteFromSegment(day, i, row, range);
 			row += day->found.reader.segments[i].nrows;
 		}
 	}
@@ -613,8 +499,8 @@ ZbxhistWriteDayChanges(EState *estate)
 			WriteDay(changes, lfirst(lc));
 		if (changes->updates != NULL)
 			ZbxhistEndRowUpdates(changes->updates);
-		if (changes->moved != NULL)
-			ZbxhistEndMovedRows(changes->moved);
+		if (changes->target != NULL)
+			ZbxhistCloseTarget(changes->target);
 		table_close(changes->parent, NoLock);
 		MemoryContextDelete(changes->context);
 	}

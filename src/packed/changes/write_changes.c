@@ -167,7 +167,11 @@ WriteChangedGroup(ChangedDay *day, DayWriter *writer, ChangedGroup *group,
 	size_t		limit = ZbxhistDayPageLimit(writer);
 	int			row = 0;
 
-	ZbxhistFindChangedGroup(day, group);
+	/* a function may have changed it since it was found */
+	day->group = NULL;
+	if (!ZbxhistFindChangedGroup(day, group->itemid, group->clock) ||
+		day->group != group)
+		ZbxhistRaiseSecondChange(day->rel);
 	ZbxhistDeleteGroup(day->rel, &group->tid, InvalidSnapshot);
 	if (group->ndeleted == group->nrows)
 		return;
