@@ -65,6 +65,7 @@ OBJS = \
 	src/maintenance/native_partition.o \
 	src/maintenance/own_rows.o \
 	src/maintenance/refuse.o \
+	src/maintenance/timeouts.o \
 	src/maintenance/worker.o \
 	src/packed/changes/changed_day.o \
 	src/packed/changes/day_changes.o \

@@ -63,7 +63,7 @@ zbxhist_advice() {
 
 		In each database, as its owner, before the files go:
 
-		   SELECT format('CALL zbxhist.undo(%L);', parent) FROM zbxhist.parents \gexec
+		   SELECT format('CALL zbxhist.undo(%L);', p) FROM (SELECT parent FROM zbxhist.parents UNION ALL SELECT parent FROM zbxhist.auditlog_config) m (p) \gexec
 		   DROP EXTENSION zbxhist CASCADE;
 		   SELECT format('ALTER DATABASE %I RESET session_preload_libraries;', current_database()) \gexec
 

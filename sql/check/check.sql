@@ -78,6 +78,13 @@ BEGIN
            AND p.since < now() - interval '1 day'
            AND p.step NOT IN ('pack', 'unpack', 'truncate', 'take_up')
          GROUP BY p.step;
+    RETURN QUERY
+        SELECT 'warning', 'run_broken_off', s.parent::text,
+               format('the run of maintenance that began with it at %s has not come to its end: somebody cancelled it, or its session has ended',
+                      zbxhist_internal.format_time(s.begun_at)), remedy
+          FROM zbxhist.parent_state s
+         WHERE s.parent = check_maintenance.parent AND s.begun_pid IS NOT NULL
+           AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = s.begun_pid AND a.pid <> pg_backend_pid() AND a.state IS DISTINCT FROM 'idle');
     IF NOT zbxhist_internal.is_overdue(parent, 'premake') THEN
         RETURN;
     END IF;

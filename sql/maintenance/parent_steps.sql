@@ -38,8 +38,9 @@ DECLARE
     unfit  record;
     gone   zbxhist.packed_day;
 BEGIN
-    INSERT INTO zbxhist.parent_state (parent) VALUES (parent)
-    ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE SET failed = false, extended_to = NULL;
+    INSERT INTO zbxhist.parent_state (parent, begun_at, begun_pid) VALUES (parent, clock_timestamp(), pg_backend_pid())
+    ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE
+       SET failed = false, extended_to = NULL, begun_at = excluded.begun_at, begun_pid = excluded.begun_pid;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     FOR gone IN
         DELETE FROM zbxhist.packed_day d
@@ -332,7 +333,7 @@ BEGIN
     UPDATE zbxhist.parent_state s
        SET last_run = present,
            last_success = CASE WHEN s.failed THEN s.last_success ELSE present END,
-           extended_to = NULL, action = NULL, relation = NULL, action_pid = NULL, action_started = NULL
+           begun_pid = NULL, extended_to = NULL, action = NULL, relation = NULL, action_pid = NULL, action_started = NULL
      WHERE s.parent = step_end.parent;
     DELETE FROM zbxhist.maintenance_log l
      WHERE l.started_at < present - interval '30 days';

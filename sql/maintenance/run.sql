@@ -10,8 +10,14 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_execut
 COMMENT ON FUNCTION zbxhist_internal.execute_as_owner IS
 'Runs a statement with the rights of a table''s owner, for somebody who has them; returns the first column of the first row, or the number of rows (internal)';
 
+CREATE FUNCTION zbxhist_internal.stop_timeouts() RETURNS void
+LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_stop_timeouts';
+
+COMMENT ON FUNCTION zbxhist_internal.stop_timeouts IS
+'Has neither the statement under way nor its present transaction end by a timeout (internal)';
+
 -- A procedure that commits cannot have a SET clause, so each transaction sets
--- its search_path itself.  The types of its variables are looked up before that,
+-- its search_path itself, and how long it may take.  The types of its variables are looked up before that,
 -- in the caller's.
 CREATE PROCEDURE zbxhist_internal.next_transaction()
 LANGUAGE plpgsql AS $$
@@ -20,11 +26,12 @@ BEGIN
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    PERFORM zbxhist_internal.stop_timeouts();
 END
 $$;
 
 COMMENT ON PROCEDURE zbxhist_internal.next_transaction IS
-'Commits, and begins a transaction with a safe search_path (internal)';
+'Commits, and begins a transaction with a safe search_path and without a timeout (internal)';
 
 -- One step of maintenance on one parent, in the transaction of the caller,
 -- which commits after it.  Whatever goes wrong is undone, logged and answered
@@ -44,13 +51,20 @@ DECLARE
     state   text;
     detail  text;
 BEGIN
-    IF NOT pg_try_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer) THEN
+    -- an undo waits for the step that is under way
+    IF starts_with(step, 'undo_')
+       OR step = 'unpack' AND EXISTS (SELECT FROM zbxhist.parent_state s
+                                       WHERE s.parent = run_step.parent AND s.undo_pid = pg_backend_pid()) THEN
+        PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
+    ELSIF NOT pg_try_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer) THEN
         RETURN 'busy';
     END IF;
-    -- undo may have begun since this run did
-    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack', 'compact', 'archive', 'analyze')
+    -- an undo may have begun since this run did: from then on only its session does something
+    IF step !~ '^(undo_.*|archive_clean|archive_reach)$'
        AND EXISTS (SELECT FROM zbxhist.parent_config c
-                    WHERE c.parent = run_step.parent AND NOT c.routing) THEN
+                     LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
+                    WHERE c.parent = run_step.parent AND NOT c.routing
+                      AND (step <> 'unpack' OR s.undo_pid IS DISTINCT FROM pg_backend_pid())) THEN
         RETURN 'done';
     END IF;
     -- rows are moved past triggers: who copies one of the tables would not learn of it
@@ -421,7 +435,11 @@ BEGIN
         FOREACH target IN ARRAY ARRAY(SELECT zbxhist_internal.new_tables()) LOOP
             CALL zbxhist_internal.repeat_step(target, 'take_up', ARRAY[NULL::regclass], false, answer);
         END LOOP;
-        FOREACH target IN ARRAY zbxhist_internal.parent_list() LOOP
+        -- that of which a run was broken off comes last
+        FOREACH target IN ARRAY ARRAY(SELECT p.parent
+                                        FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY p (parent, place)
+                                        LEFT JOIN zbxhist.parent_state s ON s.parent = p.parent
+                                       ORDER BY s.begun_at NULLS FIRST, p.place) LOOP
             CALL zbxhist_internal.maintain_parent(target);
         END LOOP;
         FOREACH target IN ARRAY ARRAY(SELECT DISTINCT a.parent FROM zbxhist.archive_copy a

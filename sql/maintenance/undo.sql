@@ -5,6 +5,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 BEGIN
     UPDATE zbxhist.parent_config c SET routing = false WHERE c.parent = step_undo_begin.parent;
     PERFORM zbxhist_internal.step_begin(parent);
+    UPDATE zbxhist.parent_state s SET undo_pid = pg_backend_pid(), begun_pid = NULL WHERE s.parent = step_undo_begin.parent;
     UPDATE zbxhist.managed_schema m
        SET excluded = m.excluded || k.relname
       FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace

@@ -32,7 +32,10 @@ CREATE TABLE zbxhist.parent_state (
     measured_at     timestamptz,
     oldest_clock    bigint,
     oldest_at       timestamptz,
-    announced_cutoff bigint
+    announced_cutoff bigint,
+    begun_at        timestamptz,
+    begun_pid       integer,
+    undo_pid        integer
 );
 
 COMMENT ON TABLE zbxhist.parent_state IS
@@ -66,6 +69,9 @@ COMMENT ON COLUMN zbxhist.parent_state.measured_at IS 'When that was last measur
 COMMENT ON COLUMN zbxhist.parent_state.oldest_clock IS 'Clock of the oldest value in the table itself; null: there is none, or it is not known';
 COMMENT ON COLUMN zbxhist.parent_state.oldest_at IS 'When that was last looked for';
 COMMENT ON COLUMN zbxhist.parent_state.announced_cutoff IS 'Clock below which values were past retention when check() began to tell that they go in a day';
+COMMENT ON COLUMN zbxhist.parent_state.begun_at IS 'When a run of maintenance began last with this table';
+COMMENT ON COLUMN zbxhist.parent_state.begun_pid IS 'Server process of that run; null: it has come to its end';
+COMMENT ON COLUMN zbxhist.parent_state.undo_pid IS 'Server process of the undo that is under way';
 
 -- Read by the C code (parent, partition, verified), see src/rows/stray.c.
 -- Not dumped: it is about this server, and the next runs write it anew.

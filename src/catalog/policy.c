@@ -16,6 +16,7 @@
 #include "access/transam.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "catalog/own_tables.h"
@@ -79,6 +80,36 @@ ReadConfig(Oid parent, ParentPolicy *policy)
 	}
 	systable_endscan(scan);
 	table_close(config, AccessShareLock);
+}
+
+/*
+ * ZbxhistReadUndoneParents returns the tables of which an undo has begun and is not
+ * through, in a list in the current context.
+ */
+List *
+ZbxhistReadUndoneParents(void)
+{
+	Relation	config = ZbxhistOpenOwnTable("parent_config", AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	List	   *result = NIL;
+
+	if (config == NULL)
+		return NIL;
+	scan = ZbxhistBeginOwnScan(config, "parent", InvalidOid, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		parent = GetPolicyValue(config, tuple, "parent", &isnull);
+		Datum		routing = GetPolicyValue(config, tuple, "routing", &isnull);
+
+		if (!isnull && !DatumGetBool(routing) &&
+			SearchSysCacheExists1(RELOID, parent))
+			result = lappend_oid(result, DatumGetObjectId(parent));
+	}
+	systable_endscan(scan);
+	table_close(config, AccessShareLock);
+	return result;
 }
 
 /*

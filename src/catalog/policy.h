@@ -29,6 +29,7 @@ typedef struct ParentPolicy
 } ParentPolicy;
 
 extern void ZbxhistReadPolicy(Relation parent, ParentPolicy *policy);
+extern List *ZbxhistReadUndoneParents(void);
 extern bool ZbxhistPartitionIsSettled(Oid parent, Oid partition);
 
 #endif							/* ZBXHIST_POLICY_H */

@@ -32,6 +32,8 @@
  * own, for which packed ones have no place: that is refused, rather than any
  * later read of them.
  *
+ * Nor does the extension go while an undo is under way.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -61,6 +63,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
+#include "catalog/policy.h"
 #include "guc.h"
 #include "plan/stand_in.h"
 
@@ -181,16 +184,13 @@ TellLoss(int ndays)
 }
 
 /*
- * UndoCommands returns the calls that bring the packed values of parent, or
- * with InvalidOid of all parents, back into tables, in the current memory
- * context.
+ * UndoCommands returns the calls that bring the values of parents back into
+ * these, in the current memory context.
  */
 static char *
-UndoCommands(Oid parent)
+UndoCommands(List *parents)
 {
 	StringInfoData buf;
-	List	   *parents = OidIsValid(parent) ?
-		list_make1_oid(parent) : ZbxhistReadPackedParents();
 	ListCell   *lc;
 
 	initStringInfo(&buf);
@@ -226,7 +226,26 @@ CheckLoss(const char *what, Oid parent)
 							  "cannot drop %s because the values of %d packed days would be lost",
 							  ndays, what, ndays),
 				errdetail("To delete them, run SET zbxhist.allow_packed_drop = on and repeat the command."),
-				errhint("To keep them, run first: %s", UndoCommands(parent)));
+				errhint("To keep them, run first: %s",
+						UndoCommands(OidIsValid(parent) ? list_make1_oid(parent) : ZbxhistReadPackedParents())));
+}
+
+/*
+ * CheckUndo raises an error if the extension would go while an undo is not
+ * through: nobody would bring the rest of the rows back.
+ */
+static void
+CheckUndo(void)
+{
+	List	   *parents = ZbxhistReadUndoneParents();
+
+	if (parents != NIL && !zbxhist_allow_packed_drop)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("cannot drop extension zbxhist because the undo of \"%s\" has not come to its end",
+					   get_rel_name(linitial_oid(parents))),
+				errdetail("Rows of it are still in partitions, which would stay behind."),
+				errhint("Run first: %s", UndoCommands(parents)));
 }
 
 /*
@@ -275,7 +294,10 @@ DropRelation(Oid relid)
 			break;
 		case RELKIND_RELATION:
 			if (IsListOfDays(relid))
+			{
 				CheckLoss("extension zbxhist", InvalidOid);
+				CheckUndo();
+			}
 			else
 				CountDay(relid);
 			break;
@@ -333,7 +355,10 @@ ZbxhistBeginDrop(const Node *statement)
 	dropped_days = 0;
 	if (IsA(statement, DropStmt) && NamesUs(drop) &&
 		!zbxhist_allow_packed_drop)
+	{
 		CheckLoss("extension zbxhist", InvalidOid);
+		CheckUndo();
+	}
 	return outer_days;
 }
 

@@ -7,8 +7,9 @@
  * over, so on a standby there is none until it is promoted.  Every
  * zbxhist.maintenance_interval it starts, one after the other, a dynamic
  * worker for each database of zbxhist.databases, which calls
- * zbxhist.run_maintenance() and ends.  The launcher itself is connected to no
- * database, so it keeps none from being dropped.
+ * zbxhist.run_maintenance() and ends.  One that takes longer than the interval goes on
+ * beside the next.  The launcher itself is connected to no database, so it
+ * keeps none from being dropped.
  *
  * A worker connects as the owner of its database: maintenance runs code of
  * that role (index expressions, constraints), which must not get a
@@ -37,6 +38,7 @@
 #include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 #include "utils/varlena.h"
 
 #include "compat.h"
@@ -130,6 +132,15 @@ zbxhist_worker_main(Datum arg)
 
 /* ---- the launcher ---- */
 
+/* a worker that has not ended when the next database had its turn */
+typedef struct SlowWorker
+{
+	Oid			database;
+	BackgroundWorkerHandle *handle; /* of TopMemoryContext */
+} SlowWorker;
+
+static List *slow_workers = NIL;
+
 /*
  * FindDatabase returns a database that accepts connections and its owner;
  * false, with a message in the log, if there is none of that name.  Without a
@@ -173,7 +184,78 @@ FindDatabase(const char *name, Oid *database, Oid *owner)
 }
 
 /*
- * MaintainDatabase runs a worker for one database and waits for its end.
+ * IsOver says whether a worker has ended, and waits for that for some milliseconds
+ * at most.
+ */
+static bool
+IsOver(BackgroundWorkerHandle *handle, long timeout)
+{
+	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout);
+
+	for (;;)
+	{
+		pid_t		pid;
+		long		left;
+
+		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
+			return true;
+		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end);
+		if (left <= 0)
+			return false;
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 left, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/*
+ * IsMaintained says whether the worker for a database that was started last is
+ * still at work; it is forgotten if it is not.
+ */
+static bool
+IsMaintained(Oid database)
+{
+	ListCell   *lc;
+
+	foreach(lc, slow_workers)
+	{
+		SlowWorker *slow = lfirst(lc);
+
+		if (slow->database != database)
+			continue;
+		if (!IsOver(slow->handle, 0))
+			return true;
+		slow_workers = foreach_delete_current(slow_workers, lc);
+		pfree(slow->handle);
+		pfree(slow);
+	}
+	return false;
+}
+
+/*
+ * RememberSlow notes that the worker for a database goes on while the next
+ * databases have their turn.
+ */
+static void
+RememberSlow(const char *name, Oid database, BackgroundWorkerHandle *handle)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	SlowWorker *slow = palloc(sizeof(SlowWorker));
+
+	slow->database = database;
+	slow->handle = handle;
+	slow_workers = lappend(slow_workers, slow);
+	MemoryContextSwitchTo(old);
+	ereport(LOG,
+			errmsg("maintenance of database \"%s\" takes longer than %d s, and goes on beside that of others",
+				   name, zbxhist_maintenance_interval));
+}
+
+/*
+ * MaintainDatabase runs a worker for one database, and waits for its end as long
+ * as the time between two runs.
  */
 static void
 MaintainDatabase(const char *name)
@@ -183,7 +265,7 @@ MaintainDatabase(const char *name)
 	Oid			database;
 	Oid			owner;
 
-	if (!FindDatabase(name, &database, &owner))
+	if (!FindDatabase(name, &database, &owner) || IsMaintained(database))
 		return;
 
 	memset(&worker, 0, sizeof(worker));
@@ -204,8 +286,10 @@ MaintainDatabase(const char *name)
 				errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				errmsg("could not start maintenance of database \"%s\"", name),
 				errhint("You might need to increase \"max_worker_processes\"."));
+	else if (IsOver(handle, zbxhist_maintenance_interval * 1000L))
+		pfree(handle);
 	else
-		WaitForBackgroundWorkerShutdown(handle);
+		RememberSlow(name, database, handle);
 }
 
 /*

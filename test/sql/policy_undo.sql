@@ -62,6 +62,9 @@ SELECT severity, code, object, hint FROM zbxhist.check();
 CALL zbxhist.run_maintenance();
 SELECT partition FROM zbxhist.list_partitions('h');
 SELECT * FROM zbxhist.preview('h');
+-- nor does the extension go meanwhile
+DROP EXTENSION zbxhist;
+DROP EXTENSION zbxhist CASCADE;
 -- one can change one's mind
 SELECT zbxhist.create_parent('h', premake => 0, retention => '100 years');
 INSERT INTO h VALUES (1, 1578182400, 0, 10);
