@@ -10,7 +10,7 @@ from . import versions
 
 # what a -l of the Makefile is
 LIBRARIES = {
-    "zstd": ("BSD-3-Clause", "https://github.com/facebook/zstd", "compresses packed days and runs"),
+    "zstd": ("BSD-3-Clause", "https://github.com/facebook/zstd", "compresses packed days"),
 }
 # licences of debian/copyright by their SPDX names
 SPDX = {"Expat": "MIT"}

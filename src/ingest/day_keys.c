@@ -180,8 +180,7 @@ LookInGroups(DayKeys *place, int64 itemid, int64 position, FoundKey *found)
  * LookForUsual looks for the usual key of a row.
  */
 static KeyState
-LookForUsual(DayKeys *place, Snapshot snapshot, int64 itemid, int32 clock,
-			 FoundKey *found)
+LookForUsual(DayKeys *place, int64 itemid, int32 clock, FoundKey *found)
 {
 	const PartitionSet *set = ZbxhistGetPartitions(place->parent);
 	KeyState	result;
@@ -195,7 +194,7 @@ LookForUsual(DayKeys *place, Snapshot snapshot, int64 itemid, int32 clock,
 	result = LookInGroups(place, itemid,
 						  make_position(clock, place->layout->ns < 0 ? 0 :
 										(int32) ns), found);
-	if (result == KEY_TAKEN && snapshot == NULL)
+	if (result == KEY_TAKEN && place->base.snapshot == NULL)
 		result = ZbxhistStateOfRow(place->base.rel, found);
 	return result;
 }
@@ -207,11 +206,10 @@ LookForUsual(DayKeys *place, Snapshot snapshot, int64 itemid, int32 clock,
  * row's key that the snapshot sees.
  */
 static bool
-HasOtherKey(DayKeys *place, TableKey *key, int64 itemid, int32 clock,
-			Snapshot snapshot)
+HasOtherKey(DayKeys *place, TableKey *key, int64 itemid, int32 clock)
 {
 	EState	   *estate = CreateExecutorState();
-	ItemSource *source = ZbxhistOpenPackedSource(place->parent, snapshot,
+	ItemSource *source = ZbxhistOpenPackedSource(place->parent, place->snapshot,
 												 NoLock);
 	ItemRange	range;
 	Datum		values[INDEX_MAX_KEYS];
@@ -239,7 +237,7 @@ HasOtherKey(DayKeys *place, TableKey *key, int64 itemid, int32 clock,
  * LookForKeys looks for all keys of the row.
  */
 static KeyState
-LookForKeys(DayKeys *place, Snapshot snapshot, FoundKey *found)
+LookForKeys(DayKeys *place, FoundKey *found)
 {
 	const PartitionSet *set = ZbxhistGetPartitions(place->parent);
 	KeyState	result = KEY_FREE;
@@ -252,24 +250,26 @@ LookForKeys(DayKeys *place, Snapshot snapshot, FoundKey *found)
 		!ZbxhistGetKeyClock(set, place->row, &clock))
 		return KEY_FREE;
 	if (OidIsValid(place->usual))
-		result = LookForUsual(place, snapshot, itemid, clock, found);
+		result = LookForUsual(place, itemid, clock, found);
 	foreach(lc, place->others)
 	{
 		if (result != KEY_FREE || ZbxhistHasArchive(RelationGetRelid(place->base.rel)))
 			break;
 		found->key = found->index = ((TableKey *) lfirst(lc))->index;
-		if (HasOtherKey(place, lfirst(lc), itemid, clock, place->snapshot))
+		if (HasOtherKey(place, lfirst(lc), itemid, clock))
 			result = KEY_TAKEN;
 	}
 	return result;
 }
 
 /*
- * BeginLook begins a scan, of a fresh snapshot unless there is one.
+ * BeginLook begins a scan, by a fresh snapshot unless there is one.
  */
 static void
-BeginLook(DayKeys *place, Snapshot snapshot)
+BeginLook(DayKeys *place)
 {
+	Snapshot	snapshot = place->base.snapshot;
+
 	place->snapshot = RegisterSnapshot(snapshot != NULL ? snapshot :
 									   GetLatestSnapshot());
 	/* what this very command has deleted does not count */
@@ -285,21 +285,21 @@ BeginLook(DayKeys *place, Snapshot snapshot)
  * LookInDay is the method "look".
  */
 static KeyState
-LookInDay(KeyHolder *base, Snapshot snapshot, FoundKey *found)
+LookInDay(KeyHolder *base, FoundKey *found)
 {
 	DayKeys    *place = (DayKeys *) base;
 	KeyState	result = KEY_FREE;
 
 	if (!OidIsValid(place->usual) && place->others == NIL)
 		return KEY_FREE;
-	BeginLook(place, snapshot);
+	BeginLook(place);
 	for (; found->row < base->nrows; found->row++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(place->row_context);
 
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreHeapTuple(place->rows->tuples[found->row], place->row, false);
-		result = LookForKeys(place, snapshot, found);
+		result = LookForKeys(place, found);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(place->row_context);
 		if (result != KEY_FREE)

@@ -65,7 +65,7 @@ LookAndWait(KeyHolder *place, FoundKey *found)
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		state = place->look(place, place->snapshot, found);
+		state = place->look(place, found);
 		MemoryContextReset(context);
 		if (state != KEY_UNSURE)
 			break;

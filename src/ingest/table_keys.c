@@ -303,9 +303,10 @@ SearchAllKeys(TableKeys *place, Snapshot snapshot, FoundKey *found)
  * LookInTable is the method "look".
  */
 static KeyState
-LookInTable(KeyHolder *base, Snapshot snapshot, FoundKey *found)
+LookInTable(KeyHolder *base, FoundKey *found)
 {
 	TableKeys  *place = (TableKeys *) base;
+	Snapshot	snapshot = base->snapshot;
 	KeyState	result = KEY_FREE;
 	SnapshotData dirty;
 

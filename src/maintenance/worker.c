@@ -53,13 +53,14 @@ extern PGDLLEXPORT void zbxhist_worker_main(Datum arg);
 /* ---- a worker: one run in one database ---- */
 
 /*
- * RunCommand executes one utility command as a client's own statement, so
- * that the procedure may commit.  As ExecuteSqlString() of pg_cron does, by
+ * RunMaintenance calls the procedure as a client's own statement, so that it may
+ * commit.  As ExecuteSqlString() of pg_cron does, by
  * the steps of exec_simple_query() in tcop/postgres.c.
  */
 static void
-RunCommand(const char *command)
+RunMaintenance(void)
 {
+	const char *command = MAINTENANCE_COMMAND;
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext,
 												  "zbxhist maintenance",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -126,7 +127,7 @@ zbxhist_worker_main(Datum arg)
 											  WORKER_CONNECTION_FLAGS);
 
 	if (HasExtension())
-		RunCommand(MAINTENANCE_COMMAND);
+		RunMaintenance();
 	proc_exit(0);
 }
 

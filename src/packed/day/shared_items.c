@@ -143,18 +143,16 @@ AreSame(const SharedTimes *a, const SharedTimes *b)
 }
 
 /*
- * FindPlace returns the first row of times, from a place on, that is not before
- * a position.
+ * FindPlace returns the first row of times that is not before a position.
  */
 static int
-FindPlace(const SharedTimes *times, int from, int64 position)
+FindPlace(const SharedTimes *times, int64 position)
 {
 	int			i;
 
-	find_first(i, times->ntimes - from,
-			   make_position(times->clocks[from + i],
-							 times->ns[from + i]) >= position);
-	return from + i;
+	find_first(i, times->ntimes,
+			   make_position(times->clocks[i], times->ns[i]) >= position);
+	return i;
 }
 
 /*
@@ -169,7 +167,7 @@ IsPart(const SharedTimes *part, const SharedTimes *whole, int *places)
 	if (part->ntimes >= whole->ntimes ||
 		part->ntimes < whole->ntimes / MAX_RATIO)
 		return false;
-	place = FindPlace(whole, 0, make_position(part->clocks[0], part->ns[0]));
+	place = FindPlace(whole, make_position(part->clocks[0], part->ns[0]));
 	for (int i = 0; i < part->ntimes; i++, place++)
 	{
 		while (place < whole->ntimes &&

@@ -407,11 +407,11 @@ KeepFetchedGroups(void)
 }
 
 /*
- * FetchRun fetches the group that the first row goes to, if it is archived and there is
+ * FetchTarget fetches the group that the first row goes to, if it is archived and there is
  * memory left.  Returns the number of rows that go there.
  */
 static int
-FetchRun(MergeState *state, LateRow *rows, int nrows)
+FetchTarget(MergeState *state, LateRow *rows, int nrows)
 {
 	DayGroup	group;
 	DayPlace	end;
@@ -429,14 +429,14 @@ FetchRun(MergeState *state, LateRow *rows, int nrows)
 }
 
 /*
- * MergeRun merges rows, from the first one on, into their group and into those
+ * MergeIntoTarget merges rows, from the first one on, into their group and into those
  * that follow it, as long as there are rows for the next one or that is small.
  * These are written as one, so that pages are full however often rows are
  * merged: what does not fit into a page any more begins the next one.  Rows of a group
  * that is archived and has not been fetched are left.  Returns the number of rows.
  */
 static int
-MergeRun(MergeState *state, LateRow *rows, int nrows)
+MergeIntoTarget(MergeState *state, LateRow *rows, int nrows)
 {
 	DayGroup	group;
 	DayPlace	end;
@@ -492,7 +492,7 @@ MergeBatch(MergeState *state)
 	if (!state->only_fetches)
 		state->writer = ZbxhistBeginDayWrite(state->day, state->layout, false);
 	while (first < state->nrows)
-		first += (state->only_fetches ? FetchRun : MergeRun)
+		first += (state->only_fetches ? FetchTarget : MergeIntoTarget)
 			(state, &state->rows[first], state->nrows - first);
 	if (!state->only_fetches)
 		(void) ZbxhistEndDayWrite(state->writer, NULL);
