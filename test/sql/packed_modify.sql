@@ -61,6 +61,14 @@ SELECT different();
 SELECT * FROM zbxhist.verify('history');
 SELECT count(*) BETWEEN 1000 AND 34000 AS rows_left FROM history;
 
+-- more than fits into work_mem, in the order of a join
+SET work_mem = '64kB';
+UPDATE history h SET value = h.value + p.value + 1 FROM (SELECT * FROM plain ORDER BY md5(concat(itemid, clock, ns))) p
+ WHERE h.itemid = p.itemid AND h.clock = p.clock AND h.ns = p.ns;
+UPDATE plain SET value = value + value + 1;
+RESET work_mem;
+SELECT different();
+
 -- what is rolled back was not done
 BEGIN;
 DELETE FROM history WHERE itemid < 10060;
