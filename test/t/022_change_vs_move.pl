@@ -135,6 +135,9 @@ for my $kind (sort keys %moves)
 {
 	for my $name (sort keys %statements)
 	{
+		# rows of packed days are not locked
+		next if $kind eq 'merge' && $name =~ /^(?:lock|share)$/;
+
 		for my $protocol ('simple', 'extended')
 		{
 			my $is_loaded = $protocol eq 'extended';
