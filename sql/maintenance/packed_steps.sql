@@ -15,9 +15,10 @@ BEGIN
         -- it would be so each time
         GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
     END;
-    INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, not_packable)
-    VALUES (partition, parent, zbxhist_internal.running_transactions(), problem)
-    ON CONFLICT ON CONSTRAINT partition_state_pkey DO UPDATE SET not_packable = excluded.not_packable;
+    INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, not_packable, not_packable_at)
+    VALUES (partition, parent, zbxhist_internal.running_transactions(), problem, clock_timestamp())
+    ON CONFLICT ON CONSTRAINT partition_state_pkey DO UPDATE
+       SET not_packable = excluded.not_packable, not_packable_at = excluded.not_packable_at;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     RETURN 'done';
 END
@@ -122,6 +123,10 @@ BEGIN
      WHERE d.parent = step_unpack.parent AND d.day = step_unpack.day FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'done';
+    END IF;
+    -- before the day is marked as one that is being unpacked
+    IF salvage AND NOT coalesce(entry.unpacked, false) THEN
+        PERFORM zbxhist_internal.verify_archive_server(day);
     END IF;
     IF entry.settling IS NULL AND entry.partition IS NOT NULL THEN
         UPDATE zbxhist.packed_day d SET settling = zbxhist_internal.running_transactions()

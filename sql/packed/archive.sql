@@ -361,6 +361,7 @@ CREATE PROCEDURE zbxhist.unarchive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
+    PERFORM zbxhist_internal.require_routed(parent);
     CALL zbxhist_internal.repeat_by_hand(parent, 'unarchive', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;

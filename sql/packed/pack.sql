@@ -39,8 +39,9 @@ BEGIN
                             JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
                            ORDER BY a.attname))
           LIMIT 1),
-        -- what was found out when it was tried
-        (SELECT s.not_packable FROM zbxhist.partition_state s WHERE s.partition = not_packable.partition));
+        -- what was found out when it was tried; the rows may have gone meanwhile
+        (SELECT s.not_packable FROM zbxhist.partition_state s
+          WHERE s.partition = not_packable.partition AND coalesce(s.not_packable_at > now() - interval '1 day', true)));
 END
 $$;
 
@@ -189,6 +190,10 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     PERFORM zbxhist_internal.require_routed(parent);
+    -- what maintenance has found of its rows may have changed
+    UPDATE zbxhist.partition_state s SET not_packable = NULL
+      FROM zbxhist_internal.ranges_of_day(pack.parent, pack.day) r
+     WHERE s.partition = r.relation AND s.not_packable IS NOT NULL;
     -- some of a day's partitions may be packed already, or not be over yet
     SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock), '{}') INTO result
       FROM zbxhist_internal.ranges_of_day(parent, day) r

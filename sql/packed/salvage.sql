@@ -29,6 +29,26 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.describe_loss IS 'What is lost of a packed day, in words (internal)';
 
+CREATE FUNCTION zbxhist_internal.verify_archive_server(day regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    -- what the server has of some days of the table, be it not of this one
+    PERFORM zbxhist_internal.refuse('55000', format('server "%s" has nothing of the days that were archived there', c.server),
+                detail => 'It may be another server, or its database another one.',
+                hint => 'Correct its options with ALTER SERVER, or restore its backup.  If there is none, drop the days with zbxhist.drop_day().')
+       FROM zbxhist.packed_day d
+       JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
+       JOIN pg_class k ON k.oid = c.groups
+      WHERE d.day = verify_archive_server.day
+        AND NOT zbxhist_internal.execute_as_owner(c.groups, format(
+                    'SELECT EXISTS (SELECT FROM %s WHERE copy = ANY (%L::uuid[]))', c.groups,
+                    ARRAY(SELECT o.copy FROM zbxhist.archive_copy o WHERE o.groups = c.groups AND o.state = 'archived')))::boolean;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_archive_server IS
+'Raises an error if a packed day is archived on a server that has nothing of its table (internal)';
+
 -- Of many losses the first are printed and logged; all are in lost_values.
 CREATE FUNCTION zbxhist_internal.salvage_day(parent regclass, day regclass, partition regclass) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -44,17 +64,6 @@ DECLARE
     lost     bigint := 0;
     kept     bigint;
 BEGIN
-    -- what the server has of some days of the table, be it not of this one
-    PERFORM zbxhist_internal.refuse('55000', format('server "%s" has nothing of the days that were archived there', c.server),
-                detail => 'It may be another server, or its database another one.',
-                hint => 'Correct its options with ALTER SERVER, or restore its backup.  If there is none, drop the days with zbxhist.drop_day().')
-       FROM zbxhist.packed_day d
-       JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
-       JOIN pg_class k ON k.oid = c.groups
-      WHERE d.day = salvage_day.day
-        AND NOT zbxhist_internal.execute_as_owner(c.groups, format(
-                    'SELECT EXISTS (SELECT FROM %s WHERE copy = ANY (%L::uuid[]))', c.groups,
-                    ARRAY(SELECT o.copy FROM zbxhist.archive_copy o WHERE o.groups = c.groups AND o.state = 'archived')))::boolean;
     FOR found IN SELECT * FROM zbxhist_internal.salvage_rows(day, partition) LOOP
         IF found.problem IS NULL THEN
             kept := found.rows;

@@ -234,6 +234,9 @@ BEGIN
       WHERE time_precision <> '1 ns'
         AND NOT EXISTS (SELECT FROM pg_attribute a
                              WHERE a.attrelid = policy.parent AND a.attname = 'ns' AND a.atttypid = 'integer'::regtype);
+    -- what was in one unit is told apart, and kept in its order, by a key
+    PERFORM zbxhist_internal.refuse('0A000', format('times of table %s cannot be rounded, for it has no key with the column "ns"', policy.parent))
+      WHERE time_precision <> '1 ns' AND 'ns' = ANY (zbxhist_internal.key_columns(policy.parent)) IS NOT TRUE;
     PERFORM zbxhist_internal.refuse('22023', 'rounded times cannot be restored',
         detail => format('Packed values of table %s that are older than %s would lose their exact nanoseconds.',
                          policy.parent, coalesce(time_precision_after, policy.time_precision_after)),

@@ -81,6 +81,7 @@ CREATE TABLE zbxhist.partition_state (
     settling     text[],
     verified     xid,
     not_packable text,
+    not_packable_at timestamptz,
     from_clock   bigint,
     to_clock     bigint
 );
@@ -93,6 +94,7 @@ COMMENT ON COLUMN zbxhist.partition_state.settling IS
 COMMENT ON COLUMN zbxhist.partition_state.verified IS
 'Version of the routing trigger under which the parent was found to have no rows of the partition; NULL: not yet';
 COMMENT ON COLUMN zbxhist.partition_state.not_packable IS 'Why its rows cannot be packed, found when it was tried';
+COMMENT ON COLUMN zbxhist.partition_state.not_packable_at IS 'When that was; it is tried again after a day';
 COMMENT ON COLUMN zbxhist.partition_state.from_clock IS 'First clock of its range, for check() if its constraint is lost';
 
 -- Written by the C code for sessions that insert, see src/rows/stray.c; it has

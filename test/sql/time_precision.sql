@@ -38,6 +38,12 @@ CREATE VIEW due AS SELECT to_char(to_timestamp(d.from_clock), 'J')::integer - to
 SELECT time_precision, time_precision_after FROM zbxhist.parents WHERE parent = 'history'::regclass;
 SELECT zbxhist.alter_parent('history', time_precision => '1 ms');
 SELECT zbxhist.alter_parent('history', time_precision => '2 ms', accept_rounding => true);
+-- what has no key has no order to be kept
+CREATE TABLE keyless (LIKE history);
+SELECT zbxhist.create_parent('keyless', pack_after => '1 day', premake => 0);
+SELECT zbxhist.alter_parent('keyless', time_precision => '1 us', accept_rounding => true);
+CALL zbxhist.undo('keyless');
+DROP TABLE keyless;
 SELECT zbxhist.alter_parent('history', time_precision => '1 ms', time_precision_after => '1 hour', accept_rounding => true);
 SELECT zbxhist.alter_parent('trends', time_precision => '1 ms', accept_rounding => true);
 CALL zbxhist.repack('history', ago(9));
