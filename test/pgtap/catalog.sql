@@ -174,7 +174,7 @@ SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions
        WHERE extname = 'zbxhist' AND pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        absorb,add,alter_parent,archive,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,insert_paths,item_usage,
+        absorb,accept_deletion,add,alter_parent,archive,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,insert_paths,item_usage,
         last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_auditlog,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,unarchive,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');
