@@ -43,7 +43,6 @@ typedef struct MemberEntry
 	Oid			relid;			/* hash key - must be first */
 	Oid			parent;
 	uint32		generation;		/* the set's when it was last a part of it */
-	bool		was_empty;		/* when this session last looked */
 	SMgrRelation file;			/* its file, kept open from then on */
 } MemberEntry;
 
@@ -133,34 +132,7 @@ ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
 {
 	MemberEntry *entry = FindSetMember(member);
 
-	if (entry == NULL)
-		return lock_if_empty(member, lockmode, NULL);
-	entry->was_empty = lock_if_empty(member, lockmode, &entry->file);
-	return entry->was_empty;
-}
-
-/*
- * ZbxhistNoteEmpty notes whether a member has no rows.
- */
-void
-ZbxhistNoteEmpty(Oid member, bool is_empty)
-{
-	MemberEntry *entry = FindSetMember(member);
-
-	if (entry != NULL)
-		entry->was_empty = is_empty;
-}
-
-/*
- * ZbxhistWasEmpty says whether a member had no rows when this session last
- * looked.
- */
-bool
-ZbxhistWasEmpty(Oid member)
-{
-	MemberEntry *entry = FindSetMember(member);
-
-	return entry != NULL && entry->was_empty;
+	return lock_if_empty(member, lockmode, entry == NULL ? NULL : &entry->file);
 }
 
 /*
@@ -265,10 +237,7 @@ AddSetMember(PartitionSet *set, Oid relid)
 	MemberEntry *member = hash_search(members, &relid, HASH_ENTER, &found);
 
 	if (!found)
-	{
-		member->was_empty = false;
 		member->file = NULL;
-	}
 	if (!found || member->parent != set->parent)
 		set->nmembers++;
 	member->parent = set->parent;

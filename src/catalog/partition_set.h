@@ -95,8 +95,6 @@ extern PartitionSet *ZbxhistGetPartitions(Relation parent);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern PartitionSet *ZbxhistFindPartitions(Oid member);
 extern bool ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode);
-extern void ZbxhistNoteEmpty(Oid member, bool is_empty);
-extern bool ZbxhistWasEmpty(Oid member);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
 												   int32 clock);
 extern const PackedDay *ZbxhistFindPackedDay(const PartitionSet *set,

@@ -325,7 +325,7 @@ HasNoBlocks(Oid relid)
 	Relation	rel;
 	bool		result;
 
-	if (ZbxhistWasEmpty(relid) || ZbxhistLockIfEmpty(relid, AccessShareLock))
+	if (ZbxhistLockIfEmpty(relid, AccessShareLock))
 		return true;
 	rel = try_table_open(relid, AccessShareLock);
 	result = rel == NULL || ZbxhistIsEmpty(rel);

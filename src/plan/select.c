@@ -122,32 +122,13 @@ RefersToRow(Query *query, Index rti)
 }
 
 /*
- * IsWanted says whether WHERE leaves some of the clocks of a partition, which is
- * within its bounds: parts of an OR may be far from each other.
- */
-static bool
-IsWanted(const Query *query, Index rti, AttrNumber clock_attnum,
-		 const PartitionBounds *partition)
-{
-	ClockRange	left = {
-		.from_clock = partition->from_clock,
-		.to_clock = partition->to_clock
-	};
-
-	ZbxhistNarrowBounds(query->jointree->quals, rti, clock_attnum, &left);
-	return left.from_clock < left.to_clock;
-}
-
-/*
- * ListChildren returns the children that have rows for the relation rti of a
- * query, whose bounds these are, in the order of their clocks.
+ * ListChildren returns the children that may have rows within bounds, in the order
+ * of their clocks.
  */
 static List *
-ListChildren(const Query *query, Index rti, const PartitionSet *set,
-			 const ClockRange *bounds)
+ListChildren(const PartitionSet *set, const ClockRange *bounds)
 {
 	List	   *result = NIL;
-	bool		has_or = ZbxhistHasOr(query->jointree->quals);
 
 	if (OidIsValid(set->packed) &&
 		(!zbxhist_enable_packed_scan_pruning ||
@@ -156,9 +137,7 @@ ListChildren(const Query *query, Index rti, const PartitionSet *set,
 	for (int i = 0;
 		 i < set->npartitions && list_length(result) <= MAX_LOOKED_AT; i++)
 	{
-		if (clocks_overlap(&set->partitions[i], bounds) &&
-			(!has_or ||
-			 IsWanted(query, rti, set->clock_attnum, &set->partitions[i])))
+		if (clocks_overlap(&set->partitions[i], bounds))
 			result = lappend_oid(result, set->partitions[i].relid);
 	}
 	return result;
@@ -251,7 +230,7 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	bounds = ZbxhistBoundsInWhere(query, rti, set->clock_attnum);
 	if (bounds.from_clock >= bounds.to_clock)
 		return NULL;
-	tables = ListChildren(query, rti, set, &bounds);
+	tables = ListChildren(set, &bounds);
 	if ((list_length(tables) == count_children(set) && !IsForFew(query, &bounds)) ||
 		list_length(tables) > MAX_LOOKED_AT ||
 		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti) ||
@@ -480,35 +459,35 @@ ZbxhistNarrowSelect(Query *query, NarrowedSelect *narrowed)
 
 /*
  * MayMissRows says whether some of the tables that a plan leaves out may have
- * rows for a query.  It looks at all of them, so that another plan knows which.
+ * rows for a query.
  */
 static bool
 MayMissRows(List *left_out, Snapshot snapshot)
 {
 	ListCell   *lc;
-	bool		result = ZbxhistIsInChange();
 
+	if (ZbxhistIsInChange())
+		return true;
 	foreach(lc, left_out)
 	{
 		Oid			relid = lfirst_oid(lc);
-		bool		is_empty = false;
 		Relation	rel;
+		bool		is_empty;
 
 		if (!IsolationIsSerializable() &&
 			ZbxhistLockIfEmpty(relid, AccessShareLock))
 			continue;
 		rel = try_table_open(relid, AccessShareLock);
-		if (rel != NULL)
-		{
-			/* before the look, so that no row comes in between unnoticed */
-			PredicateLockRelation(rel, snapshot);
-			is_empty = ZbxhistIsEmpty(rel);
-			table_close(rel, NoLock);
-		}
-		ZbxhistNoteEmpty(relid, is_empty);
-		result |= !is_empty;
+		if (rel == NULL)
+			return true;
+		/* before the look, so that no row comes in between unnoticed */
+		PredicateLockRelation(rel, snapshot);
+		is_empty = ZbxhistIsEmpty(rel);
+		table_close(rel, NoLock);
+		if (!is_empty)
+			return true;
 	}
-	return result;
+	return false;
 }
 
 /*

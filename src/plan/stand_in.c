@@ -152,8 +152,7 @@ ZbxhistAskLocked(Oid relid, bool (*question) (Relation rel))
  * ZbxhistLockStandIn locks a child for a query and says whether it is still
  * the one that the set says it is, and can take the parent's place.  Where the
  * caller wants to know it, it also says whether the child is empty, which then
- * need not be able to.  One that this session has seen empty is taken to be so and is
- * not locked: the caller looks again when the query is executed.
+ * need not be able to.
  */
 bool
 ZbxhistLockStandIn(Relation parent, const PartitionSet *set, Oid relid,
@@ -162,8 +161,7 @@ ZbxhistLockStandIn(Relation parent, const PartitionSet *set, Oid relid,
 	Relation	child;
 	bool		result;
 
-	if (is_empty != NULL &&
-		(*is_empty = ZbxhistWasEmpty(relid) || ZbxhistLockIfEmpty(relid, mode)))
+	if (is_empty != NULL && (*is_empty = ZbxhistLockIfEmpty(relid, mode)))
 		return ZbxhistPartitionSetIsValid(set);
 	child = try_table_open(relid, mode);
 	if (child == NULL)
