@@ -153,13 +153,31 @@ class Changer:
                     "insert",
                     parameters=given,
                 )
+        if choice == 13 and table.has_ns and table.name != "history_log":
+            keys = {self.key(table) for _ in range(dice.between(1, 9))}
+            rows = [(k, literal(dice, table.columns["value"], k[0] == 3)) for k in sorted(keys)]
+            return self.maker.functions.add(table, rows)
         if choice == 12:
-            return Statement(
-                f"DO $$ BEGIN {text}; EXCEPTION WHEN unique_violation THEN"
-                f" DELETE FROM {name} WHERE itemid = {dice.between(1, 5)} AND clock = {some_clock(dice, table)}; END $$",
-                "insert",
-            )
+            return self.block(table)
         return Statement(text, "insert")
+
+    def block(self, table):
+        """Changes in blocks that may fail and are caught."""
+
+        def some():
+            statement = self.dice.pick([self.insert, self.insert, self.update, self.delete])(table)
+            text = statement.text
+            is_plain = text.startswith(("insert", "UPDATE", "DELETE", "delete")) and "RETURNING" not in text
+            is_plain = is_plain and not statement.allowed and statement.kind != "add" and not statement.managed
+            return text if is_plain and statement.parameters is None and statement.copied is None else "NULL"
+
+        end = self.dice.pick(["NULL", "RAISE division_by_zero"])
+        return Statement(
+            f"DO $block$ BEGIN {some()}; BEGIN {some()}; BEGIN {some()}; {some()}; {end};"
+            f" EXCEPTION WHEN unique_violation OR division_by_zero THEN {some()}; END; {some()};"
+            f" EXCEPTION WHEN unique_violation OR data_exception OR not_null_violation THEN {some()}; END; END $block$",
+            "block",
+        )
 
     def where(self, table, alias=""):
         """Rows to change: few, mostly."""
@@ -224,7 +242,9 @@ class Changer:
     def delete(self, table):
         """DELETE."""
         dice, name = self.dice, table.name
-        item, choice = dice.pick([1, 2, 3, 4, 6, 7]), dice.below(16)
+        item, choice = dice.pick([1, 2, 3, 4, 6, 7]), dice.below(17)
+        if choice == 16:
+            return self.maker.functions.delete(table)
         if choice == 0:
             return Statement(f"delete from {name} where itemid={item}", "delete")
         if choice == 1:

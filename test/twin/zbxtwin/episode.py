@@ -254,8 +254,7 @@ class Episode:
                 select = None
             elif any(t.kind == "all" for t in select.targets):
                 select = None
-        if not select.is_total:
-            select.order_totally()
+        select.order_totally()
         self.add(self.session.cursor(select))
 
     def explain(self, statement):

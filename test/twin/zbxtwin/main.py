@@ -33,6 +33,9 @@ def report(number, seed, entries, found, is_repeated):
         f"\nseed {seed}, episode {number}: {found.what}"
         + ("" if is_repeated else " (not repeatable)")
     )
+    if len(entries) > 40:
+        print(f"  after {len(entries) - 5} others:")
+        entries = entries[-5:]
     for entry in entries:
         if entry[0] == "upkeep":
             print("  maintenance:", "; plain: ".join(filter(None, entry[1:])))

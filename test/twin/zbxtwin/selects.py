@@ -1,6 +1,7 @@
 """SELECT in the shapes that Zabbix sends and zbxhist knows, and some steps away from them."""
 
-from .statement import Select, Statement, Target, statement_of
+from .functions import Functions
+from .statement import Select, Target, statement_of
 from .tables import BIG, DAY, DAYS, HOUR, TABLES, Table, some_clock
 
 INTEGER, NUMBER = ("i4", "i8"), ("i4", "i8", "num", "f8")
@@ -37,7 +38,7 @@ class Maker:
     def __init__(self, dice, tables):
         self.dice, self.tables = dice, tables
         self.parameters = None
-        self.is_exact = True
+        self.functions = Functions(dice, tables)
 
     # ---- constants ----
 
@@ -499,7 +500,7 @@ class Maker:
             select.order = [(k, dice.pick(["", " DESC"])) for k in keys if k in shown]
         if select.group_kind and dice.chance(40):
             select.targets.append(Target(f"grouping({keys[0]})", "i4"))
-        if dice.chance(15):
+        if dice.chance(15) and not select.group_kind:
             self.limit(select)
         return select, scope
 
@@ -831,7 +832,8 @@ class Maker:
     def nested(self, select):
         """The statement as a subquery, a CTE, or below a count."""
         dice = self.dice
-        choice = dice.below(6)
+        # of rough sums no text is made
+        choice = dice.pick([0, 1, 4, 5]) if select.is_rough else dice.below(6)
         if choice == 0:
             return Select([Target("count(*)", "i8")], [f"({select.text()}) s"])
         if choice == 1:
@@ -855,51 +857,11 @@ class Maker:
         outer.is_rough = select.is_rough
         return outer
 
-    def by_function(self):
-        """A function that reads, and the statement it stands for."""
-        dice = self.dice
-        table = self.scope().table
-        item, low = dice.pick([1, 2, 3, 4, 5, 6, 9]), some_clock(dice, table)
-        high = low + dice.pick([-1, 60, HOUR, DAY, DAY * 3])
-        order = ", ".join(f"{c} {{0}}" for c in table.key[1:])
-        choice = dice.below(3)
-        if choice == 0:
-            sort, most = dice.pick(["asc", "desc"]), dice.pick([None, 1, 3, 100])
-            limit = f" LIMIT {most}" if most else ""
-            return Statement(
-                f"SELECT * FROM {table.name} r WHERE itemid = {item} AND clock >= {low} AND clock < {high}"
-                f" ORDER BY {order.format(sort)}{limit}",
-                "function",
-                managed=f"SELECT * FROM zbxhist.range(NULL::{table.name}, {item}, {low}, {high}, '{sort}'"
-                + (f", max_rows => {most})" if most else ")"),
-                ordered=[],
-            )
-        if choice == 1:
-            most = dice.pick([1, 2, 7])
-            wanted = ", ".join(map(str, dice.some([1, 2, 3, 4, 5, 6])))
-            return Statement(
-                f"SELECT r.* FROM unnest(ARRAY[{wanted}]) i, LATERAL (SELECT * FROM {table.name}"
-                f" WHERE itemid = i ORDER BY {order.format('DESC')} LIMIT {most}) r",
-                "function",
-                managed=f"SELECT * FROM zbxhist.last_values(NULL::{table.name}, ARRAY[{wanted}], {most})",
-            )
-        number = dice.pick([c for c, k in table.columns.items() if k in ("f8", "num")] or [None])
-        if number != "value":
-            return self.by_function()
-        return Statement(
-            f"SELECT count(*), min({number})::numeric, max({number})::numeric FROM {table.name}"
-            f" WHERE itemid = {item} AND clock >= {low} AND clock < {high} AND {item} <> 3",
-            "function",
-            managed=f"SELECT s.count, s.min, s.max FROM zbxhist.statistics('{table.name}', {item}, {low}, {high}) s"
-            if item != 3
-            else "SELECT 0::bigint AS count, NULL::numeric AS min, NULL::numeric AS max",
-        )
-
     def make(self, is_prepared=False):
         """A statement."""
         dice = self.dice
         if not is_prepared and dice.chance(3):
-            return self.by_function()
+            return self.functions.make()
         self.parameters = [] if is_prepared or dice.chance(20) else None
         shape = dice.weighted(
             [

@@ -26,6 +26,7 @@ class Select:
         self.locking, self.operation, self.ties = "", None, False
         # sums of doubles that PostgreSQL makes in the order of its plan
         self.is_rough = False
+        # ordered by a key, whatever is selected
         self.is_total = False
 
     def order_by(self):
@@ -90,18 +91,17 @@ class Select:
 
     def is_determined(self):
         """Whether LIMIT leaves nothing to the plan."""
-        return (
-            self.limit is None
-            and self.offset is None
-            or self.is_total
-            or bool(self.ties and self.order and self.offset is None)
-        )
+        ordered = [what for what, _ in self.order]
+        if self.limit is None and self.offset is None:
+            return True
+        if self.is_total or all(t in ordered and t.kind != "all" for t in self.targets):
+            return True
+        return bool(self.ties and self.order and self.offset is None)
 
     def order_totally(self):
         """Orders by all targets, so that rows in any place are alike."""
         known = [what for what, _ in self.order]
         self.order += [(t, "") for t in self.targets if t not in known]
-        self.is_total = True
 
     def smaller(self):
         """Statements with one part less."""
@@ -112,6 +112,7 @@ class Select:
                     continue
                 less = copy.copy(self)
                 setattr(less, name, parts[:i] + parts[i + 1 :])
+                less.is_total = self.is_total and name not in ("order", "targets")
                 yield less
         for name, none in (
             ("distinct", ""),

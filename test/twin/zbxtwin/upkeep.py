@@ -22,6 +22,7 @@ class Upkeep:
             (5, (f"CALL zbxhist.repack({when})", None)),
             (5, (f"CALL zbxhist.compact({when})", None)),
             (5, (f"CALL zbxhist.pack({when})", None)),
+            (2, (self.move(table, day), None)),
             # it waits for transactions
             (4 if is_idle else 0.2, (f"CALL zbxhist.unpack({when})", None)),
             (3, (f"SELECT zbxhist.create_partition({when})", None)),
@@ -48,6 +49,15 @@ class Upkeep:
                 )
             )
         return dice.weighted(calm)
+
+
+    def move(self, table, day):
+        """Some rows from the parent to a partition, or back."""
+        source, target = self.dice.pick([(f"'{table}'", "p.partition"), ("p.partition", f"'{table}'")])
+        return (
+            f"SELECT zbxhist_internal.move_rows({source}, {target}, p.from_clock, p.to_clock, NULL, {self.dice.pick([1, 10, 3000])})"
+            f" FROM zbxhist.list_partitions('{table}') p WHERE p.from_clock = {day} AND p.to_clock < 1000000"
+        )
 
 
 class Columns:
