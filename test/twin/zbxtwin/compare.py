@@ -23,6 +23,11 @@ def normal_rows(answer, is_rough):
     return rows
 
 
+def described(statement, column):
+    """What is compared of a column; what its type is limited to depends on the plan of a UNION ALL."""
+    return column[1] if statement.kind == "function" else column[:2]
+
+
 def difference(statement, plain, managed, fetch_all=None):
     """What differs, in words; None if nothing does.
 
@@ -37,8 +42,7 @@ def difference(statement, plain, managed, fetch_all=None):
         return f"transaction state {plain.status} and {managed.status}"
     if plain.error:
         return None
-    names = [tuple(c[1] for c in a.columns) if statement.kind == "function" else a.columns for a in (plain, managed)]
-    if names[0] != names[1]:
+    if [described(statement, c) for c in plain.columns] != [described(statement, c) for c in managed.columns]:
         return "columns"
     if statement.kind != "setting" and plain.tag != managed.tag:
         return f"command tag {plain.tag} and {managed.tag}"
