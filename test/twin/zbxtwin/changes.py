@@ -167,9 +167,21 @@ class Changer:
         def some():
             statement = self.dice.pick([self.insert, self.insert, self.update, self.delete])(table)
             text = statement.text
-            is_plain = text.startswith(("insert", "UPDATE", "DELETE", "delete")) and "RETURNING" not in text
-            is_plain = is_plain and not statement.allowed and statement.kind != "add" and not statement.managed
-            return text if is_plain and statement.parameters is None and statement.copied is None else "NULL"
+            is_plain = (
+                text.startswith(("insert", "UPDATE", "DELETE", "delete"))
+                and "RETURNING" not in text
+            )
+            is_plain = (
+                is_plain
+                and not statement.allowed
+                and statement.kind != "add"
+                and not statement.managed
+            )
+            return (
+                text
+                if is_plain and statement.parameters is None and statement.copied is None
+                else "NULL"
+            )
 
         end = self.dice.pick(["NULL", "RAISE division_by_zero"])
         return Statement(

@@ -42,7 +42,9 @@ def difference(statement, plain, managed, fetch_all=None):
         return f"transaction state {plain.status} and {managed.status}"
     if plain.error:
         return None
-    if [described(statement, c) for c in plain.columns] != [described(statement, c) for c in managed.columns]:
+    if [described(statement, c) for c in plain.columns] != [
+        described(statement, c) for c in managed.columns
+    ]:
         return "columns"
     if statement.kind != "setting" and plain.tag != managed.tag:
         return f"command tag {plain.tag} and {managed.tag}"

@@ -33,13 +33,17 @@ class Functions:
         dice = self.dice
         item, low, high = self.span(table)
         sort, most = dice.pick(["asc", "desc"]), dice.pick([None, None, 1, 3, 100, 0])
-        low_ns, high_ns = (dice.pick([0, 1, 7]), dice.pick([0, 2, 999999999])) if table.has_ns else (0, 0)
+        low_ns, high_ns = (
+            (dice.pick([0, 1, 7]), dice.pick([0, 2, 999999999])) if table.has_ns else (0, 0)
+        )
         ns = "ns" if table.has_ns else "0"
         order = ", ".join(f"{c} {sort}" for c in table.key[1:])
         rows = f"itemid = {item} AND (clock, {ns}) >= ({low}, {low_ns}) AND (clock, {ns}) < ({high}, {high_ns})"
         limit = "" if most is None else f" LIMIT {most}"
         call = f"NULL::{table.name}, {item}, {low}, {high}, '{sort}', {'NULL' if most is None else most}, {low_ns}, {high_ns}"
-        condition = dice.pick(["", "", f" WHERE clock % 7 <> {dice.below(7)}"]) if most is None else ""
+        condition = (
+            dice.pick(["", "", f" WHERE clock % 7 <> {dice.below(7)}"]) if most is None else ""
+        )
         return Statement(
             f"SELECT * FROM {table.name} WHERE {rows}{condition.replace('WHERE', 'AND')} ORDER BY {order}{limit}",
             "function",
@@ -50,7 +54,9 @@ class Functions:
     def nearest(self, table):
         """The row at a moment."""
         item, clock, _ = self.span(table)
-        which, sign, sort = self.dice.pick([("exact", "=", ""), ("less", "<=", "DESC"), ("greater", ">=", "")])
+        which, sign, sort = self.dice.pick(
+            [("exact", "=", ""), ("less", "<=", "DESC"), ("greater", ">=", "")]
+        )
         ns = "ns" if table.has_ns else "0"
         order = ", ".join(f"{c} {sort}" for c in table.key[1:])
         return Statement(
@@ -88,7 +94,9 @@ class Functions:
         """Sums of an item; trends are weighed by the values behind them."""
         item, low, high = self.span(table)
         if table.has_ns:
-            figures = "count(*), min(value), max(value), sum(value), avg(value), max(value) - min(value)"
+            figures = (
+                "count(*), min(value), max(value), sum(value), avg(value), max(value) - min(value)"
+            )
         else:
             figures = (
                 "coalesce(sum(num), 0), min(value_min), max(value_max), sum(value_avg * num),"
@@ -153,7 +161,15 @@ class Functions:
     def delete(self, table):
         """zbxhist.delete_values."""
         item, clock, _ = self.span(table)
-        which, sign = self.dice.pick([("equal", "="), ("less", "<"), ("less_or_equal", "<="), ("greater", ">"), ("greater_or_equal", ">=")])
+        which, sign = self.dice.pick(
+            [
+                ("equal", "="),
+                ("less", "<"),
+                ("less_or_equal", "<="),
+                ("greater", ">"),
+                ("greater_or_equal", ">="),
+            ]
+        )
         ns, moment = ("ns", self.dice.pick([0, 7])) if table.has_ns else ("0", 0)
         return Statement(
             f"WITH d AS (DELETE FROM {table.name} WHERE itemid = {item} AND (clock, {ns}) {sign} ({clock}, {moment}) RETURNING 1)"

@@ -16,7 +16,7 @@ class Upkeep:
         table = dice.pick(list(self.tables))
         day = dice.pick(DAYS)
         when = f"'{table}', '{date(day)}'"
-        hour = day + dice.pick([0, 1, 5, 23]) * HOUR
+        policy = dice.pick(["never_pack => true", "pack_after => '1 hour'"])
         calm = [
             (6, (f"CALL zbxhist.run_maintenance('{table}')", None)),
             (5, (f"CALL zbxhist.repack({when})", None)),
@@ -26,14 +26,13 @@ class Upkeep:
             # it waits for transactions
             (4 if is_idle else 0.2, (f"CALL zbxhist.unpack({when})", None)),
             (3, (f"SELECT zbxhist.create_partition({when})", None)),
-            (2, (f"SELECT zbxhist_internal.create_range('{table}', {hour}, {hour + HOUR})", None)),
             (2, (f"SELECT count(*) FROM zbxhist.verify('{table}')", None)),
             (1, (f"ANALYZE {table}", f"ANALYZE {table}" if is_idle else None)),
             (1, (f"VACUUM {table}", None)),
             (
                 1,
                 (
-                    f"SELECT zbxhist.alter_parent('{table}', {dice.pick(['never_pack => true', chr(112) + 'ack_after => ' + chr(39) + '1 hour' + chr(39)])})",
+                    f"SELECT zbxhist.alter_parent('{table}', {policy})",
                     None,
                 ),
             ),
@@ -50,10 +49,11 @@ class Upkeep:
             )
         return dice.weighted(calm)
 
-
     def move(self, table, day):
         """Some rows from the parent to a partition, or back."""
-        source, target = self.dice.pick([(f"'{table}'", "p.partition"), ("p.partition", f"'{table}'")])
+        source, target = self.dice.pick(
+            [(f"'{table}'", "p.partition"), ("p.partition", f"'{table}'")]
+        )
         return (
             f"SELECT zbxhist_internal.move_rows({source}, {target}, p.from_clock, p.to_clock, NULL, {self.dice.pick([1, 10, 3000])})"
             f" FROM zbxhist.list_partitions('{table}') p WHERE p.from_clock = {day} AND p.to_clock < 1000000"
