@@ -2,7 +2,8 @@
 
 -- What a value of an item takes of packed days is told by the groups that items near it
 -- are in: by the lengths of these and their numbers of values.  Days' tables belong to the
--- owner alone; for others all values of a day are alike.
+-- owner alone; for others all values of a day are alike, and partitions are read through
+-- their parent.
 CREATE FUNCTION zbxhist_internal.measure_items(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS TABLE (itemid bigint, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint)
 LANGUAGE plpgsql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -36,7 +37,10 @@ BEGIN
       INTO heaps
       FROM (SELECT parent, 'ONLY ' || parent
              UNION ALL
-            SELECT i.inhrelid, i.inhrelid::regclass::text
+            SELECT i.inhrelid,
+                   CASE WHEN has_table_privilege(i.inhrelid, 'SELECT') THEN i.inhrelid::regclass::text
+                        ELSE concat_ws(' AND ', format('%s WHERE tableoid = %s', parent, i.inhrelid::oid),
+                                       nullif(zbxhist_internal.bounds_condition(p.from_clock, p.to_clock), '')) END
               FROM pg_inherits i
               LEFT JOIN zbxhist.list_partitions(parent) p ON p.partition = i.inhrelid
              WHERE i.inhparent = measure_items.parent AND i.inhrelid IS DISTINCT FROM zbxhist_internal.packed_table(parent)

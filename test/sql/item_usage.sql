@@ -82,6 +82,15 @@ SELECT * FROM zbxhist.item_usage('history_text');
 RESET ROLE;
 GRANT SELECT ON history_text TO zbxhist_usage_reader;
 GRANT SELECT ON items TO zbxhist_usage_reader;
+-- who may read the table, but not its partitions
+SELECT sum(heap_values) AS heap_values, sum(heap_bytes) AS heap_bytes, sum(values) AS all_values
+  FROM zbxhist.item_usage('history', max_items => NULL) \gset
+GRANT SELECT ON history TO zbxhist_usage_reader;
+SET ROLE zbxhist_usage_reader;
+SELECT sum(heap_values) = :heap_values AS heap_values, sum(heap_bytes) = :heap_bytes AS heap_bytes, sum(values) = :all_values AS all_values
+  FROM zbxhist.item_usage('history', max_items => NULL);
+SELECT sum(values) FROM zbxhist.item_usage('history', :today - 86400 + 60, :today - 86400 + 121);
+RESET ROLE;
 -- gives the partitions the grants of the parent
 CALL zbxhist.run_maintenance();
 SET ROLE zbxhist_usage_reader;
