@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
-#include "catalog/pg_type.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -35,6 +34,7 @@
 #include "plan/item_read.h"
 #include "plan/item_scan.h"
 #include "read/reader.h"
+#include "read_integer.h"
 
 /* numbers from first to last; none if that is before first */
 typedef struct NumberRange
@@ -92,20 +92,15 @@ BeginItemRead(CustomScanState *node, EState *estate, int eflags)
 /* ---- conditions ---- */
 
 /*
- * GetInteger returns an integer of that type.
+ * EvalInteger returns an integer of that type as an int8.
  */
 static int64
-GetInteger(Oid type, Datum value)
+EvalInteger(Oid type, Datum value)
 {
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
+	int64		result = 0;
+
+	(void) read_integer(type, value, &result);
+	return result;
 }
 
 /*
@@ -181,7 +176,7 @@ EvalItems(ItemReadState *state, LiteralState *literals, Oid type, Node *value)
 			isnull = nulls[i];
 		}
 		if (!isnull)
-			state->items[state->nitems++] = GetInteger(type, element);
+			state->items[state->nitems++] = EvalInteger(type, element);
 	}
 	state->nitems = ZbxhistSortItems(state->items, state->nitems);
 }
@@ -226,7 +221,7 @@ EvalConds(ItemReadState *state)
 			has_null = true;
 		else
 			NarrowRange(&ranges[list_nth_int(conds, i + COND_COLUMN)], strategy,
-						GetInteger(type, value));
+						EvalInteger(type, value));
 	}
 	if (state->items == NULL)
 	{
