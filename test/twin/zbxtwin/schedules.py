@@ -207,8 +207,14 @@ class Schedule:
                     break
             if time.time() - since > 60:
                 raise Wrong("no answer within a minute")
-        # who has waited was answered after those that let it go on
-        for actor in sorted(order, key=lambda a: (a.has_waited, a.place)):
+
+        # who has waited was answered after those that let it go on; of two that were let go on
+        # together an INSERT that failed came before the DELETE of the key, one that did not after it
+        def rank(actor):
+            is_insert, error = actor.current.kind == "insert", actor.connection.answers[0].error
+            return actor.has_waited, 1 if not is_insert else 0 if error else 2, actor.place
+
+        for actor in sorted(order, key=rank):
             actor.is_busy = False
             self.answered(actor, actor.connection.take()[0])
 
