@@ -8,3 +8,10 @@ LANGUAGE c VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_refuse';
 
 COMMENT ON FUNCTION zbxhist_internal.refuse IS
 'Raises an error with this SQLSTATE, whose context has the caller''s own functions only (internal)';
+
+CREATE FUNCTION zbxhist_internal.count_of(number bigint, noun text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT number || ' ' || noun || CASE number WHEN 1 THEN '' ELSE 's' END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.count_of IS 'So many of something, in words: 1 row, 2 rows (internal)';

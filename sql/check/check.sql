@@ -63,11 +63,18 @@ BEGIN
     RETURN QUERY
         SELECT 'error', 'step_failed',
                zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
-               format('maintenance fails (%s): %s', p.step, min(p.message)), remedy
+               format('maintenance fails (%s): %s.  ', p.step, min(p.message))
+               || CASE WHEN v.command IS NULL THEN 'When the cause is mended, the command does it at once'
+                       ELSE format('A view that is to stay can be one of %s instead', p.parent) END,
+               coalesce(v.command, remedy)
           FROM zbxhist.step_problem p
+         CROSS JOIN LATERAL (
+               SELECT zbxhist_internal.drop_views(to_regclass(nullif(p.relation, ''))) WHERE p.sqlstate = '2BP01'
+                UNION ALL
+               SELECT NULL WHERE p.sqlstate <> '2BP01') v (command)
          WHERE p.parent = check_maintenance.parent AND p.step <> 'archive_reach'
            AND NOT zbxhist_internal.is_transient(p.sqlstate)
-         GROUP BY p.step, p.sqlstate, replace(p.message, nullif(p.relation, ''), '');
+         GROUP BY p.parent, p.step, p.sqlstate, replace(p.message, nullif(p.relation, ''), ''), v.command;
     RETURN QUERY
         SELECT 'warning', 'waits_for_lock',
                zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
@@ -130,6 +137,24 @@ BEGIN
                format('its partitions cannot be detached when they are past retention: %s', p.problem), p.remedy
           FROM zbxhist_internal.schema_problem(parent, policy.retention_schema) p
          WHERE policy.routing AND p.problem IS NOT NULL
+         UNION ALL
+        -- what Zabbix makes, and an old one had not
+        SELECT w.severity, w.code, parent::text, w.message, format(w.command, parent)
+          FROM pg_class k
+          JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+         CROSS JOIN LATERAL (
+               SELECT 'error', 'no_ns', 'it has no column "ns", which Zabbix writes to: its INSERTs fail',
+                      'ALTER TABLE %s ADD COLUMN ns integer DEFAULT 0 NOT NULL;'
+                WHERE NOT z.is_trends
+                  AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.oid AND a.attname = 'ns' AND NOT a.attisdropped)
+                UNION ALL
+               SELECT 'info', 'no_key', 'it has no key, as Zabbix has made one since 6.0: what is sent twice is stored twice.  When the table has it, check() tells which partitions lack it',
+                      'ALTER TABLE %s ADD PRIMARY KEY (itemid, clock' || CASE WHEN z.is_trends THEN ');' ELSE ', ns);' END
+                WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.oid AND i.indisunique)
+                  AND (z.is_trends
+                       OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.oid AND a.attname = 'ns' AND NOT a.attisdropped)))
+               AS w (severity, code, message, command)
+         WHERE k.oid = parent AND policy.routing
          UNION ALL
         -- what is in doubt, for a role that may read the items as maintenance does; and what
         -- maintenance has measured

@@ -26,9 +26,9 @@ BEGIN
           JOIN pg_foreign_table o ON o.ftrelid = packed AND o.ftserver = t.ftserver
          WHERE i.inhparent = parent AND i.inhrelid <> packed;
     RETURN QUERY
-        SELECT 'error', 'day_dropped', zbxhist_internal.object_list(array_agg(d.day::oid::text ORDER BY d.from_clock)),
-               format('the table of a packed day of %s has been dropped, with %s values of the time from %s to %s.  A backup may have them.  Maintenance forgets the day, and notes that in zbxhist.lost_values',
-                      check_packed.parent, sum(d.nrows),
+        SELECT 'error', 'day_dropped', check_packed.parent::text,
+               format('dropped with their tables: %s, with %s of the time from %s to %s.  A backup may have them.  Maintenance forgets what was dropped, and notes that in zbxhist.lost_values',
+                      zbxhist_internal.count_of(count(*), 'packed day'), zbxhist_internal.count_of(sum(d.nrows)::bigint, 'value'),
                       zbxhist_internal.format_time(to_timestamp(min(d.from_clock))),
                       zbxhist_internal.format_time(to_timestamp(max(d.to_clock)))), remedy
           FROM zbxhist.packed_day d
@@ -37,7 +37,7 @@ BEGIN
         HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'warning', 'owner', k.oid::regclass::text,
-               format('it belongs to %s, its parent to %s: it is read and written to through the parent, but not maintained',
+               format('it belongs to %s, its parent to %s: it is read and written to through the parent, but not maintained.  A superuser may give it to the owner of the parent, or a member of both roles',
                       k.relowner::regrole, source.relowner::regrole),
                format('ALTER TABLE %s OWNER TO %s;', k.oid::regclass, source.relowner::regrole)
           FROM zbxhist_internal.foreign_children(check_packed.parent) c
@@ -61,8 +61,9 @@ BEGIN
         SELECT 'error', 'damaged_day', d.day::text,
                CASE WHEN v.day IS NOT NULL
                     THEN format('it is damaged, found at %s: %s', zbxhist_internal.format_time(v.found_at), v.problem)
-                    ELSE format('it is damaged, met by a query at %s', zbxhist_internal.format_time(m.met_at)) END,
-               format('SELECT * FROM zbxhist.verify(%L);', check_packed.parent)
+                    ELSE format('it is damaged, met by a query at %s', zbxhist_internal.format_time(m.met_at)) END
+               || '.  A backup or standby may have its table undamaged.  The command makes a partition of what can be read, and tells what is lost',
+               format('CALL zbxhist.salvage(%L::regclass);', d.day)
           FROM zbxhist.packed_day d
           JOIN pg_class k ON k.oid = d.day
           LEFT JOIN zbxhist.verified_day v ON v.day = d.day AND v.problem IS NOT NULL
@@ -71,7 +72,9 @@ BEGIN
     RETURN QUERY
         SELECT 'warning', 'not_compacted', d.day::text,
                format('it cannot be made one with the other packed tables of its day: %s', d.not_compacted),
-               format('CALL zbxhist.compact(%L, %L);', check_packed.parent, zbxhist_internal.format_day(d.from_clock))
+               coalesce((SELECT zbxhist_internal.drop_views(VARIADIC array_agg(r.relation))
+                           FROM zbxhist_internal.ranges_of_day(check_packed.parent, zbxhist_internal.format_day(d.from_clock)::date) r),
+                        format('CALL zbxhist.compact(%L, %L);', check_packed.parent, zbxhist_internal.format_day(d.from_clock)))
           FROM zbxhist.packed_day d
           JOIN pg_class k ON k.oid = d.day
          WHERE d.parent = check_packed.parent AND d.not_compacted !~ '\(XX001\)$';

@@ -41,7 +41,15 @@ DECLARE
 BEGIN
     IF cardinality(zbxhist_internal.parent_list()) = 0 THEN
         RETURN QUERY SELECT 'warning', 'nothing_managed', current_database()::text,
-            'no table is managed yet', 'SELECT * FROM zbxhist.setup();';
+            'no table is managed yet'
+            || CASE WHEN n.native IS NOT NULL
+                    THEN format('.  Natively partitioned tables, such as %s, are taken over one by one, by the extension zbxhist_migrate', n.native)
+                    WHEN n.tables = 0 THEN ', and this database has no table "history" of Zabbix: it may be another one' ELSE '' END,
+            CASE WHEN n.native IS NOT NULL THEN zbxhist_internal.migrate_command(format('CALL zbxhist.adopt_partitions(%L);', n.native))
+                 WHEN n.tables > 0 THEN 'SELECT * FROM zbxhist.setup();' END
+            FROM (SELECT count(*) AS tables, min(f.parent::text) FILTER (WHERE k.relkind = 'p') AS native
+                    FROM zbxhist_internal.find_tables(NULL) f
+                    JOIN pg_class k ON k.oid = f.parent) n;
     END IF;
     RETURN QUERY
         SELECT 'warning', 'maintenance_late', t.object,
@@ -89,7 +97,7 @@ BEGIN
     RETURN QUERY
         SELECT 'warning', 'orphaned_day', zbxhist_internal.object_list(array_agg(k.oid::regclass::text ORDER BY k.relname)),
                format('it is a packed day of no managed table, and nobody can read it.  If its values are not needed, drop it: that deletes %s, %s',
-                      CASE count(*) WHEN 1 THEN 'a packed day' ELSE count(*) || ' packed days' END,
+                      zbxhist_internal.count_of(count(*), 'packed day'),
                       pg_size_pretty(sum(pg_total_relation_size(k.oid)))),
                format('DROP TABLE %s;', string_agg(k.oid::regclass::text, ', ' ORDER BY k.relname))
           FROM pg_class k

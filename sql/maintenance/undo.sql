@@ -86,7 +86,8 @@ COMMENT ON FUNCTION zbxhist_internal.step_undo_end IS
 CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
-    answer pg_catalog.text;
+    answer  pg_catalog.text;
+    problem record;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     IF EXISTS (SELECT FROM zbxhist.auditlog_config c WHERE c.parent = undo.parent) THEN
@@ -109,11 +110,20 @@ BEGIN
     IF answer = 'done' AND zbxhist_internal.has_archive(parent) THEN
         CALL zbxhist_internal.repeat_step(parent, 'archive_clean', ARRAY[NULL::regclass], false, answer);
     ELSIF answer <> 'done' THEN
-        RAISE NOTICE 'table % is not a plain table yet: % partitions and % packed days are left', parent,
-                     cardinality(zbxhist_internal.work_list(parent, 'undo_move')),
-                     cardinality(zbxhist_internal.work_list(parent, 'unpack'))
-            USING DETAIL = 'Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log.  All rows can be read at any time.',
-                  HINT = format('CALL zbxhist.undo(%L);', parent);
+        SELECT format('%s: %s.', nullif(p.relation, ''), p.message) AS cause,
+               zbxhist_internal.drop_views(to_regclass(nullif(p.relation, ''))) AS command
+          INTO problem
+          FROM zbxhist.step_problem p
+         WHERE p.parent = undo.parent AND NOT zbxhist_internal.is_transient(p.sqlstate)
+           AND p.last_at >= statement_timestamp()
+         ORDER BY p.last_at DESC LIMIT 1;
+        RAISE NOTICE 'table % is not a plain table yet: % and % are left', parent,
+                     zbxhist_internal.count_of(cardinality(zbxhist_internal.work_list(parent, 'undo_move')), 'partition'),
+                     zbxhist_internal.count_of(cardinality(zbxhist_internal.work_list(parent, 'unpack')), 'packed day')
+            USING DETAIL = coalesce(problem.cause || '  Repeat the call when that is mended.',
+                                    'Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log.')
+                           || '  All rows can be read at any time.',
+                  HINT = coalesce(problem.command, format('CALL zbxhist.undo(%L);', parent));
     END IF;
     -- the session's own search_path again, for the caller's next statement
     COMMIT;

@@ -32,10 +32,11 @@ BEGIN
     from_clock := found.from_clock;
     to_clock := found.to_clock;
     is_wider := from_clock < midnight OR to_clock > midnight + 86400;
-    detail := format('from %s to %s: %s partitions and %s packed days with about %s rows, %s; %s rows in the table itself',
+    detail := format('from %s to %s: %s and %s with about %s, %s; %s in the table itself',
                      zbxhist_internal.format_time(to_timestamp(from_clock)), zbxhist_internal.format_time(to_timestamp(to_clock)),
-                     found.partitions, found.packed, found.rows, pg_size_pretty(found.bytes),
-                     coalesce(own::text, 'an unknown number of'));
+                     zbxhist_internal.count_of(found.partitions, 'partition'), zbxhist_internal.count_of(found.packed, 'packed day'),
+                     zbxhist_internal.count_of(found.rows, 'row'), pg_size_pretty(found.bytes),
+                     coalesce(zbxhist_internal.count_of(own, 'row'), 'an unknown number of rows'));
 END
 $$;
 

@@ -67,6 +67,26 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.dependent_object IS
 'Something of somebody else that a DROP of a partition would not leave as it is, such as a view; null if there is nothing (internal)';
 
+-- All that depend on each other go in one command.  What else depends on a partition may be
+-- worth more than a query.
+CREATE FUNCTION zbxhist_internal.drop_views(VARIADIC relations regclass[]) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    WITH RECURSIVE found (view) AS (
+        SELECT unnest(relations)
+         UNION
+        SELECT r.ev_class::regclass
+          FROM found f
+          JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = f.view AND d.classid = 'pg_rewrite'::regclass
+          JOIN pg_rewrite r ON r.oid = d.objid)
+    SELECT 'DROP VIEW ' || string_agg(k.oid::regclass::text, ', ' ORDER BY k.oid) || ';'
+      FROM found f
+      JOIN pg_class k ON k.oid = f.view AND k.oid <> ALL (relations)
+    HAVING bool_and(k.relkind = 'v')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.drop_views IS
+'The command that drops the views which keep relations from being dropped; null if there are none, or others than plain ones (internal)';
+
 -- Rows that wait for such a day can be merged only after it has been packed
 -- anew.  Until then it takes all its space, so a run does that to few.
 CREATE FUNCTION zbxhist_internal.altered_days(parent regclass) RETURNS SETOF regclass

@@ -174,8 +174,12 @@ BEGIN
         PERFORM zbxhist_internal.refuse('42P17', format('table %s is not managed by zbxhist', parent),
             hint => CASE WHEN owner IS NOT NULL
                          THEN format('It is a part of %1$s: call the function with %1$L.', owner)
-                         WHEN (zbxhist_internal.column_problem(parent)).problem IS NULL
-                              AND EXISTS (SELECT FROM pg_class k WHERE k.oid = require_managed.parent AND k.relkind = 'r')
+                         -- what create_parent does not refuse, see verify_table
+                         WHEN (zbxhist_internal.why_unfit(parent)).problem IS NULL
+                              AND EXISTS (SELECT FROM pg_class k
+                                           WHERE k.oid = require_managed.parent AND k.relkind = 'r' AND k.relpersistence <> 't'
+                                             AND k.reloftype = 0)
+                              AND NOT EXISTS (SELECT FROM pg_inherits i WHERE require_managed.parent IN (i.inhrelid, i.inhparent))
                          THEN format('SELECT zbxhist.create_parent(%L);', parent)
                          ELSE 'SELECT parent FROM zbxhist.parents;' END);
     END IF;

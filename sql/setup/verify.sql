@@ -3,11 +3,11 @@
 CREATE FUNCTION zbxhist_internal.migrate_command(command text) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'zbxhist_migrate') THEN command
-                ELSE 'CREATE EXTENSION zbxhist_migrate; ' || command END
+                ELSE 'CREATE EXTENSION zbxhist_migrate;' END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.migrate_command IS
-'A command of the extension zbxhist_migrate, after the one that creates that if it is not there (internal)';
+'A command of the extension zbxhist_migrate, or the one that creates that if it is not there (internal)';
 
 -- Everything that keeps a table from becoming a parent, said before anything
 -- is changed.
@@ -31,6 +31,7 @@ BEGIN
             WHEN 'f' THEN 'a foreign table'
             ELSE 'not a table' END;
         PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is %s', parent, kind),
+            detail => CASE relation.relkind WHEN 'p' THEN 'The extension zbxhist_migrate takes it over with its partitions.' END,
             hint => CASE relation.relkind
                  WHEN 'p' THEN zbxhist_internal.migrate_command(
                      format('CALL zbxhist.adopt_partitions(%L);', parent))
@@ -75,6 +76,7 @@ BEGIN
       FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
      WHERE k.oid = parent;
     PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a TimescaleDB hypertable', parent),
+        detail => 'The extension zbxhist_migrate takes it over.',
         hint => zbxhist_internal.migrate_command(format('CALL zbxhist.adopt_hypertable(%L);', parent)))
       WHERE parent IN (SELECT zbxhist_internal.hypertables());
     catalog := zbxhist_internal.catalog_of('pg_partman', 'part_config');

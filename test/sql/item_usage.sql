@@ -127,6 +127,13 @@ SELECT * FROM zbxhist.item_usage(NULL, 1, 2);
 SELECT * FROM zbxhist.item_usage('history', 2, 1);
 SELECT * FROM zbxhist.item_usage('history', now(), now() - interval '1 day');
 SELECT * FROM zbxhist.item_usage('hosts');
+-- no hint that would be refused
+CREATE TABLE referred (itemid bigint NOT NULL, clock integer NOT NULL, PRIMARY KEY (itemid, clock));
+CREATE TABLE referring (itemid bigint, clock integer, FOREIGN KEY (itemid, clock) REFERENCES referred);
+SELECT * FROM zbxhist.item_usage('referred');
+DROP TABLE referring;
+SELECT * FROM zbxhist.item_usage('referred');
+DROP TABLE referred;
 SELECT count(*) FROM zbxhist.item_usage('history', max_items => 0);
 -- a damaged day is an error, not a wrong number
 DO $$ BEGIN EXECUTE (SELECT format('UPDATE %s SET payload = set_byte(payload, 20, get_byte(payload, 20) # 1)', partition) FROM zbxhist.partitions WHERE parent = 'history_text'::regclass AND kind = 'packed'); END $$;

@@ -55,7 +55,7 @@ SET client_min_messages = notice;
 BEGIN;
 :command;
 -- it is told at once, and what is gone is written down
-SELECT severity, code, object ~ '^\d+$' AS oid, message ~ 'with 36 values of the time from .* 00:00:00 UTC to .* 06:00:00 UTC' AS says, hint FROM zbxhist.check() WHERE code = 'day_dropped';
+SELECT severity, code, object = 'taken.history' AS is_named, message ~ 'with 36 values of the time from .* 00:00:00 UTC to .* 06:00:00 UTC' AS says, hint FROM zbxhist.check() WHERE code = 'day_dropped';
 SELECT zbxhist_internal.step_begin('history');
 SELECT code FROM zbxhist.check() WHERE code IN ('day_dropped', 'lost_values');
 SELECT rows, problem ~ '^its table, with the values from .*, has been dropped$' AS says FROM zbxhist.lost_values;

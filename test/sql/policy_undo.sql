@@ -105,6 +105,19 @@ SELECT zbxhist_internal.has_own_rows('n_p19700103', NULL);
 CALL zbxhist.undo('n');
 SELECT tableoid::regclass, * FROM n ORDER BY value;
 
+-- a view in the way is named, with the command that drops it
+CREATE TABLE viewed (LIKE h INCLUDING ALL);
+SET client_min_messages = error;
+SELECT zbxhist.create_parent('viewed', premake => 0);
+SELECT zbxhist.create_partition('viewed', '2020-01-05');
+RESET client_min_messages;
+CREATE VIEW on_day AS SELECT * FROM viewed_p20200105;
+CREATE VIEW on_view AS SELECT * FROM on_day;
+CALL zbxhist.undo('viewed');
+DROP VIEW undoing.on_day, undoing.on_view;
+CALL zbxhist.undo('viewed');
+SELECT count(*) FROM zbxhist.parent_config WHERE parent = 'viewed'::regclass;
+
 SET client_min_messages = warning;
 DROP SCHEMA undoing CASCADE;
 CALL zbxhist.run_maintenance();
