@@ -7,35 +7,40 @@ PGFILEDESC = "zbxhist - fast ingest, hourly partitions and retention for Zabbix 
 # explicit and sorted: a new file is a decision
 OBJS = \
 	$(WIN32RES) \
-	src/aggregate/aggregate_parallel.o \
-	src/aggregate/aggregate_path.o \
-	src/aggregate/aggregate_plan.o \
-	src/aggregate/aggregate_query.o \
-	src/aggregate/aggregate_scan.o \
-	src/aggregate/clock_keys.o \
-	src/aggregate/column_filter.o \
-	src/aggregate/filter_rows.o \
-	src/aggregate/filter_values.o \
-	src/aggregate/groups.o \
-	src/aggregate/packed_groups.o \
-	src/aggregate/parallel_path.o \
-	src/aggregate/segment_groups.o \
-	src/aggregate/spilled_groups.o \
-	src/catalog/bounds.o \
-	src/catalog/columns.o \
-	src/catalog/functions.o \
-	src/catalog/own_tables.o \
-	src/catalog/owned_table.o \
-	src/catalog/owner_rights.o \
-	src/catalog/packed_days.o \
-	src/catalog/packed_table.o \
-	src/catalog/partition_set.o \
-	src/catalog/policy.o \
-	src/catalog/stored_texts.o \
-	src/catalog/triggers.o \
 	src/compat.o \
 	src/compat_marks.o \
 	src/custom_scan.o \
+	src/fdw/fdw.o \
+	src/fdw/fdw_analyze.o \
+	src/fdw/fdw_direct.o \
+	src/fdw/fdw_estimate.o \
+	src/fdw/fdw_explain.o \
+	src/fdw/fdw_lock.o \
+	src/fdw/fdw_modify.o \
+	src/fdw/fdw_parallel.o \
+	src/fdw/fdw_plan.o \
+	src/fdw/fdw_scan.o \
+	src/fdw/row_key.o \
+	src/format/codec_bits.o \
+	src/format/codec_buffer.o \
+	src/format/codec_bytes.o \
+	src/format/codec_double.o \
+	src/format/codec_integer.o \
+	src/format/day_decode.o \
+	src/format/layout.o \
+	src/format/row_buffer.o \
+	src/format/row_compare.o \
+	src/format/row_map.o \
+	src/format/row_offset.o \
+	src/format/segment_columns.o \
+	src/format/segment_directory.o \
+	src/format/segment_reader.o \
+	src/format/segment_stats.o \
+	src/format/segment_times.o \
+	src/format/segment_writer.o \
+	src/format/unsigned_numeric.o \
+	src/format/value_check.o \
+	src/format/value_type.o \
 	src/guc.o \
 	src/hooks.o \
 	src/ingest/batch_flush.o \
@@ -44,20 +49,20 @@ OBJS = \
 	src/ingest/batch_rows.o \
 	src/ingest/counters.o \
 	src/ingest/day_keys.o \
-	src/ingest/fast/exec_insert.o \
-	src/ingest/fast/fast_insert.o \
-	src/ingest/fast/literal.o \
-	src/ingest/fast/numeric_double.o \
-	src/ingest/fast/row_layout.o \
+	src/ingest/exec_insert.o \
+	src/ingest/fast_insert.o \
 	src/ingest/frame.o \
 	src/ingest/insert_triggers.o \
 	src/ingest/key_look.o \
 	src/ingest/key_match.o \
 	src/ingest/key_number.o \
 	src/ingest/left_out.o \
+	src/ingest/literal.o \
 	src/ingest/lookup.o \
+	src/ingest/numeric_double.o \
 	src/ingest/path.o \
 	src/ingest/route.o \
+	src/ingest/row_layout.o \
 	src/ingest/table_keys.o \
 	src/maintenance/as_owner.o \
 	src/maintenance/drop_guard.o \
@@ -67,102 +72,97 @@ OBJS = \
 	src/maintenance/refuse.o \
 	src/maintenance/timeouts.o \
 	src/maintenance/worker.o \
-	src/packed/changes/changed_day.o \
-	src/packed/changes/day_changes.o \
-	src/packed/changes/day_conflicts.o \
-	src/packed/changes/write_changes.o \
-	src/packed/day/archive.o \
-	src/packed/day/archive_away.o \
-	src/packed/day/archived_group.o \
-	src/packed/day/day_damage.o \
-	src/packed/day/day_groups.o \
-	src/packed/day/day_index.o \
-	src/packed/day/day_pages.o \
-	src/packed/day/day_reader.o \
-	src/packed/day/day_stream.o \
-	src/packed/day/day_times.o \
-	src/packed/day/day_write.o \
-	src/packed/day/open_days.o \
-	src/packed/day/scan.o \
-	src/packed/day/settled.o \
-	src/packed/day/shared_items.o \
-	src/packed/day/source.o \
-	src/packed/values/day_decode.o \
-	src/packed/values/layout.o \
-	src/packed/values/row_buffer.o \
-	src/packed/values/row_compare.o \
-	src/packed/values/row_map.o \
-	src/packed/values/row_offset.o \
-	src/packed/values/unsigned_numeric.o \
-	src/packed/values/value_check.o \
-	src/packed/values/value_type.o \
-	src/packed/fdw/fdw.o \
-	src/packed/fdw/fdw_analyze.o \
-	src/packed/fdw/fdw_bounds.o \
-	src/packed/fdw/fdw_direct.o \
-	src/packed/fdw/fdw_estimate.o \
-	src/packed/fdw/fdw_explain.o \
-	src/packed/fdw/fdw_lock.o \
-	src/packed/fdw/fdw_modify.o \
-	src/packed/fdw/fdw_parallel.o \
-	src/packed/fdw/fdw_plan.o \
-	src/packed/fdw/fdw_quals.o \
-	src/packed/fdw/fdw_scan.o \
-	src/packed/fdw/row_key.o \
-	src/packed/format/codec_bits.o \
-	src/packed/format/codec_buffer.o \
-	src/packed/format/codec_bytes.o \
-	src/packed/format/codec_double.o \
-	src/packed/format/codec_integer.o \
-	src/packed/format/segment_columns.o \
-	src/packed/format/segment_directory.o \
-	src/packed/format/segment_reader.o \
-	src/packed/format/segment_stats.o \
-	src/packed/format/segment_times.o \
-	src/packed/format/segment_writer.o \
-	src/packed/jobs/archive_day.o \
-	src/packed/jobs/import.o \
-	src/packed/jobs/merge.o \
-	src/packed/jobs/pack.o \
-	src/packed/jobs/packing.o \
-	src/packed/jobs/row_sort.o \
-	src/packed/jobs/unpack.o \
-	src/packed/jobs/verify.o \
-	src/plan/clock_bounds.o \
-	src/plan/exclude.o \
-	src/plan/interval_query.o \
-	src/plan/item_path.o \
-	src/plan/item_query.o \
-	src/plan/item_read.o \
-	src/plan/item_scan.o \
-	src/plan/item_select.o \
-	src/plan/key_query.o \
-	src/plan/prune.o \
-	src/plan/range_scan.o \
-	src/plan/select.o \
-	src/plan/stand_in.o \
+	src/packed/archive.o \
+	src/packed/archive_away.o \
+	src/packed/archive_day.o \
+	src/packed/archived_group.o \
+	src/packed/changed_day.o \
+	src/packed/conditions.o \
+	src/packed/day_changes.o \
+	src/packed/day_conflicts.o \
+	src/packed/day_damage.o \
+	src/packed/day_groups.o \
+	src/packed/day_index.o \
+	src/packed/day_pages.o \
+	src/packed/day_reader.o \
+	src/packed/day_stream.o \
+	src/packed/day_times.o \
+	src/packed/day_write.o \
+	src/packed/import.o \
+	src/packed/merge.o \
+	src/packed/open_days.o \
+	src/packed/pack.o \
+	src/packed/packing.o \
+	src/packed/row_sort.o \
+	src/packed/scan.o \
+	src/packed/scan_bounds.o \
+	src/packed/settled.o \
+	src/packed/shared_items.o \
+	src/packed/source.o \
+	src/packed/unpack.o \
+	src/packed/verify.o \
+	src/packed/write_changes.o \
+	src/read/add.o \
+	src/read/aggregate_parallel.o \
+	src/read/aggregate_path.o \
+	src/read/aggregate_plan.o \
+	src/read/aggregate_query.o \
+	src/read/aggregate_scan.o \
 	src/read/aggregates.o \
+	src/read/clock_bounds.o \
+	src/read/clock_keys.o \
+	src/read/column_filter.o \
+	src/read/delete.o \
 	src/read/double_total.o \
+	src/read/exclude.o \
+	src/read/filter_rows.o \
+	src/read/filter_values.o \
+	src/read/groups.o \
 	src/read/heap_source.o \
+	src/read/interval_query.o \
+	src/read/item_path.o \
+	src/read/item_query.o \
+	src/read/item_read.o \
+	src/read/item_scan.o \
+	src/read/item_select.o \
+	src/read/key_query.o \
 	src/read/numbers.o \
+	src/read/packed_groups.o \
+	src/read/parallel_path.o \
 	src/read/parent.o \
+	src/read/prune.o \
+	src/read/range_scan.o \
 	src/read/reader.o \
 	src/read/row_set.o \
+	src/read/segment_groups.o \
+	src/read/select.o \
+	src/read/spilled_groups.o \
+	src/read/stand_in.o \
 	src/read/total.o \
-	src/rows/attempt.o \
-	src/rows/item_index.o \
-	src/rows/item_list.o \
-	src/rows/item_range.o \
-	src/rows/kept_tables.o \
-	src/rows/move_lock.o \
-	src/rows/moving.o \
-	src/rows/partition_walk.o \
-	src/rows/row_type.o \
-	src/rows/stray.o \
-	src/rows/target.o \
-	src/rows/work_lock.o \
-	src/write/add.o \
-	src/write/delete.o \
+	src/tables/attempt.o \
+	src/tables/bounds.o \
+	src/tables/columns.o \
+	src/tables/functions.o \
+	src/tables/item_index.o \
+	src/tables/item_list.o \
+	src/tables/item_range.o \
+	src/tables/kept_tables.o \
+	src/tables/move_lock.o \
+	src/tables/moving.o \
+	src/tables/own_tables.o \
+	src/tables/owned_table.o \
+	src/tables/owner_rights.o \
+	src/tables/packed_days.o \
+	src/tables/packed_table.o \
+	src/tables/partition_set.o \
+	src/tables/partition_walk.o \
+	src/tables/policy.o \
+	src/tables/row_type.o \
+	src/tables/stored_texts.o \
+	src/tables/stray.o \
+	src/tables/target.o \
+	src/tables/triggers.o \
+	src/tables/work_lock.o \
 	src/zbxhist.o
 
 # migrations have an extension of their own, whose C functions are in the same library
@@ -189,13 +189,13 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 # loops over columns of values
-src/packed/format/codec_bits.o src/packed/format/codec_double.o \
-src/packed/format/codec_integer.o \
-src/packed/format/segment_columns.o \
-src/read/double_total.o src/aggregate/filter_rows.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
+src/format/codec_bits.o src/format/codec_double.o \
+src/format/codec_integer.o \
+src/format/segment_columns.o \
+src/read/double_total.o src/read/filter_rows.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 # PGXS knows no header dependencies
-$(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
+$(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 
 # one concept a file in sql/, one script for each CREATE EXTENSION
 $(CORE_SQL): $(CORE_PARTS) $(srcdir)/sql/order.txt

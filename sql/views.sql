@@ -209,7 +209,7 @@ SELECT s.parent,
                   AND a.datname = pg_catalog.current_database())
 UNION ALL
 -- what is one statement: verify and the rows of unpack and salvage; see
--- src/packed/jobs/day_progress.h
+-- src/packed/day_progress.h
 SELECT d.parent,
        CASE i.param5 WHEN 101 THEN 'verify' WHEN 102 THEN 'unpack' ELSE 'salvage' END,
        d.day::pg_catalog.text,

@@ -16,18 +16,18 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "aggregate/aggregate.h"
 #include "compat.h"
 #include "guc.h"
 #include "hooks.h"
 #include "ingest/batch.h"
 #include "ingest/counters.h"
-#include "ingest/fast/fast_insert.h"
+#include "ingest/fast_insert.h"
 #include "ingest/insert_triggers.h"
 #include "maintenance/worker.h"
-#include "plan/item_read.h"
-#include "plan/item_scan.h"
-#include "plan/range_scan.h"
+#include "read/aggregate.h"
+#include "read/item_read.h"
+#include "read/item_scan.h"
+#include "read/range_scan.h"
 
 #define ZBXHIST_VERSION "1.0"
 

@@ -91,7 +91,7 @@ COMMENT ON FUNCTION zbxhist_internal.step_expire IS
 
 -- Maintenance: notes for which partitions no row is in the parent.
 -- Finds out for which partitions the parent has no rows, so
--- that inserts need not look there, see src/rows/stray.c.  What a transaction that
+-- that inserts need not look there, see src/tables/stray.c.  What a transaction that
 -- did not know the partition yet puts into the parent is not to be seen before it
 -- ends, so a partition is verified when all those have ended that ran when it
 -- was first seen here; one of them may be prepared by then.

@@ -129,7 +129,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.source_blocks IS
 'Ranges of blocks of a table with the clocks that their rows have; days without blocks where rows are found by their clock (internal)';
 
--- As in src/packed/jobs/import.c, without an overflow.
+-- As in src/packed/import.c, without an overflow.
 CREATE FUNCTION zbxhist_internal.add_checksums(one bigint, other bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT (coalesce(one, 0) + coalesce(other, 0)) & ((1::bigint << 62) - 1)

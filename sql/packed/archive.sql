@@ -1,7 +1,7 @@
 -- sql/packed/archive.sql
 --
 -- An archived day keeps its table, of which the groups of values are rows of a foreign
--- table of postgres_fdw (src/packed/day/archive.c).  The other server needs one ordinary table,
+-- table of postgres_fdw (src/packed/archive.c).  The other server needs one ordinary table,
 -- dist/archive/archive.sql, and no extension.
 
 CREATE FUNCTION zbxhist_internal.archive_rows(

@@ -7,7 +7,7 @@ COMMENT ON FUNCTION zbxhist_internal.verify_day IS
 'What is damaged in the table of a packed day: all checksums, values and statistics are looked at (internal)';
 
 -- A query that fails, or that runs on a standby, can write to no table: see
--- src/packed/values/day_decode.c.
+-- src/format/day_decode.c.
 CREATE FUNCTION zbxhist_internal.met_damage() RETURNS TABLE (day oid, met_at timestamptz)
 LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'zbxhist_met_damage';

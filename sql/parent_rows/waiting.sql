@@ -2,7 +2,7 @@
 
 -- A table of terabytes is not read for this: its index (itemid, clock) is
 -- walked from item to item, and of each item only the outermost row in the
--- range is looked at, see src/rows/item_index.c.
+-- range is looked at, see src/tables/item_index.c.
 CREATE FUNCTION zbxhist_internal.waiting_clock(parent regclass, from_clock bigint, to_clock bigint, newest boolean)
 RETURNS bigint
 LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_waiting_clock';

@@ -55,7 +55,7 @@ SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',
     ' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day)');
 
 -- Written by the C code for sessions that change packed rows, see
--- src/packed/changes/day_conflicts.c; it has no index for that reason.
+-- src/packed/day_conflicts.c; it has no index for that reason.
 CREATE TABLE zbxhist.packed_change (
     day     regclass NOT NULL,
     removed bigint NOT NULL

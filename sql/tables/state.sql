@@ -73,7 +73,7 @@ COMMENT ON COLUMN zbxhist.parent_state.begun_at IS 'When a run of maintenance be
 COMMENT ON COLUMN zbxhist.parent_state.begun_pid IS 'Server process of that run; null: it has come to its end';
 COMMENT ON COLUMN zbxhist.parent_state.undo_pid IS 'Server process of the undo that is under way';
 
--- Read by the C code (parent, partition, verified), see src/rows/stray.c.
+-- Read by the C code (parent, partition, verified), see src/tables/stray.c.
 -- Not dumped: it is about this server, and the next runs write it anew.
 CREATE TABLE zbxhist.partition_state (
     partition    regclass NOT NULL PRIMARY KEY,
@@ -97,7 +97,7 @@ COMMENT ON COLUMN zbxhist.partition_state.not_packable IS 'Why its rows cannot b
 COMMENT ON COLUMN zbxhist.partition_state.not_packable_at IS 'When that was; it is tried again after a day';
 COMMENT ON COLUMN zbxhist.partition_state.from_clock IS 'First clock of its range, for check() if its constraint is lost';
 
--- Written by the C code for sessions that insert, see src/rows/stray.c; it has
+-- Written by the C code for sessions that insert, see src/tables/stray.c; it has
 -- no index for that reason.
 CREATE TABLE zbxhist.stray_mark (
     parent regclass NOT NULL

@@ -3,7 +3,7 @@
 -- Zabbix 6.0 to 7.2 has the one-row table "config", 7.4 the table "settings".
 -- One of somebody else is not taken for it: its owner could have rows dropped.  Neither
 -- is read by a query, which might run its owner's code, see
--- src/catalog/stored_setting.c; nor without the right to, so that a reader's look
+-- src/tables/stored_texts.c; nor without the right to, so that a reader's look
 -- at a view does not fail.
 CREATE FUNCTION zbxhist_internal.zabbix_setting(
     table_schema name, setting text, OUT value text, OUT source text, OUT problem text)

@@ -22,9 +22,9 @@
 
 #include "ingest/batch_private.h"
 #include "ingest/key_match.h"
-#include "rows/item_range.h"
-#include "rows/row_type.h"
-#include "rows/stray.h"
+#include "tables/item_range.h"
+#include "tables/row_type.h"
+#include "tables/stray.h"
 
 /* ---- the table ---- */
 

@@ -13,11 +13,11 @@
 
 #include "utils/resowner.h"
 
-#include "catalog/partition_set.h"
 #include "ingest/batch.h"
 #include "ingest/left_out.h"
 #include "ingest/lookup.h"
-#include "rows/target.h"
+#include "tables/partition_set.h"
+#include "tables/target.h"
 
 /* rows are written when so many, or so many bytes, are buffered */
 #define ZBXHIST_BATCH_MAX_ROWS 1024

@@ -30,7 +30,7 @@
 #include "ingest/batch_private.h"
 #include "ingest/frame.h"
 #include "ingest/lookup.h"
-#include "rows/stray.h"
+#include "tables/stray.h"
 
 /* ---- the row's partition ---- */
 

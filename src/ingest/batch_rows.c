@@ -14,7 +14,7 @@
 #include "utils/memutils.h"
 
 #include "ingest/batch_private.h"
-#include "rows/item_range.h"
+#include "tables/item_range.h"
 
 /* ---- rows to be written ---- */
 

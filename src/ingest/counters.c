@@ -25,7 +25,7 @@
 
 #include "compat.h"
 #include "ingest/counters.h"
-#include "rows/attempt.h"
+#include "tables/attempt.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_stored_paths);
 

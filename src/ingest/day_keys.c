@@ -34,14 +34,14 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/partition_set.h"
+#include "format/row_compare.h"
 #include "ingest/day_keys.h"
 #include "ingest/key_match.h"
 #include "ingest/key_number.h"
-#include "packed/changes/day_changes.h"
-#include "packed/day/day.h"
-#include "packed/day/open_days.h"
-#include "packed/values/row_compare.h"
+#include "packed/day.h"
+#include "packed/day_changes.h"
+#include "packed/open_days.h"
+#include "tables/partition_set.h"
 
 typedef struct DayKeys
 {

@@ -30,7 +30,7 @@
 #include "utils/snapmgr.h"
 
 #include "ingest/key_look.h"
-#include "rows/attempt.h"
+#include "tables/attempt.h"
 
 /* ---- looking, and waiting ---- */
 

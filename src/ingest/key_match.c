@@ -22,7 +22,7 @@
 #include "utils/rel.h"
 
 #include "ingest/key_match.h"
-#include "rows/row_type.h"
+#include "tables/row_type.h"
 
 /*
  * DescribeKey describes a unique index, or returns NULL.  Exclusion constraints

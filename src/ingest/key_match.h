@@ -15,7 +15,7 @@
 #include "nodes/pg_list.h"
 #include "utils/relcache.h"
 
-#include "catalog/partition_set.h"
+#include "tables/partition_set.h"
 
 /* a unique index */
 typedef struct TableKey

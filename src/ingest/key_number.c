@@ -15,9 +15,9 @@
 #include "fmgr.h"
 #include "utils/lsyscache.h"
 
-#include "catalog/packed_days.h"
 #include "ingest/key_number.h"
 #include "read_integer.h"
+#include "tables/packed_days.h"
 
 /*
  * ZbxhistNameInDays returns the name that packed days have for the parent's

@@ -10,7 +10,7 @@
 
 #include "executor/tuptable.h"
 
-#include "catalog/partition_set.h"
+#include "tables/partition_set.h"
 
 extern const char *ZbxhistNameInDays(const PartitionSet *set,
 									 const char *name);

@@ -22,9 +22,9 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
-#include "catalog/own_tables.h"
 #include "guc.h"
 #include "ingest/left_out.h"
+#include "tables/own_tables.h"
 
 /*
  * ZbxhistSetClockLimits fills in the clocks that a statement may store, as the

@@ -11,8 +11,8 @@
 #include "access/htup.h"
 #include "utils/relcache.h"
 
-#include "catalog/bounds.h"
-#include "catalog/partition_set.h"
+#include "tables/bounds.h"
+#include "tables/partition_set.h"
 
 /* so many items of a statement are told by themselves */
 #define ZBXHIST_MAX_LEFT_OUT_ITEMS 32

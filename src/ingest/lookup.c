@@ -35,13 +35,13 @@
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
-#include "catalog/partition_set.h"
 #include "ingest/day_keys.h"
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/table_keys.h"
-#include "rows/stray.h"
-#include "rows/work_lock.h"
+#include "tables/partition_set.h"
+#include "tables/stray.h"
+#include "tables/work_lock.h"
 
 /* between two looks whether maintenance has ended, in milliseconds */
 #define LOCK_PAUSE 1

@@ -8,8 +8,8 @@
 #ifndef ZBXHIST_LOOKUP_H
 #define ZBXHIST_LOOKUP_H
 
-#include "catalog/partition_set.h"
 #include "ingest/key_look.h"
+#include "tables/partition_set.h"
 
 /* the partition or packed day of a clock */
 typedef struct ClockPlace

@@ -3,7 +3,7 @@
  * path.c
  *	  Which way a statement's rows take into a parent, and why.
  *
- * The planner hook (ingest/fast/fast_insert.c) asks what about the table is in
+ * The planner hook (ingest/fast_insert.c) asks what about the table is in
  * the way.  A statement that it has left to the planner is looked at once, when
  * its first row comes to the trigger: only to count it (zbxhist.insert_paths),
  * nothing else depends on the answer.  Its query tree is gone by then, so the
@@ -18,11 +18,11 @@
 #include "nodes/plannodes.h"
 #include "utils/lsyscache.h"
 
-#include "catalog/partition_set.h"
 #include "compat.h"
 #include "guc.h"
-#include "ingest/path.h"
 #include "ingest/insert_triggers.h"
+#include "ingest/path.h"
+#include "tables/partition_set.h"
 
 static const char *const path_names[] = {
 	[PATH_FAST] = "fast",

@@ -32,7 +32,7 @@
 #include "compat.h"
 #include "ingest/key_match.h"
 #include "ingest/table_keys.h"
-#include "rows/index_next.h"
+#include "tables/index_next.h"
 
 /* a key of the parent, and how it is looked for */
 typedef struct KeySearch

@@ -21,9 +21,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "catalog/owned_table.h"
-#include "catalog/owner_rights.h"
 #include "compat.h"
+#include "tables/owned_table.h"
+#include "tables/owner_rights.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_execute_as_owner);
 PG_FUNCTION_INFO_V1(zbxhist_change_owner);

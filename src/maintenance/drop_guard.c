@@ -60,12 +60,12 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/owned_table.h"
-#include "catalog/packed_days.h"
-#include "catalog/packed_table.h"
-#include "catalog/policy.h"
 #include "guc.h"
-#include "plan/stand_in.h"
+#include "read/stand_in.h"
+#include "tables/owned_table.h"
+#include "tables/packed_days.h"
+#include "tables/packed_table.h"
+#include "tables/policy.h"
 
 /*
  * HasStoredMissing says whether the catalog keeps what a parent's column is in

@@ -33,19 +33,19 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/owned_table.h"
-#include "catalog/owner_rights.h"
-#include "catalog/partition_set.h"
 #include "compat.h"
 #include "ingest/key_match.h"
 #include "ingest/table_keys.h"
 #include "result_row.h"
-#include "rows/item_index.h"
-#include "rows/move_lock.h"
-#include "rows/moving.h"
-#include "rows/row_type.h"
-#include "rows/stray.h"
-#include "rows/target.h"
+#include "tables/item_index.h"
+#include "tables/move_lock.h"
+#include "tables/moving.h"
+#include "tables/owned_table.h"
+#include "tables/owner_rights.h"
+#include "tables/partition_set.h"
+#include "tables/row_type.h"
+#include "tables/stray.h"
+#include "tables/target.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_move_rows);
 

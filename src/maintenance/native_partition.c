@@ -30,10 +30,10 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "catalog/bounds.h"
-#include "catalog/owned_table.h"
 #include "compat.h"
 #include "result_row.h"
+#include "tables/bounds.h"
+#include "tables/owned_table.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_native_bounds);
 PG_FUNCTION_INFO_V1(zbxhist_add_bounds);

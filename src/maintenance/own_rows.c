@@ -6,7 +6,7 @@
  * To plan a query on a table is to run what its owner has put into the
  * expressions of its indexes and constraints.  Whoever looks at the state of
  * things, or maintains them, is not to do that; so rows are counted and found here,
- * clocks where it can be by an index, see rows/item_index.c.
+ * clocks where it can be by an index, see tables/item_index.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,12 +22,12 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/bounds.h"
-#include "catalog/columns.h"
-#include "catalog/owned_table.h"
 #include "compat.h"
-#include "rows/item_index.h"
-#include "rows/moving.h"
+#include "tables/bounds.h"
+#include "tables/columns.h"
+#include "tables/item_index.h"
+#include "tables/moving.h"
+#include "tables/owned_table.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_count_own_rows);
 PG_FUNCTION_INFO_V1(zbxhist_has_own_rows);

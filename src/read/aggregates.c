@@ -21,10 +21,10 @@
 #include "utils/rel.h"
 #include "utils/tuplestore.h"
 
-#include "catalog/columns.h"
-#include "packed/format/segment.h"
+#include "format/segment.h"
 #include "read/row_set.h"
 #include "read/total.h"
+#include "tables/columns.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_statistics);
 PG_FUNCTION_INFO_V1(zbxhist_buckets);

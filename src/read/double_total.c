@@ -17,7 +17,7 @@
 
 #include "utils/float.h"
 
-#include "packed/format/exact_sum.h"
+#include "format/exact_sum.h"
 #include "read/total.h"
 
 /* sums of doubles side by side */

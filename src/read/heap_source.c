@@ -40,11 +40,11 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/columns.h"
 #include "compat.h"
-#include "rows/index_next.h"
-#include "rows/item_index.h"
-#include "rows/source.h"
+#include "tables/columns.h"
+#include "tables/index_next.h"
+#include "tables/item_index.h"
+#include "tables/source.h"
 
 /* keys of an index scan: the item, the first and the last position */
 #define NUM_KEYS 3

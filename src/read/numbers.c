@@ -12,7 +12,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "compat.h"
-#include "packed/values/unsigned_numeric.h"
+#include "format/unsigned_numeric.h"
 #include "read/numbers.h"
 
 /*

@@ -18,12 +18,12 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "catalog/partition_set.h"
-#include "catalog/owned_table.h"
-#include "catalog/triggers.h"
 #include "compat.h"
 #include "ingest/batch.h"
 #include "read/parent.h"
+#include "tables/owned_table.h"
+#include "tables/partition_set.h"
+#include "tables/triggers.h"
 
 /*
  * RaiseUnmanaged raises the error for a table that is not a parent.

@@ -39,13 +39,13 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "catalog/partition_set.h"
 #include "compat.h"
 #include "ingest/frame.h"
-#include "packed/changes/day_conflicts.h"
-#include "packed/day/open_days.h"
+#include "packed/day_conflicts.h"
+#include "packed/open_days.h"
 #include "read/reader.h"
-#include "rows/kept_tables.h"
+#include "tables/kept_tables.h"
+#include "tables/partition_set.h"
 
 /* a source, and how its rows become rows of the parent */
 typedef struct OpenSource

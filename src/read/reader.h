@@ -13,8 +13,8 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "rows/item_range.h"
-#include "rows/source.h"
+#include "tables/item_range.h"
+#include "tables/source.h"
 
 typedef struct ItemReader ItemReader;
 

@@ -5,7 +5,7 @@
  *	  last_values.
  *
  * Rows go straight to the executor's tuplestore; how range is planned in FROM,
- * where they are read one by one, is in plan/range_scan.c.  With several items
+ * where they are read one by one, is in read/range_scan.c.  With several items
  * each is searched from the newest partition backwards until it has its rows;
  * the partitions' indexes stay open from one item to the next.
  *
@@ -26,7 +26,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
-#include "packed/fdw/fdw_bounds.h"
+#include "packed/scan_bounds.h"
 #include "read/parent.h"
 #include "read/reader.h"
 #include "read/row_set.h"

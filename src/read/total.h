@@ -10,7 +10,7 @@
 
 #include "utils/numeric.h"
 
-#include "packed/values/layout.h"
+#include "format/layout.h"
 
 /* what values are added up as */
 typedef enum TotalKind

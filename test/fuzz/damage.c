@@ -8,7 +8,7 @@
  */
 #include "postgres.h"
 
-#include "packed/format/codec.h"
+#include "format/codec.h"
 #include "checks.h"
 #include "rows.h"
 #include "shim.h"

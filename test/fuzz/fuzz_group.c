@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "packed/format/segment.h"
+#include "format/segment.h"
 #include "rows.h"
 #include "shim.h"
 

@@ -10,7 +10,7 @@
  */
 #include "postgres.h"
 
-#include "packed/format/segment.h"
+#include "format/segment.h"
 #include "rows.h"
 #include "shim.h"
 

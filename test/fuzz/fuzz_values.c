@@ -18,8 +18,8 @@
 #include "datatype/timestamp.h"
 #include "mb/pg_wchar.h"
 
-#include "packed/format/codec.h"
-#include "packed/values/value_check.h"
+#include "format/codec.h"
+#include "format/value_check.h"
 #include "rows.h"
 #include "shim.h"
 #include "touch.h"

@@ -10,8 +10,8 @@
 
 #include <math.h>
 
-#include "packed/format/exact_sum.h"
-#include "packed/format/segment_format.h"
+#include "format/exact_sum.h"
+#include "format/segment_format.h"
 #include "checks.h"
 #include "rows.h"
 #include "shim.h"

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "packed/format/codec.h"
+#include "format/codec.h"
 #include "checks.h"
 #include "rows.h"
 #include "shim.h"

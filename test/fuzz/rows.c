@@ -11,7 +11,7 @@
 
 #include "utils/memutils.h"
 
-#include "packed/format/segment.h"
+#include "format/segment.h"
 #include "rows.h"
 
 /* where in the items that went in we are, while groups are read */

@@ -8,7 +8,7 @@
 #ifndef ZBXHIST_ROWS_H
 #define ZBXHIST_ROWS_H
 
-#include "packed/format/segment.h"
+#include "format/segment.h"
 
 /* what packing came to */
 typedef struct PackedSize

@@ -8,7 +8,7 @@
  */
 #include "postgres.h"
 
-#include "packed/format/segment_format.h"
+#include "format/segment_format.h"
 #include "checks.h"
 #include "rows.h"
 #include "shim.h"

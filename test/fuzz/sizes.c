@@ -15,7 +15,7 @@
 #include <dirent.h>
 #include <math.h>
 
-#include "packed/format/segment.h"
+#include "format/segment.h"
 #include "rows.h"
 #include "shim.h"
 

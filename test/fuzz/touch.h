@@ -8,7 +8,7 @@
 #ifndef ZBXHIST_TOUCH_H
 #define ZBXHIST_TOUCH_H
 
-#include "packed/values/value_check.h"
+#include "format/value_check.h"
 
 extern void touch_value(const ValueCheck *check, const char *data,
 						size_t length);

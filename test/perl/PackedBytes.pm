@@ -1,4 +1,4 @@
-# PackedBytes - the bytes of packed days as src/packed/format/segment_format.h has
+# PackedBytes - the bytes of packed days as src/format/segment_format.h has
 # them, as far as somebody who forges them has to know them: where segments are,
 # and checksums.
 package PackedBytes;

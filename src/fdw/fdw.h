@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw.h
+ *	  The parts of the foreign-data wrapper for packed days.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_FDW_H
+#define ZBXHIST_FDW_H
+
+#include "executor/execdesc.h"
+#include "foreign/fdwapi.h"
+#include "nodes/pathnodes.h"
+
+#include "packed/day.h"
+
+struct ScanCounters;
+
+/* each sets the functions of its part */
+extern void ZbxhistFdwPlanInit(FdwRoutine *routine);
+extern void ZbxhistFdwScanInit(FdwRoutine *routine);
+extern void ZbxhistFdwExplainInit(FdwRoutine *routine);
+extern void ZbxhistFdwParallelInit(FdwRoutine *routine);
+extern void ZbxhistFdwModifyInit(FdwRoutine *routine);
+extern void ZbxhistFdwLockInit(FdwRoutine *routine);
+extern void ZbxhistFdwDirectInit(FdwRoutine *routine);
+extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
+
+/* fdw_explain.c */
+extern Node *ZbxhistAsExternal(Node *expr);
+extern void ZbxhistExplainArchive(const ArchiveCounters *counters,
+								  struct ExplainState *es);
+extern void ZbxhistExplainPacked(const struct ScanCounters *counters,
+								 struct ExplainState *es);
+
+/* fdw_direct.c */
+extern bool ZbxhistLetScanLookAgain(PlannerInfo *root, ModifyTable *plan,
+									Index rtindex);
+
+/* fdw_modify.c */
+extern void ZbxhistWritePackedChanges(QueryDesc *query);
+
+#endif							/* ZBXHIST_FDW_H */

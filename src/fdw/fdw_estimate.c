@@ -1,0 +1,394 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_estimate.c
+ *	  How many rows a scan of packed days will give out, and what it costs.
+ *
+ * The catalog of packed days says how many rows each day has, so the clocks
+ * need no statistics.  How many items there are is known from ANALYZE of the
+ * foreign table.  No day's table is looked at: there may be a thousand.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+
+#include "binary_search.h"
+#include "compat.h"
+#include "fdw/fdw_plan.h"
+#include "tables/packed_table.h"
+#include "tables/partition_set.h"
+
+/* rows of a group, one page, as most data give them */
+#define ROWS_PER_PAGE 1000.0
+
+/* of cpu_tuple_cost, to decode a row */
+#define DECODE_COST 0.2
+
+/* seconds between two rows of an item, of history and of trends, without ANALYZE */
+#define USUAL_DELAY 60.0
+#define TREND_DELAY 3600.0
+
+/* share of the clocks, or items, that a comparison with something unknown leaves */
+#define UNKNOWN_BOUND 0.3333
+
+/* ---- the foreign table ---- */
+
+/*
+ * CountValues estimates how many values a column has, by ANALYZE; without it there are
+ * as many as the caller says.
+ */
+static double
+CountValues(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attnum, Oid type,
+			double otherwise)
+{
+	Var		   *var = makeVar(rel->relid, attnum, type, -1, InvalidOid, 0);
+	VariableStatData stats;
+	double		result;
+	bool		is_default;
+
+	examine_variable(root, (Node *) var, 0, &stats);
+	result = get_variable_numdistinct(&stats, &is_default);
+	ReleaseVariableStats(stats);
+	return is_default ? Max(otherwise, 1) : result;
+}
+
+/*
+ * CountSeconds returns how many seconds packed days are of.
+ */
+static double
+CountSeconds(const PackedRel *packed)
+{
+	double		result = 0;
+
+	for (int i = 0; i < packed->ndays; i++)
+		result += (double) packed->days[i].to_clock - packed->days[i].from_clock;
+	return result;
+}
+
+/*
+ * OpenParent opens the table whose days a foreign table stands for.  Mostly
+ * the query came by way of that table, so it is known.
+ */
+static Relation
+OpenParent(Relation table)
+{
+	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
+
+	return table_open(set != NULL && set->packed == RelationGetRelid(table) ?
+					  set->parent : ZbxhistForeignParent(table),
+					  AccessShareLock);
+}
+
+/*
+ * ZbxhistMakePackedRel collects what planning needs to know of a foreign
+ * table, and sets how many rows it has.
+ */
+PackedRel *
+ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
+{
+	PackedRel  *packed = palloc0(sizeof(PackedRel));
+	Relation	parent = OpenParent(table);
+
+	packed->parent = RelationGetRelid(parent);
+	packed->days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
+										 &packed->ndays);
+	table_close(parent, NoLock);
+
+	ZbxhistFindKeyColumns(root, table, rel->relid, &packed->columns);
+	packed->ns = ZbxhistFindTyped(table, "ns", INT4OID);
+	if (packed->ns != InvalidAttrNumber &&
+		!TupleDescAttr(RelationGetDescr(table), packed->ns - 1)->attnotnull)
+		packed->ns = InvalidAttrNumber;
+	for (int i = 0; i < packed->ndays; i++)
+		packed->nrows += packed->days[i].nrows;
+	rel->tuples = packed->nrows;
+	packed->nitems = 1;
+	if (packed->columns.itemid != InvalidAttrNumber && packed->nrows >= 1)
+		packed->nitems =
+			CountValues(root, rel, packed->columns.itemid, INT8OID,
+						packed->nrows * (packed->ns == InvalidAttrNumber ? TREND_DELAY : USUAL_DELAY) /
+						CountSeconds(packed));
+	return packed;
+}
+
+/* ---- a scan ---- */
+
+/* what conditions leave */
+typedef struct Selected
+{
+	ScanBounds	bounds;			/* by constants */
+	double		nitems;			/* -1: all */
+	bool		is_range;		/* all between two */
+	double		ntids;			/* -1: all */
+	double		share;			/* of the clocks in bounds */
+	bool		is_one_clock;
+	double		ndays;
+	double		nplaces;		/* of items in days that are gone to */
+	double		nrows;			/* of the selected items */
+} Selected;
+
+/*
+ * SelectUnknown takes in a condition with a value that is not known yet.
+ */
+static void
+SelectUnknown(PlannerInfo *root, const PackedCond *cond, Selected *selected)
+{
+	switch (cond->kind)
+	{
+		case COND_ITEM:
+			selected->nitems = 1;
+			break;
+		case COND_ITEMS:
+			if (selected->nitems < 0)
+				selected->nitems =
+					estimate_array_length_compat(root, (Node *) cond->value);
+			break;
+		case COND_CLOCK:
+			selected->is_one_clock = true;
+			break;
+		case COND_CLOCKS:
+		case COND_ITEM_FROM:
+		case COND_ITEM_AFTER:
+		case COND_ITEM_TO:
+		case COND_ITEM_BEFORE:
+			break;
+		case COND_TIDS:
+			selected->ntids =
+				estimate_array_length_compat(root, (Node *) cond->value);
+			break;
+		default:
+			selected->share *= UNKNOWN_BOUND;
+			break;
+	}
+}
+
+/*
+ * SelectByConds takes all conditions in.
+ */
+static void
+SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
+{
+	ListCell   *lc;
+
+	ZbxhistInitBounds(&selected->bounds);
+	selected->nitems = -1;
+	selected->ntids = -1;
+	selected->share = 1;
+	foreach(lc, conds)
+	{
+		PackedCond *cond = lfirst(lc);
+		Const	   *value = (Const *) cond->value;
+
+		if (!IsA(value, Const))
+			value = (Const *) estimate_expression_value(root, (Node *) value);
+		if (IsA(value, Const))
+			ZbxhistApplyCond(&selected->bounds, cond->kind, value->consttype,
+							 value->constvalue, value->constisnull);
+		else
+			SelectUnknown(root, cond, selected);
+	}
+	ZbxhistSettleBounds(&selected->bounds);
+	if (selected->bounds.items != NULL)
+		selected->nitems = selected->nitems < 0 ? selected->bounds.nitems :
+			Min(selected->nitems, selected->bounds.nitems);
+	if (selected->bounds.tids != NULL)
+		selected->ntids = selected->bounds.ntids;
+	if (selected->bounds.from_clock == selected->bounds.to_clock)
+		selected->is_one_clock = true;
+}
+
+/*
+ * SelectRange estimates how many items are between two.
+ */
+static void
+SelectRange(PlannerInfo *root, RelOptInfo *rel, List *conds,
+			Selected *selected)
+{
+	const PackedRel *packed = rel->fdw_private;
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		const PackedCond *cond = lfirst(lc);
+		Oid			operator;
+
+		if (cond->kind > COND_ITEM_AFTER || cond->kind == COND_ITEM)
+			continue;
+		operator = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT8OID,
+									   exprType((Node *) cond->value),
+									   strategy_of_cond(cond->kind));
+		clauses = lappend(clauses,
+						  make_opclause(operator, BOOLOID, false,
+										(Expr *) makeVar(rel->relid,
+														 packed->columns.itemid,
+														 INT8OID, -1,
+														 InvalidOid, 0),
+										cond->value, InvalidOid, InvalidOid));
+	}
+	selected->is_range = clauses != NIL && selected->nitems < 0;
+	if (!selected->is_range)
+		return;
+	selected->nitems = packed->nitems *
+		clauselist_selectivity(root, clauses, rel->relid, JOIN_INNER, NULL);
+	selected->nitems = clamp_row_est(Min(selected->nitems,
+										 (double) selected->bounds.to_item -
+										 (double) selected->bounds.from_item + 1));
+}
+
+/*
+ * FindDayAfter returns the index of the first day that ends after a clock.
+ */
+static int
+FindDayAfter(const PackedRel *packed, int64 clock)
+{
+	int			i;
+
+	find_first(i, packed->ndays, packed->days[i].to_clock > clock);
+	return i;
+}
+
+/*
+ * CountKeyRows adds up the rows of keys, of which each has one in a day at
+ * least.
+ */
+static void
+CountKeyRows(const PackedRel *packed, Selected *selected)
+{
+	int			first = FindDayAfter(packed, selected->bounds.from_clock);
+	int			last = FindDayAfter(packed, selected->bounds.to_clock);
+
+	selected->ndays = Min(last + 1, packed->ndays) - first;
+	for (int i = 0; i < selected->bounds.nkeys; i++)
+	{
+		const KeyRange *key = &selected->bounds.keys[i];
+
+		CHECK_FOR_INTERRUPTS();
+		for (int j = FindDayAfter(packed, key->first);
+			 j < packed->ndays && packed->days[j].from_clock <= key->last;
+			 j++)
+		{
+			const PackedDay *day = &packed->days[j];
+			double		nclocks = Min(day->to_clock - 1, key->last) -
+				Max(day->from_clock, key->first) + 1;
+
+			selected->nplaces++;
+			selected->nrows += Max(1, day->nrows / packed->nitems * nclocks /
+								   (day->to_clock - day->from_clock));
+		}
+	}
+}
+
+/*
+ * CountDayRows adds up the rows of the days in bounds.
+ */
+static void
+CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
+{
+	const PackedRel *packed = rel->fdw_private;
+	double		share = selected->share;
+	int64		from_clock = selected->bounds.from_clock;
+	int64		to_clock = selected->bounds.to_clock;
+
+	for (int i = 0; i < packed->ndays; i++)
+	{
+		const PackedDay *day = &packed->days[i];
+
+		if (day->to_clock <= from_clock || day->from_clock > to_clock)
+			continue;
+		selected->ndays++;
+		selected->nrows += (double) day->nrows *
+			(Min(day->to_clock - 1, to_clock) -
+			 Max(day->from_clock, from_clock) + 1) /
+			(day->to_clock - day->from_clock);
+	}
+	selected->ndays = ceil(selected->ndays * share);
+	selected->nrows *= share;
+	if (selected->nitems >= 0)
+		selected->nrows *= Min(1, selected->nitems / packed->nitems);
+	if (selected->ntids >= 0 && selected->nitems >= 0)
+		selected->nrows = Min(selected->nrows,
+							  selected->ntids * selected->nitems);
+	if (selected->is_one_clock && selected->ndays > 0)
+	{
+		selected->nrows = selected->nitems >= 0 ?
+			Min(selected->nitems, packed->nitems) :
+			packed->nrows / CountValues(root, rel, packed->columns.clock, INT4OID,
+										CountSeconds(packed) /
+										(packed->ns == InvalidAttrNumber ? TREND_DELAY : 1));
+		selected->ndays = 1;
+	}
+	selected->nplaces = selected->ndays * selected->nitems;
+}
+
+/*
+ * CountPages estimates how many groups are read.
+ */
+static double
+CountPages(const PackedRel *packed, const Selected *selected)
+{
+	double		share = selected->ndays / Max(packed->ndays, 1);
+	double		all = packed->nrows * share / ROWS_PER_PAGE + selected->ndays;
+
+	if (selected->nitems < 0)
+		return all;
+	return Min(all, selected->nrows / ROWS_PER_PAGE +
+			   (selected->is_range ? selected->ndays : selected->nplaces));
+}
+
+/*
+ * ZbxhistEstimateScan estimates a scan by conditions that the scan takes care
+ * of, and local ones (RestrictInfos) that the executor checks.
+ */
+void
+ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
+					List *local, ScanEstimate *estimate)
+{
+	const PackedRel *packed = rel->fdw_private;
+	Selected	selected = {0};
+	QualCost	local_cost;
+	double		decoded;
+	Cost		page_cost;
+
+	SelectByConds(root, conds, &selected);
+	SelectRange(root, rel, conds, &selected);
+	if (selected.bounds.keys != NULL)
+		CountKeyRows(packed, &selected);
+	else
+		CountDayRows(root, rel, &selected);
+	estimate->pages = CountPages(packed, &selected);
+	estimate->rows = clamp_row_est(selected.nrows *
+								   clauselist_selectivity(root, local,
+														  rel->relid,
+														  JOIN_INNER, NULL));
+
+	/* a segment is decoded as a whole */
+	decoded = Max(selected.nrows, selected.nitems < 0 ? 0 :
+				  Min(estimate->pages * ROWS_PER_PAGE,
+					  packed->nrows / Max(packed->ndays, 1) /
+					  packed->nitems * selected.nplaces));
+	/* whoever reads by items goes down an index for each */
+	page_cost = selected.nitems < 0 || selected.is_range ? seq_page_cost :
+		random_page_cost + 50 * cpu_operator_cost;
+	cost_qual_eval(&local_cost, local, root);
+
+	estimate->cpu_cost = decoded * cpu_tuple_cost * DECODE_COST +
+		selected.nrows * (cpu_tuple_cost + local_cost.per_tuple);
+	estimate->startup_cost = local_cost.startup;
+	estimate->total_cost = estimate->startup_cost + estimate->cpu_cost +
+		estimate->pages * page_cost;
+}

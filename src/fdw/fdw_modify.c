@@ -1,0 +1,346 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_modify.c
+ *	  DELETE and UPDATE of packed rows, one by one.
+ *
+ * A row is named by its itemid and ctid (fdw_scan.c).  Changes are collected
+ * and written together, before AFTER triggers fire (packed/day_changes.c).
+ * Conditions are not evaluated again for a row that another transaction has changed: the
+ * statement fails.  Only if they are of columns of the key alone, and there is no
+ * join, its scan waits for others itself, and looks again (fdw_scan.c).  The key of a row
+ * cannot be changed, and rows are not inserted: new ones go to the parent.
+ *
+ * Rows of several items may have the same ctid.  A statement that asks for rows
+ * by ctid without saying of which item would reach others than were meant, so
+ * it is refused when it comes to a packed row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "fdw/fdw.h"
+#include "fdw/row_key.h"
+#include "packed/day_changes.h"
+
+/* columns of the plan that name a row */
+#define JUNK_TID "ctid"
+#define JUNK_ROW "wholerow"
+
+/* members of what is planned */
+enum ModifyPlanPart
+{
+	MODIFY_HAS_TID_ALONE,		/* rows are named by nothing but a ctid */
+	MODIFY_LOOKS_AGAIN			/* they have been found as they are now */
+};
+
+typedef struct FdwModifyState
+{
+	Relation	table;
+	DayChanges *changes;		/* NULL: none yet */
+	RowKey	   *key;
+	AttrNumber	tid;			/* in the plan's rows */
+	AttrNumber	row;			/* or 0 */
+	bool		has_tid_alone;
+	bool		looks_again;
+} FdwModifyState;
+
+/* a search in the conditions on relation varno */
+typedef struct ConditionSearch
+{
+	Index		varno;
+	AttrNumber	itemid;
+	bool		has_one_item;	/* one leaves a single item, or that of
+								 * another relation's row */
+} ConditionSearch;
+
+/* ---- planning ---- */
+
+/*
+ * AddForeignUpdateTargets adds what names a row.  For UPDATE, PostgreSQL
+ * itself adds the whole row.
+ */
+static void
+AddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
+						RangeTblEntry *rte, Relation table)
+{
+	add_row_identity_var(root, makeVar(rtindex, SelfItemPointerAttributeNumber,
+									   TIDOID, -1, InvalidOid, 0),
+						 rtindex, JUNK_TID);
+	ZbxhistAddKeyJunk(root, rtindex, table);
+	if (root->parse->commandType == CMD_DELETE &&
+		root->parse->returningList != NIL)
+		add_row_identity_var(root, makeWholeRowVar(rte, rtindex, 0, false),
+							 rtindex, JUNK_ROW);
+}
+
+/*
+ * IsItem says whether an expression is the itemid.
+ */
+static bool
+IsItem(const Node *expr, const ConditionSearch *search)
+{
+	const Var  *var = (const Var *) expr;
+
+	return IsA(expr, Var) && var->varno == search->varno &&
+		var->varlevelsup == 0 && var->varattno == search->itemid;
+}
+
+/*
+ * FindOneItem is a walker that finds out whether conditions that are ANDed
+ * say that the itemid is equal to something.
+ */
+static bool
+FindOneItem(Node *node, ConditionSearch *search)
+{
+	OpExpr	   *op = (OpExpr *) node;
+	JoinExpr   *join = (JoinExpr *) node;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, JoinExpr) && join->jointype != JOIN_INNER &&
+		join->jointype != JOIN_SEMI)
+		return FindOneItem(join->larg, search);
+	if (IsA(node, OpExpr) && list_length(op->args) == 2 &&
+		op_in_opfamily(op->opno, INTEGER_BTREE_FAM_OID) &&
+		get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) ==
+		BTEqualStrategyNumber &&
+		IsItem(linitial(op->args), search) != IsItem(lsecond(op->args), search))
+		search->has_one_item = true;
+	if (IsA(node, List) || IsA(node, FromExpr) || IsA(node, JoinExpr) ||
+		is_andclause(node))
+		return expression_tree_walker(node, FindOneItem, search);
+	return false;
+}
+
+/*
+ * HasTidAlone says whether a query finds the rows that it changes by their
+ * ctids, without saying of which item each is.
+ */
+static bool
+HasTidAlone(PlannerInfo *root)
+{
+	Node	   *conditions = (Node *) root->parse->jointree;
+	ConditionSearch search = {.varno = root->parse->resultRelation};
+	RangeTblEntry *rte = planner_rt_fetch(search.varno, root);
+	Bitmapset  *columns = NULL;
+
+	search.itemid = get_attnum(rte->relid, "itemid");
+	(void) FindOneItem(conditions, &search);
+	pull_varattnos(conditions, search.varno, &columns);
+	return !search.has_one_item &&
+		bms_is_member(SelfItemPointerAttributeNumber -
+					  FirstLowInvalidHeapAttributeNumber, columns);
+}
+
+/*
+ * PlanForeignModify notes how the statement finds rows.
+ */
+static List *
+PlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
+				  int subplan)
+{
+	/* which will fail */
+	if (plan->operation == CMD_INSERT)
+		return NIL;
+	return list_make2_int(HasTidAlone(root),
+						  ZbxhistLetScanLookAgain(root, plan, rtindex));
+}
+
+/* ---- execution ---- */
+
+/*
+ * BeginForeignModify prepares for changes.
+ */
+static void
+BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
+				   List *private, int subplan, int eflags)
+{
+	Relation	table = rri->ri_RelationDesc;
+	List	   *targets = outerPlanState(mtstate)->plan->targetlist;
+	FdwModifyState *state;
+
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	state = palloc0(sizeof(FdwModifyState));
+	state->table = table;
+	state->tid = ExecFindJunkAttributeInTlist(targets, JUNK_TID);
+	state->row = ExecFindJunkAttributeInTlist(targets, JUNK_ROW);
+	state->key = ZbxhistBeginRowKey(table, targets);
+	state->has_tid_alone = list_nth_int(private, MODIFY_HAS_TID_ALONE);
+	state->looks_again = list_nth_int(private, MODIFY_LOOKS_AGAIN) &&
+		!IsolationUsesXactSnapshot();
+	rri->ri_FdwState = state;
+}
+
+/*
+ * RaiseTidAlone raises the error for a row that is named by a ctid alone.
+ */
+static void
+RaiseTidAlone(const FdwModifyState *state)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("cannot change packed rows that are found by \"ctid\" alone"),
+			errdetail("Packed rows of several items have the same \"ctid\"."),
+			errhint("Add the condition \"itemid = ...\", one item for each statement."),
+			errtable(state->table));
+}
+
+/*
+ * BeginRow makes sure that changes can be collected, which begin with the first row,
+ * and reads the name of the row that the plan's row is for.
+ */
+static void
+BeginRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
+		 PackedRowId *id)
+{
+	bool		isnull;
+	Datum		tid = ExecGetJunkAttribute(plan_slot, state->tid, &isnull);
+
+	if (state->has_tid_alone)
+		RaiseTidAlone(state);
+	if (state->changes == NULL)
+		state->changes = ZbxhistDayChangesOf(estate, state->table);
+	if (isnull ||
+		!ZbxhistGetItemid(state->key, estate, plan_slot, &id->itemid))
+		elog(ERROR, "row of foreign table \"%s\" has no name",
+			 RelationGetRelationName(state->table));
+	if (!get_packed_tid((ItemPointer) DatumGetPointer(tid), id))
+		elog(ERROR, "ctid of foreign table \"%s\" is invalid",
+			 RelationGetRelationName(state->table));
+}
+
+/* ---- DELETE ---- */
+
+/*
+ * ExecForeignDelete deletes a row.  With RETURNING, slot gets what it was.
+ */
+static TupleTableSlot *
+ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
+				  TupleTableSlot *plan_slot)
+{
+	FdwModifyState *state = rri->ri_FdwState;
+	PackedRowId id;
+	Datum		whole;
+	bool		isnull;
+
+	BeginRow(state, estate, plan_slot, &id);
+	if (!ZbxhistDeleteDayRow(state->changes, &id, state->looks_again))
+		return NULL;
+	if (rri->ri_projectReturning == NULL)
+		return slot;
+	whole = ExecGetJunkAttribute(plan_slot, state->row, &isnull);
+	ExecStoreHeapTupleDatum(whole, slot);
+	set_packed_tid(&slot->tts_tid, &id);
+	return slot;
+}
+
+/* ---- UPDATE ---- */
+
+/*
+ * CheckKey raises an error unless the new row has the old one's key.
+ */
+static void
+CheckKey(const FdwModifyState *state, TupleTableSlot *slot,
+		 TupleTableSlot *plan_slot)
+{
+	if (!ZbxhistKeepsKey(state->key, slot, plan_slot))
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("cannot change \"itemid\", \"clock\" or \"ns\" of a row of a packed day"),
+				errhint("DELETE the row and INSERT it with its new key."),
+				errtable(state->table));
+}
+
+/*
+ * CheckRow raises an error if the new row breaks a constraint or a policy: of
+ * foreign tables, PostgreSQL leaves that to us.
+ */
+static void
+CheckRow(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot)
+{
+	if (rri->ri_WithCheckOptions != NIL)
+		ExecWithCheckOptions(WCO_RLS_UPDATE_CHECK, rri, slot, estate);
+	if (rri->ri_RelationDesc->rd_att->constr != NULL)
+		ExecConstraints(rri, slot, estate);
+}
+
+/*
+ * ExecForeignUpdate replaces a row by slot.
+ */
+static TupleTableSlot *
+ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
+				  TupleTableSlot *plan_slot)
+{
+	FdwModifyState *state = rri->ri_FdwState;
+	PackedRowId id;
+
+	BeginRow(state, estate, plan_slot, &id);
+	CheckKey(state, slot, plan_slot);
+	CheckRow(estate, rri, slot);
+	if (!ZbxhistUpdateDayRow(state->changes, &id, state->looks_again, slot))
+		return NULL;
+	set_packed_tid(&slot->tts_tid, &id);
+	return slot;
+}
+
+/*
+ * RunOtherParts runs what WITH changes to its end, as the executor is going to do.
+ */
+static void
+RunOtherParts(EState *estate)
+{
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	TupleTableSlot *slot;
+	ListCell   *lc;
+
+	estate->es_direction = ForwardScanDirection;
+	foreach(lc, estate->es_auxmodifytables)
+	{
+		do
+		{
+			ResetPerTupleExprContext(estate);
+			slot = ExecProcNode(lfirst(lc));
+		} while (!TupIsNull(slot));
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistWritePackedChanges writes the changes that a query makes, before its AFTER
+ * triggers look for them.  For that all parts of it must have run.
+ */
+void
+ZbxhistWritePackedChanges(QueryDesc *query)
+{
+	RunOtherParts(query->estate);
+	ZbxhistWriteDayChanges(query->estate);
+}
+
+/*
+ * ZbxhistFdwModifyInit sets the functions of changes.
+ */
+void
+ZbxhistFdwModifyInit(FdwRoutine *routine)
+{
+	routine->AddForeignUpdateTargets = AddForeignUpdateTargets;
+	routine->PlanForeignModify = PlanForeignModify;
+	routine->BeginForeignModify = BeginForeignModify;
+	routine->ExecForeignUpdate = ExecForeignUpdate;
+	routine->ExecForeignDelete = ExecForeignDelete;
+}

@@ -1,0 +1,465 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_decode.c
+ *	  What stands between the bytes of a day's table and values that PostgreSQL
+ *	  trusts.
+ *
+ * Nothing of a day is trusted: a page may be damaged where nobody checks its
+ * sums, and the table's owner can write to it.  Of a row, the payload must be
+ * within it; of a group, rows and places must be those of its directory; of a
+ * segment, the checksum must be right and every value one of its column's type.
+ * Whatever is not is an error, XX001.
+ *
+ * A query that meets damage fails, and may run on a standby: it can write to no
+ * table.  So it leaves an empty file, which says by its name in which packed
+ * day of which database it was, and by its time when.  It stands where
+ * extensions keep what is about this server alone, which base backups leave
+ * out; verification of the day removes it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/detoast.h"
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+#include "compat.h"
+#include "format/day_decode.h"
+#include "tables/item_range.h"
+#include "tables/owned_table.h"
+#include "tables/packed_days.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_met_damage);
+PG_FUNCTION_INFO_V1(zbxhist_forget_damage);
+
+#define NOTE_PREFIX "zbxhist_damage"
+
+/*
+ * NotePath writes the path of a day's note.
+ */
+static void
+NotePath(char path[MAXPGPATH], Oid day)
+{
+	snprintf(path, MAXPGPATH, PG_STAT_TMP_DIR "/" NOTE_PREFIX "_%u_%u",
+			 MyDatabaseId, day);
+}
+
+/*
+ * NoteDamage notes that a packed day is damaged, for an error that is
+ * being raised: it raises none, and goes on if there can be no file.
+ */
+static void
+NoteDamage(Oid day)
+{
+	char		path[MAXPGPATH];
+	int			fd;
+
+	NotePath(path, day);
+	fd = BasicOpenFile(path, O_CREAT | O_WRONLY | O_TRUNC | PG_BINARY);
+	if (fd >= 0)
+		close(fd);
+}
+
+/*
+ * zbxhist_met_damage() returns the days of this database that have a note, and
+ * when that was written.
+ */
+Datum
+zbxhist_met_damage(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	DIR		   *dir;
+	struct dirent *entry;
+
+	InitMaterializedSRF(fcinfo, 0);
+	dir = AllocateDir(PG_STAT_TMP_DIR);
+	while ((entry = ReadDirExtended(dir, PG_STAT_TMP_DIR, LOG)) != NULL)
+	{
+		char		path[MAXPGPATH];
+		Datum		values[2];
+		bool		nulls[2] = {false};
+		struct stat file;
+		Oid			database;
+		Oid			day;
+
+		if (sscanf(entry->d_name, NOTE_PREFIX "_%u_%u", &database, &day) != 2 ||
+			database != MyDatabaseId)
+			continue;
+		NotePath(path, day);
+		/* somebody may have removed it just now */
+		if (stat(path, &file) != 0)
+			continue;
+		values[0] = ObjectIdGetDatum(day);
+		values[1] =
+			TimestampTzGetDatum(time_t_to_timestamptz(file.st_mtime));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	FreeDir(dir);
+	return (Datum) 0;
+}
+
+/*
+ * zbxhist_forget_damage(day) removes a day's note, if there is one.
+ */
+Datum
+zbxhist_forget_damage(PG_FUNCTION_ARGS)
+{
+	char		path[MAXPGPATH];
+
+	NotePath(path, PG_GETARG_OID(0));
+	if (unlink(path) != 0 && errno != ENOENT)
+		ereport(LOG,
+				errcode_for_file_access(),
+				errmsg("could not remove file \"%s\": %m", path));
+	PG_RETURN_VOID();
+}
+
+/* ---- errors ---- */
+
+/*
+ * hint_verify adds the hint that names zbxhist.verify(), if the day is one of
+ * a table's, and notes the damage.
+ */
+static int
+hint_verify(Relation day)
+{
+	PackedDay	entry;
+	const char *name;
+
+	if (!ZbxhistReadPackedDay(RelationGetRelid(day), NULL, &entry) ||
+		(name = ZbxhistQualifiedName(entry.parent)) == NULL)
+		return 0;
+	NoteDamage(RelationGetRelid(day));
+	return errhint("SELECT * FROM zbxhist.verify(%s);",
+				   quote_literal_cstr(name));
+}
+
+/*
+ * ZbxhistRaiseCorrupt raises the error for bytes that are no segment or not
+ * the right one.
+ */
+void
+ZbxhistRaiseCorrupt(Relation day, int64 itemid)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("packed values of item " INT64_FORMAT " in \"%s\" are corrupt",
+				   itemid, RelationGetRelationName(day)),
+			hint_verify(day),
+			errtable(day));
+}
+
+/*
+ * ZbxhistWhyNotOpened says why a group could not be opened.
+ */
+const char *
+ZbxhistWhyNotOpened(const GroupReader *reader)
+{
+	int			format = ZbxhistNewerFormat(reader);
+
+	return format == 0 ? "damaged directory" :
+		psprintf("format %d, which this version of zbxhist does not know",
+				 format);
+}
+
+/*
+ * ZbxhistRaiseNotOpened raises the error for a group that could not be opened,
+ * or is not the right one.
+ */
+void
+ZbxhistRaiseNotOpened(Relation day, int64 itemid, const GroupReader *reader)
+{
+	if (ZbxhistNewerFormat(reader) == 0)
+		ZbxhistRaiseCorrupt(day, itemid);
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("packed values of item " INT64_FORMAT " in \"%s\" have %s",
+				   itemid, RelationGetRelationName(day),
+				   ZbxhistWhyNotOpened(reader)),
+			errdetail("A newer version has written them, or they are corrupt."),
+			hint_verify(day),
+			errtable(day));
+}
+
+/*
+ * RaiseInvalid raises the error for a value that is none of its column's
+ * type.
+ */
+static void
+RaiseInvalid(Relation day, int64 itemid, const LayoutColumn *column)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("packed values of item " INT64_FORMAT " in \"%s\" are corrupt",
+				   itemid, RelationGetRelationName(day)),
+			errdetail("Column \"%s\" has bytes that are no value of type %s.",
+					  NameStr(column->name),
+					  format_type_with_typemod(column->type, column->typmod)),
+			hint_verify(day),
+			errtable(day));
+}
+
+/*
+ * ZbxhistRequireKnown raises an error if a column has a type whose values
+ * nobody can check.
+ */
+void
+ZbxhistRequireKnown(Relation day, const LayoutColumn *column)
+{
+	if (column->check.kind == CHECK_UNKNOWN)
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("column \"%s\" of packed day \"%s\" has type %s, whose packed values cannot be checked",
+					   NameStr(column->name), RelationGetRelationName(day),
+					   format_type_be(column->type)),
+				errdetail("Bytes that are no value of the type would crash the server."),
+				errtable(day));
+}
+
+/* ---- a row of the day's table ---- */
+
+/*
+ * IsStoredElsewhere says whether a value is a pointer to the table's own TOAST
+ * table, which has room for it.
+ */
+static bool
+IsStoredElsewhere(Relation day, const char *value, size_t room)
+{
+	struct varatt_external pointer;
+
+	if (room < TOAST_POINTER_SIZE || VARTAG_1B_E(value) != VARTAG_ONDISK)
+		return false;
+	VARATT_EXTERNAL_GET_POINTER(pointer, value);
+	return pointer.va_toastrelid == day->rd_rel->reltoastrelid;
+}
+
+/*
+ * GetTuple returns the tuple in slot, NULL if it is not one of the heap.
+ */
+static HeapTuple
+GetTuple(TupleTableSlot *slot)
+{
+	return TTS_IS_BUFFERTUPLE(slot) ?
+		((BufferHeapTupleTableSlot *) slot)->base.tuple : NULL;
+}
+
+/*
+ * HasRightHeader says whether a row's own columns may be looked for in it.
+ */
+static bool
+HasRightHeader(HeapTuple tuple)
+{
+	return tuple->t_len > SizeofHeapTupleHeader &&
+		tuple->t_data->t_hoff >= SizeofHeapTupleHeader &&
+		tuple->t_data->t_hoff < tuple->t_len &&
+		HeapTupleHeaderGetNatts(tuple->t_data) >= DAY_NUM_ATTRIBUTES;
+}
+
+/*
+ * ZbxhistReadPlace reads from the day's row in slot where the group begins and
+ * ends; returns false if the row is damaged.
+ */
+bool
+ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group)
+{
+	HeapTuple	tuple = GetTuple(slot);
+
+	if (tuple != NULL && !HasRightHeader(tuple))
+		return false;
+	slot_getsomeattrs(slot, DAY_NUM_ATTRIBUTES);
+	for (int i = 0; i < DAY_NUM_ATTRIBUTES; i++)
+	{
+		if (slot->tts_isnull[i])
+			return false;
+	}
+	group->tid = slot->tts_tid;
+	group->first_itemid =
+		DatumGetInt64(slot->tts_values[DAY_ATTNUM_FIRST_ITEMID - 1]);
+	group->first_clock =
+		DatumGetInt32(slot->tts_values[DAY_ATTNUM_FIRST_CLOCK - 1]);
+	group->last_itemid =
+		DatumGetInt64(slot->tts_values[DAY_ATTNUM_LAST_ITEMID - 1]);
+	group->last_clock =
+		DatumGetInt32(slot->tts_values[DAY_ATTNUM_LAST_CLOCK - 1]);
+	group->nrows = DatumGetInt32(slot->tts_values[DAY_ATTNUM_ROWS - 1]);
+	return true;
+}
+
+/*
+ * ZbxhistComesAfter says whether group a comes after b in a scan by item.
+ */
+bool
+ZbxhistComesAfter(const DayGroup *a, const DayGroup *b, bool is_descending)
+{
+	int			order = compare_places(a->first_itemid, a->first_clock,
+									   b->first_itemid, b->first_clock);
+
+	return is_descending ? order < 0 : order > 0;
+}
+
+/*
+ * ZbxhistHasPayload says whether the payload of the day's row in slot, whose
+ * place has been read, is within the row: a length word that is damaged would
+ * have us read whatever follows in memory.
+ */
+bool
+ZbxhistHasPayload(Relation day, TupleTableSlot *slot)
+{
+	const char *value =
+		DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
+	HeapTuple	tuple = GetTuple(slot);
+	size_t		offset;
+	size_t		room;
+
+	if (tuple == NULL)
+		return true;
+	offset = value - (const char *) tuple->t_data;
+	if (offset >= tuple->t_len)
+		return false;
+	room = tuple->t_len - offset;
+	if (VARATT_IS_1B_E(value))
+		return IsStoredElsewhere(day, value, room);
+	if (VARATT_IS_1B(value))
+		return VARSIZE_1B(value) <= room;
+	return room >= VARHDRSZ && VARSIZE_4B(value) >= VARHDRSZ &&
+		VARSIZE_4B(value) <= room;
+}
+
+/*
+ * ZbxhistDeletedBy returns the transaction that has deleted the row of a day's
+ * table in slot, or is about to; one that has only locked it does not count.
+ */
+TransactionId
+ZbxhistDeletedBy(TupleTableSlot *slot)
+{
+	const HeapTupleHeader header = ((HeapTupleTableSlot *) slot)->tuple->t_data;
+
+	return HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask) ?
+		InvalidTransactionId : HeapTupleHeaderGetUpdateXid(header);
+}
+
+/* ---- a group ---- */
+
+/*
+ * ZbxhistGroupAgrees says whether the group's directory agrees with its row, in
+ * places and, if all of it is open, in the number of rows.
+ */
+bool
+ZbxhistGroupAgrees(const DayGroup *group)
+{
+	const GroupReader *reader = &group->reader;
+	int64		nrows = 0;
+
+	for (int i = 0; i < reader->nsegments; i++)
+		nrows += reader->segments[i].nrows;
+	return reader->first_itemid == group->first_itemid &&
+		reader->first_clock == group->first_clock &&
+		reader->last_itemid == group->last_itemid &&
+		reader->last_clock == group->last_clock &&
+		(!reader->is_whole || nrows == group->nrows);
+}
+
+/* ---- a segment ---- */
+
+/*
+ * ZbxhistFindWrong returns the first row from first on whose value in a decoded
+ * column, of the right kind, is none of the column's type; the number of rows if
+ * there is none.
+ */
+int
+ZbxhistFindWrong(const LayoutColumn *column, const SegmentRows *rows,
+				 int first)
+{
+	return ZbxhistFindInvalid(&column->check, &rows->columns[column->packed],
+							  first, rows->nrows);
+}
+
+/*
+ * WhySegmentNotDecoded says why a segment, whose checksum is right, could not
+ * be decoded.
+ */
+static const char *
+WhySegmentNotDecoded(const GroupReader *reader, int segment)
+{
+	SharedTimes times;
+	uint64		number;
+
+	if (ZbxhistHasSharedTimes(reader, segment, &number) &&
+		!reader->times->find(reader->times, number, &times))
+		return psprintf("times " UINT64_FORMAT ", which it shares with other items, cannot be read",
+						number);
+	return "values cannot be decoded";
+}
+
+/*
+ * ZbxhistWhyNotDecoded decodes a segment of a day's group, which has a source of
+ * shared times, all columns, and returns what prevents that, or NULL; values are
+ * not looked at.
+ */
+const char *
+ZbxhistWhyNotDecoded(const DayLayout *layout, const GroupReader *reader,
+					 int segment, SegmentRows *rows)
+{
+	if (!ZbxhistCheckSegment(reader, segment))
+		return "wrong checksum";
+	if (!ZbxhistDecodeSegment(reader, segment, NULL, rows) ||
+		rows->ncolumns != layout->npacked)
+		return WhySegmentNotDecoded(reader, segment);
+	for (int i = 1; i < rows->ncolumns; i++)
+	{
+		if (!packed_kind_is_right(layout->packed[i], &rows->columns[i]))
+			return psprintf("values of column \"%s\" have another type",
+							NameStr(layout->packed[i]->name));
+	}
+	return NULL;
+}
+
+/*
+ * CheckColumn raises an error unless the values of a decoded column are of
+ * the type that the day's table says.
+ */
+static void
+CheckColumn(Relation day, const LayoutColumn *column, const SegmentRows *rows)
+{
+	if (!packed_kind_is_right(column, &rows->columns[column->packed]))
+		ZbxhistRaiseCorrupt(day, rows->itemid);
+	ZbxhistRequireKnown(day, column);
+	if (ZbxhistFindWrong(column, rows, 0) < rows->nrows)
+		RaiseInvalid(day, rows->itemid, column);
+}
+
+/*
+ * ZbxhistDecodeDaySegment decodes a segment of a day's group, all columns or
+ * those wanted, and makes sure that it holds what the layout says.  Allocates
+ * in the current context.
+ */
+void
+ZbxhistDecodeDaySegment(Relation day, const DayLayout *layout,
+						const GroupReader *reader, int segment,
+						const bool *wanted, SegmentRows *rows)
+{
+	int64		itemid = reader->segments[segment].itemid;
+
+	if (!ZbxhistDecodeSegment(reader, segment, wanted, rows) ||
+		rows->ncolumns != layout->npacked)
+		ZbxhistRaiseCorrupt(day, itemid);
+	/* clocks are right if they can be decoded */
+	for (int i = 1; i < rows->ncolumns; i++)
+	{
+		if (wanted == NULL || wanted[i])
+			CheckColumn(day, layout->packed[i], rows);
+	}
+}

@@ -1,0 +1,758 @@
+/*-------------------------------------------------------------------------
+ *
+ * archive.c
+ *	  Reads groups of packed days that are stored on another server.
+ *
+ * The foreign table is one of postgres_fdw (sql/packed/archive.sql), which plans and
+ * sends the query.  A query fetches what is asked for and what will be next, of many days
+ * at once: whoever knows that says it (ZbxhistWantArchived), up to work_mem; else it
+ * is the neighbours, which have neighbouring numbers, of who reads one after the other.  Readers
+ * that may end early get four times as many groups each time.
+ *
+ * Each foreign table's groups are a part of the query; several are a UNION ALL, whose
+ * parts PostgreSQL executes asynchronously (async_capable): all servers are at work at
+ * once.  Ranges that are repeated make few queries of many, so that their plans
+ * can be kept, in memory of the session.
+ *
+ * A group's directory may be here, so that what is read of it only needs no query.
+ *
+ * A transaction that has begun to read a server sees all its days as they were then.
+ * One that was archived later would have no groups for it: so what is not
+ * found is always an error, one that says to repeat the transaction if that may be
+ * why.
+ *
+ * Rights: who may read a day may read what of it is elsewhere; the query is run as
+ * the owner of the day's table, whose user mapping it takes.
+ *
+ * Memory: a reader is in the context that is current when it is made, which must
+ * live as long; what it returns is in the current one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "foreign/foreign.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "format/day_decode.h"
+#include "packed/archive.h"
+#include "packed/archive_away.h"
+#include "packed/archived_group.h"
+#include "tables/own_tables.h"
+#include "tables/owned_table.h"
+#include "tables/owner_rights.h"
+
+/* neighbours that are fetched at once, at most */
+#define MAX_NEIGHBOURS 256
+
+/* so many groups may be passed over by who reads one after the other */
+#define MAX_PASSED 4
+
+/* how many times more groups than before are fetched */
+#define GROWTH 4
+
+/* a copy of a day, as zbxhist.archive_copy has it */
+typedef struct ArchiveCopy
+{
+	pg_uuid_t	copy;
+	Oid			groups;			/* the foreign table */
+	TimestampTz archived_at;
+} ArchiveCopy;
+
+/* ranges of groups that a query fetches, at most */
+#define MAX_RANGES 64
+
+/* groups of a copy */
+typedef struct GroupRange
+{
+	Oid			groups;			/* the foreign table */
+	pg_uuid_t	copy;
+	int64		first;			/* number */
+	int64		last;
+} GroupRange;
+
+/* what a query compares a group with, and its parameters for each range */
+#define RANGE_CONDITION "(copy OPERATOR(pg_catalog.=) $%d AND number OPERATOR(pg_catalog.>=) $%d AND number OPERATOR(pg_catalog.<=) $%d)"
+#define RANGE_PARAMETERS 3
+
+/* those of a query: each table may have nearly twice its ranges */
+#define MAX_PARAMETERS (2 * MAX_RANGES * RANGE_PARAMETERS)
+
+/* a query of some shape, with its parameters */
+typedef struct RangeQuery
+{
+	StringInfoData text;
+	int			nvalues;
+	Datum		values[MAX_PARAMETERS];
+} RangeQuery;
+
+/* a plan that is kept */
+typedef struct KeptPlan
+{
+	SPIPlanPtr	plan;
+	char	   *query;
+} KeptPlan;
+
+/* a group that has been fetched */
+typedef struct FetchedGroup
+{
+	pg_uuid_t	copy;
+	int64		number;
+	struct varlena *bytes;
+} FetchedGroup;
+
+struct ArchiveReader
+{
+	ArchiveAhead ahead;			/* says what will be next; may be NULL */
+	void	   *ahead_arg;
+	bool		keeps_all;		/* that is fetched */
+	ArchiveCopy copy;			/* that the next query begins with */
+	bool		has_copy;
+	int64		last;			/* number that was asked for last */
+	int64		most;			/* groups that the next query may fetch */
+
+	/* what the next query fetches; the first is what is asked for */
+	int			nranges;
+	GroupRange *ranges;			/* so many as there may be */
+	int64		nwanted;		/* groups */
+	Size		nbytes;			/* of them */
+
+	/* groups that have been fetched */
+	int64		nused;			/* how often one was found there */
+	int64		nfetched;
+	FetchedGroup *fetched;
+	MemoryContext fetched_context;	/* owns them; NULL before the first query */
+	MemoryContext context;		/* owns all this */
+};
+
+/* ---- copies ---- */
+
+/*
+ * IsSameCopy says whether two copies of days are the same.
+ */
+static bool
+IsSameCopy(const pg_uuid_t *a, const pg_uuid_t *b)
+{
+	return memcmp(a->data, b->data, UUID_LEN) == 0;
+}
+
+/*
+ * ReadCopy takes a row of archive_copy, if it is of that copy.
+ */
+static bool
+ReadCopy(Relation rel, HeapTuple tuple, const pg_uuid_t *copy,
+		 ArchiveCopy *result)
+{
+	bool		isnull;
+	Datum		value = get_own_value(rel, tuple, ZbxhistOwnColumn(rel, "copy"),
+									  &isnull);
+
+	if (isnull || !IsSameCopy(DatumGetUUIDP(value), copy))
+		return false;
+	result->copy = *copy;
+	result->groups = DatumGetObjectId(get_own_value(rel, tuple,
+													ZbxhistOwnColumn(rel, "groups"),
+													&isnull));
+	result->archived_at = DatumGetTimestampTz(get_own_value(rel, tuple,
+															ZbxhistOwnColumn(rel, "archived_at"),
+															&isnull));
+	return true;
+}
+
+/*
+ * FindCopy finds a copy of a day; returns false if there is none.  If copy is
+ * NULL, any will do.
+ */
+static bool
+FindCopy(Oid day, const pg_uuid_t *copy, ArchiveCopy *result)
+{
+	Relation	rel = ZbxhistOpenOwnTable("archive_copy", AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		found = false;
+
+	if (rel == NULL)
+		return false;
+	scan = ZbxhistBeginOwnScan(rel, "day", day, NULL);
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+		found = copy == NULL || ReadCopy(rel, tuple, copy, result);
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+/*
+ * ZbxhistHasArchive says whether groups of a day may be on another server.
+ */
+bool
+ZbxhistHasArchive(Oid day)
+{
+	return FindCopy(day, NULL, NULL);
+}
+
+/*
+ * ServerName returns the name of the server that has a copy.
+ */
+static char *
+ServerName(const ArchiveCopy *copy)
+{
+	return GetForeignServer(GetForeignTable(copy->groups)->serverid)->servername;
+}
+
+/*
+ * FindGroupsTable makes the copy that a group is in the reader's.
+ */
+static void
+FindGroupsTable(ArchiveReader *reader, Relation day,
+				const ArchivedGroup *group)
+{
+	if (reader->has_copy && IsSameCopy(&reader->copy.copy, &group->copy))
+		return;
+	reader->has_copy = false;
+	if (!FindCopy(RelationGetRelid(day), &group->copy, &reader->copy) ||
+		get_rel_relkind(reader->copy.groups) != RELKIND_FOREIGN_TABLE)
+	{
+		/* bytes that only look like an archived group's */
+		if (!ZbxhistHasArchive(RelationGetRelid(day)))
+			ZbxhistRaiseCorrupt(day, 0);
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("the foreign table of the archive that has packed day \"%s\" does not exist",
+					   RelationGetRelationName(day)),
+				errhint("SELECT * FROM zbxhist.check();"),
+				errtable(day));
+	}
+	reader->has_copy = true;
+}
+
+/* ---- the query ---- */
+
+/*
+ * PreparePlan replaces a plan by one for another query of so many parameters.
+ */
+static void
+PreparePlan(KeptPlan *kept, const char *query, int nvalues)
+{
+	Oid			types[MAX_PARAMETERS];
+	SPIPlanPtr	made;
+
+	for (int i = 0; i < nvalues; i++)
+		types[i] = i % RANGE_PARAMETERS == 0 ? UUIDOID : INT8OID;
+	if (kept->plan != NULL)
+	{
+		SPI_freeplan(kept->plan);
+		pfree(kept->query);
+	}
+	kept->plan = NULL;
+	made = SPI_prepare_cursor(query, nvalues, types, CURSOR_OPT_GENERIC_PLAN);
+	if (made == NULL)
+		elog(ERROR, "could not prepare query: %s",
+			 SPI_result_code_string(SPI_result));
+	kept->query = MemoryContextStrdup(TopMemoryContext, query);
+	SPI_keepplan(made);
+	kept->plan = made;
+}
+
+/*
+ * GetPlan returns the plan of a query; of each number of ranges, as a power of two,
+ * that which was executed last is kept.
+ */
+static SPIPlanPtr
+GetPlan(const RangeQuery *query)
+{
+	static KeptPlan plans[8];
+	KeptPlan   *kept = &plans[pg_leftmost_one_pos32(query->nvalues / RANGE_PARAMETERS)];
+
+	StaticAssertDecl(1 << (lengthof(plans) - 1) == 2 * MAX_RANGES,
+					 "plans for all numbers of ranges");
+
+	if (kept->plan == NULL || strcmp(query->text.data, kept->query) != 0)
+		PreparePlan(kept, query->text.data, query->nvalues);
+	return kept->plan;
+}
+
+/*
+ * AddRanges adds so many ranges of a table's to the query, the last one as often as
+ * makes their number a power of two: there are few queries then.
+ */
+static void
+AddRanges(RangeQuery *query, const GroupRange *ranges, int nranges)
+{
+	appendStringInfo(&query->text, "%sSELECT copy, number, payload FROM %s WHERE ",
+					 query->nvalues == 0 ? "" : " UNION ALL ",
+					 ZbxhistQualifiedName(ranges->groups));
+	for (int i = 0; i < pg_nextpower2_32(nranges); i++)
+	{
+		const GroupRange *range = &ranges[Min(i, nranges - 1)];
+		int			n = query->nvalues;
+
+		appendStringInfo(&query->text, "%s" RANGE_CONDITION,
+						 i == 0 ? "" : " OR ", n + 1, n + 2, n + 3);
+		query->values[n] = UUIDPGetDatum(&range->copy);
+		query->values[n + 1] = Int64GetDatum(range->first);
+		query->values[n + 2] = Int64GetDatum(range->last);
+		query->nvalues += RANGE_PARAMETERS;
+	}
+}
+
+/*
+ * CompareTables orders ranges by their foreign tables.
+ */
+static int
+CompareTables(const void *a, const void *b)
+{
+	Oid			left = ((const GroupRange *) a)->groups;
+	Oid			right = ((const GroupRange *) b)->groups;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * QueryRanges has the groups of some ranges as the result of SPI, to which the caller
+ * has connected, and sorts the ranges.
+ */
+static void
+QueryRanges(GroupRange *ranges, int nranges)
+{
+	RangeQuery	query = {.nvalues = 0};
+	int			first = 0;
+
+	initStringInfo(&query.text);
+	qsort(ranges, nranges, sizeof(GroupRange), CompareTables);
+	for (int i = 1; i <= nranges; i++)
+	{
+		if (i < nranges && ranges[i].groups == ranges[first].groups)
+			continue;
+		AddRanges(&query, &ranges[first], i - first);
+		first = i;
+	}
+	if (SPI_execute_plan(GetPlan(&query), query.values, NULL, true,
+						 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read archived groups");
+}
+
+/*
+ * KeepFetched keeps the rows that the query has given.
+ */
+static void
+KeepFetched(ArchiveReader *reader, ArchiveCounters *counters)
+{
+	MemoryContext old = MemoryContextSwitchTo(reader->fetched_context);
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+
+	if (reader->nfetched == 0)
+		reader->fetched = palloc(sizeof(FetchedGroup) * (SPI_processed + 1));
+	else
+		reader->fetched = repalloc(reader->fetched,
+								   sizeof(FetchedGroup) * (reader->nfetched + SPI_processed));
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[i];
+		FetchedGroup *fetched = &reader->fetched[reader->nfetched];
+		bool		isnull;
+		Datum		payload = SPI_getbinval(tuple, desc, 3, &isnull);
+
+		if (isnull)
+			continue;
+		fetched->copy = *DatumGetUUIDP(SPI_getbinval(tuple, desc, 1, &isnull));
+		fetched->number = DatumGetInt64(SPI_getbinval(tuple, desc, 2, &isnull));
+		fetched->bytes = PG_DETOAST_DATUM_COPY(payload);
+		if (counters != NULL)
+		{
+			counters->ngroups++;
+			counters->nbytes += VARSIZE_ANY_EXHDR(fetched->bytes);
+		}
+		reader->nfetched++;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * FetchRanges fetches the groups that are wanted, instead of those that have
+ * been, unless they are kept.
+ */
+static void
+FetchRanges(ArchiveReader *reader, ArchiveCounters *counters)
+{
+	bool		has_snapshot = ActiveSnapshotSet();
+
+	if (!reader->keeps_all)
+	{
+		MemoryContextReset(reader->fetched_context);
+		reader->nfetched = 0;
+		reader->nused = 0;
+	}
+	if (!has_snapshot)
+		PushActiveSnapshot(GetLatestSnapshot());
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	QueryRanges(reader->ranges, reader->nranges);
+	KeepFetched(reader, counters);
+	SPI_finish();
+	if (!has_snapshot)
+		PopActiveSnapshot();
+}
+
+/* ---- what is wanted ---- */
+
+/*
+ * IsWantedOrPassed says whether a group is in a range already, or has been passed: of the day
+ * of what is asked for, those on that side of it that are not read any more.
+ */
+static bool
+IsWantedOrPassed(const ArchiveReader *reader, const ArchivedGroup *group,
+				 bool is_descending)
+{
+	const GroupRange *asked = &reader->ranges[0];
+	const GroupRange *last = &reader->ranges[reader->nranges - 1];
+
+	if (IsSameCopy(&asked->copy, &group->copy) &&
+		(is_descending ? group->number >= asked->last :
+		 group->number <= asked->first))
+		return true;
+	return IsSameCopy(&last->copy, &group->copy) &&
+		group->number >= last->first && group->number <= last->last;
+}
+
+/*
+ * SetRange makes a range of one group, which a foreign table has.
+ */
+static void
+SetRange(GroupRange *range, Oid groups, const ArchivedGroup *group)
+{
+	range->groups = groups;
+	range->copy = group->copy;
+	range->first = group->number;
+	range->last = group->number;
+}
+
+/*
+ * ExtendRange adds a group, which a foreign table has, to the last range, or to a new
+ * one; returns false if there is none left.
+ */
+static bool
+ExtendRange(ArchiveReader *reader, Oid groups, const ArchivedGroup *group)
+{
+	GroupRange *last = &reader->ranges[reader->nranges - 1];
+
+	if (IsSameCopy(&last->copy, &group->copy) &&
+		(group->number == last->last + 1 || group->number == last->first - 1))
+	{
+		last->first = Min(last->first, group->number);
+		last->last = Max(last->last, group->number);
+		return true;
+	}
+	if (reader->nranges == MAX_RANGES)
+		return false;
+	SetRange(&reader->ranges[reader->nranges++], groups, group);
+	return true;
+}
+
+/*
+ * TableToAsk returns the foreign table that has a group of a day, if it can be asked together
+ * with that which has the group that is asked for.
+ */
+static Oid
+TableToAsk(const ArchiveReader *reader, Relation day,
+		   const ArchivedGroup *group)
+{
+	const GroupRange *last = &reader->ranges[reader->nranges - 1];
+	ArchiveCopy copy;
+
+	if (IsSameCopy(&last->copy, &group->copy))
+		return last->groups;
+	if (!FindCopy(RelationGetRelid(day), &group->copy, &copy) ||
+		(copy.groups != reader->copy.groups &&
+		 (get_rel_relkind(copy.groups) != RELKIND_FOREIGN_TABLE ||
+		  !ZbxhistMayAskToo(GetForeignTable(copy.groups)->serverid))))
+		return InvalidOid;
+	return copy.groups;
+}
+
+/*
+ * ZbxhistWantArchived says that the group of a day for which archived stands will be
+ * asked for next, in the order of the day or against it; returns false if no more
+ * than before will be fetched.  What cannot be asked for now is left out.
+ */
+bool
+ZbxhistWantArchived(ArchiveReader *reader, Relation day,
+					const struct varlena *archived, bool is_descending)
+{
+	ArchivedGroup group;
+	Oid			groups;
+
+	ZbxhistReadArchived(archived, &group);
+	if (IsWantedOrPassed(reader, &group, is_descending))
+		return true;
+	if (reader->nwanted >= reader->most ||
+		reader->nbytes + group.length > (Size) work_mem * 1024)
+		return false;
+	groups = TableToAsk(reader, day, &group);
+	if (!OidIsValid(groups))
+		return true;
+	if (!ExtendRange(reader, groups, &group))
+		return false;
+	reader->nwanted++;
+	reader->nbytes += group.length;
+	return true;
+}
+
+/*
+ * WantNeighbours wants those that come after the one that is asked for in its day,
+ * which may have been its neighbour's.
+ */
+static void
+WantNeighbours(ArchiveReader *reader, const ArchivedGroup *group, int64 step)
+{
+	GroupRange *range = &reader->ranges[0];
+	int64		most = Min(Min(reader->most, MAX_NEIGHBOURS),
+						   (int64) work_mem * 1024 / Max(group->length, 1));
+
+	if (most <= 1 || step < -MAX_PASSED || step > MAX_PASSED)
+		return;
+	if (step < 0)
+		range->first -= most - 1;
+	else
+		range->last += most - 1;
+}
+
+/*
+ * SetMost sets how many groups the next query may fetch: more than the one before,
+ * unless most of what that has fetched was not asked for.
+ */
+static void
+SetMost(ArchiveReader *reader)
+{
+	if (reader->nfetched > 0 && reader->nused >= reader->nfetched / 2 &&
+		reader->most < PG_INT32_MAX)
+		reader->most *= GROWTH;
+}
+
+/*
+ * MakeRoom prepares a reader for its first query, which most never have.
+ */
+static void
+MakeRoom(ArchiveReader *reader)
+{
+	reader->ranges = MemoryContextAlloc(reader->context,
+										sizeof(GroupRange) * MAX_RANGES);
+	reader->fetched_context = AllocSetContextCreate(reader->context,
+													"zbxhist archived groups",
+													ALLOCSET_DEFAULT_SIZES);
+}
+
+/*
+ * FetchGroup fetches a group, and those that will be asked for next, with the rights of
+ * the owner of the day.
+ */
+static void
+FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
+		   ArchiveCounters *counters)
+{
+	bool		is_same = reader->nranges > 0 &&
+		IsSameCopy(&reader->copy.copy, &group->copy);
+	int64		step = is_same ? group->number - reader->last : PG_INT32_MAX;
+	OwnerRights before;
+
+	FindGroupsTable(reader, day, group);
+	SetMost(reader);
+	if (reader->fetched_context == NULL)
+		MakeRoom(reader);
+	reader->nranges = 1;
+	SetRange(&reader->ranges[0], reader->copy.groups, group);
+	reader->nwanted = 1;
+	reader->nbytes = group->length;
+	if (reader->ahead == NULL || !reader->ahead(reader->ahead_arg))
+		WantNeighbours(reader, group, step);
+	ZbxhistTakeOwnerRights(&before, day->rd_rel->relowner);
+	FetchRanges(reader, counters);
+	ZbxhistGiveBackRights(&before);
+}
+
+/* ---- fetching ---- */
+
+/*
+ * FindFetched returns the bytes of a group if they have been fetched, else NULL.
+ */
+static struct varlena *
+FindFetched(const ArchiveReader *reader, const ArchivedGroup *group)
+{
+	for (int64 i = 0; i < reader->nfetched; i++)
+	{
+		if (reader->fetched[i].number == group->number &&
+			IsSameCopy(&reader->fetched[i].copy, &group->copy))
+			return reader->fetched[i].bytes;
+	}
+	return NULL;
+}
+
+/*
+ * ZbxhistHasFetched says whether a reader has fetched the group for which archived
+ * stands.
+ */
+bool
+ZbxhistHasFetched(const ArchiveReader *reader, const struct varlena *archived)
+{
+	ArchivedGroup group;
+
+	ZbxhistReadArchived(archived, &group);
+	return FindFetched(reader, &group) != NULL;
+}
+
+/*
+ * RaiseNotThere raises the error for a group that the server does not have.
+ */
+static void
+RaiseNotThere(const ArchiveReader *reader, Relation day, int64 number)
+{
+	if (reader->copy.archived_at > GetCurrentTransactionStartTimestamp())
+		ereport(ERROR,
+				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				errmsg("packed day \"%s\" was archived on server \"%s\" after this transaction had begun",
+					   RelationGetRelationName(day), ServerName(&reader->copy)),
+				errhint("Repeat the transaction."),
+				errtable(day));
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("server \"%s\" does not have group " INT64_FORMAT " of archived day \"%s\"",
+				   ServerName(&reader->copy), number,
+				   RelationGetRelationName(day)),
+			errtable(day));
+}
+
+/*
+ * ZbxhistBeginArchiveReader makes a reader in the current context.  What will be next
+ * ahead, if it is not NULL, says by ZbxhistWantArchived; it returns false if it does not
+ * know.
+ */
+ArchiveReader *
+ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg)
+{
+	ArchiveReader *reader = palloc0(sizeof(ArchiveReader));
+
+	reader->ahead = ahead;
+	reader->ahead_arg = arg;
+	reader->most = 1;
+	reader->context = CurrentMemoryContext;
+	return reader;
+}
+
+/*
+ * ZbxhistKeepArchived has a reader keep all that it fetches.
+ */
+void
+ZbxhistKeepArchived(ArchiveReader *reader)
+{
+	reader->keeps_all = true;
+}
+
+/*
+ * ZbxhistRestartArchive says that something else is read from now on, and whether all
+ * of it will be.
+ */
+void
+ZbxhistRestartArchive(ArchiveReader *reader, bool reads_all)
+{
+	reader->most = reads_all ? PG_INT32_MAX : 1;
+	reader->nused = 0;
+}
+
+/*
+ * CheckFetched raises an error unless bytes are those of a group.
+ */
+static void
+CheckFetched(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
+			 const struct varlena *bytes)
+{
+	if (bytes != NULL && ZbxhistIsGroup(group, bytes))
+		return;
+	FindGroupsTable(reader, day, group);
+	if (bytes == NULL)
+		RaiseNotThere(reader, day, group->number);
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("group " INT64_FORMAT " of archived day \"%s\" is damaged on server \"%s\"",
+				   group->number, RelationGetRelationName(day),
+				   ServerName(&reader->copy)),
+			errtable(day));
+}
+
+/* the arguments of FetchIfNeeded */
+typedef struct GroupFetch
+{
+	ArchiveReader *reader;
+	Relation	day;
+	const ArchivedGroup *group;
+	ArchiveCounters *counters;
+} GroupFetch;
+
+/*
+ * FetchIfNeeded fetches a group, unless it has been already.
+ */
+static void
+FetchIfNeeded(void *arg)
+{
+	GroupFetch *fetch = arg;
+
+	if (FindFetched(fetch->reader, fetch->group) == NULL)
+		FetchGroup(fetch->reader, fetch->day, fetch->group, fetch->counters);
+}
+
+/*
+ * ZbxhistIsMissing says whether a group of a day of nrows rows, for which archived
+ * stands, is to be left out, and notes that: its server is away.
+ */
+bool
+ZbxhistIsMissing(ArchiveReader *reader, Relation day,
+				 const struct varlena *archived, int64 nrows,
+				 ArchiveCounters *counters)
+{
+	ArchivedGroup group;
+	GroupFetch	fetch = {reader, day, &group, counters};
+	Oid			server;
+
+	ZbxhistReadArchived(archived, &group);
+	FindGroupsTable(reader, day, &group);
+	server = GetForeignTable(reader->copy.groups)->serverid;
+	if (ZbxhistReachServer(server, FetchIfNeeded, &fetch))
+		return false;
+	ZbxhistNoteMissing(server, day, nrows);
+	return true;
+}
+
+/*
+ * ZbxhistFetchArchived returns the bytes of a group of a day for which archived
+ * stands, in the current context.
+ */
+struct varlena *
+ZbxhistFetchArchived(ArchiveReader *reader, Relation day,
+					 const struct varlena *archived, ArchiveCounters *counters)
+{
+	ArchivedGroup group;
+	GroupFetch	fetch = {reader, day, &group, counters};
+	struct varlena *bytes;
+	struct varlena *result;
+
+	ZbxhistReadArchived(archived, &group);
+	FetchIfNeeded(&fetch);
+	bytes = FindFetched(reader, &group);
+	reader->last = group.number;
+	reader->nused++;
+	CheckFetched(reader, day, &group, bytes);
+	result = palloc(VARSIZE_ANY(bytes));
+	memcpy(result, bytes, VARSIZE_ANY(bytes));
+	return result;
+}

@@ -1,0 +1,73 @@
+/*-------------------------------------------------------------------------
+ *
+ * changed_day.h
+ *	  A packed day of which a statement changes rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_CHANGED_DAY_H
+#define ZBXHIST_CHANGED_DAY_H
+
+#include "utils/hsearch.h"
+
+#include "format/row_offset.h"
+#include "packed/day.h"
+#include "tables/packed_days.h"
+
+/* changes of a group, a row of the day's table */
+typedef struct ChangedGroup
+{
+	ItemPointerData tid;		/* hash key - must be first */
+	int64		itemid;			/* where it begins */
+	int32		clock;
+	int			nrows;
+	int			ndeleted;
+	int			nupdated;
+	uint8	   *deleted;		/* bits of its rows; NULL: none is changed */
+	uint8	   *updated;		/* likewise; never of a row that is deleted */
+} ChangedGroup;
+
+typedef struct ChangedDay
+{
+	PackedDay	day;
+	int			number;			/* among the statement's */
+	DayLayout  *layout;
+	bool		is_altered;		/* the packed table has other columns by now */
+	AttrNumber *attributes;		/* of its rows, by layout column */
+	HTAB	   *groups;			/* of ChangedGroup */
+	MemoryContext context;		/* owns them */
+
+	/* while it is open; rel is NULL otherwise */
+	Relation	rel;
+	bool		looks_again;	/* its rows are found as they are now */
+	Snapshot	fresh;			/* by this one; NULL: by the statement's */
+	DayScan    *scan;
+	TupleTableSlot *slot;		/* of its table */
+	ChangedGroup *group;		/* that was found last, or NULL */
+	DayGroup	found;			/* the same, open */
+	int			segment;		/* of it, that is in rows; or -1 */
+	SegmentRows rows;			/* in segment_context */
+	RowOffsets	offsets;		/* of some of them */
+	MemoryContext segment_context;
+} ChangedDay;
+
+/* a row that is changed has its bit set */
+#define row_is_in(bits, row) (((bits)[(row) / 8] & (1 << (row) % 8)) != 0)
+
+/* write_changes.c: rows as they become, sorted by their places */
+typedef struct RowUpdates RowUpdates;
+
+extern RowUpdates *ZbxhistBeginRowUpdates(Relation table);
+extern void ZbxhistAddRowUpdate(RowUpdates *updates, const ChangedDay *day,
+								int row, TupleTableSlot *slot);
+extern void ZbxhistEndRowUpdates(RowUpdates *updates);
+extern void ZbxhistWriteChangedDay(ChangedDay *day, RowUpdates *updates);
+
+/* changed_day.c */
+extern void ZbxhistNoteChangedGroup(ChangedDay *day);
+extern bool ZbxhistFindChangedGroup(ChangedDay *day, int64 itemid, int32 clock);
+extern void ZbxhistDecodeChangedSegment(ChangedDay *day, int segment);
+extern int	ZbxhistMarkRows(ChangedDay *day, int first, int nrows,
+							bool is_update);
+
+#endif							/* ZBXHIST_CHANGED_DAY_H */

@@ -1,0 +1,479 @@
+/*-------------------------------------------------------------------------
+ *
+ * conditions.c
+ *	  Conditions on items and clocks that decide what is read of packed days.
+ *
+ * When a query is planned, its conditions are taken apart into a kind and a
+ * value that does not depend on the row; when it is executed, the values
+ * become bounds.  A comparison of itemid or clock with an integer of any size
+ * is taken exactly, so that the executor need not look at it again; so is one
+ * of the clock as a number of another type, or as a time.  Of an OR
+ * of such conditions (Zabbix looks for up to 1000 keys at once, and cuts long
+ * lists of items up) the clocks of each item are taken, and every row is
+ * looked at again.
+ *
+ * A ctid says a row's clock.  Zabbix's housekeeper deletes the rows of an item
+ * by batches of ctids.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/sysattr.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+#include "make_room.h"
+#include "packed/conditions.h"
+#include "tables/columns.h"
+#include "tables/packed_days.h"
+#include "tables/partition_set.h"
+
+/* ---- columns ---- */
+
+/*
+ * PresentName returns the name that the foreign table's column has by now that
+ * was packed as name; NULL if that is another one, which came later.
+ */
+static const char *
+PresentName(Relation table, const char *name)
+{
+	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
+	ListCell   *lc;
+
+	if (set == NULL || set->packed != RelationGetRelid(table))
+		return name;
+	foreach(lc, set->renamed)
+	{
+		const RenamedColumn *column = lfirst(lc);
+
+		if (strcmp(NameStr(column->packed), name) == 0)
+			return NameStr(column->name);
+	}
+	return is_new_column(set->new_columns, name) ? NULL : name;
+}
+
+/*
+ * ZbxhistFindTyped returns the number of the live column that was packed as
+ * name, if it has that type, or 0; InvalidOid stands for any type.
+ */
+AttrNumber
+ZbxhistFindTyped(Relation table, const char *name, Oid type)
+{
+	name = PresentName(table, name);
+	return name == NULL ? InvalidAttrNumber :
+		ZbxhistFindColumn(RelationGetDescr(table), name, type);
+}
+
+/*
+ * ZbxhistFindKeyColumns finds the columns of a foreign table.
+ */
+void
+ZbxhistFindKeyColumns(PlannerInfo *root, Relation table, Index varno,
+					  KeyColumns *columns)
+{
+	columns->root = root;
+	columns->varno = varno;
+	columns->itemid = ZbxhistFindTyped(table, "itemid", INT8OID);
+	columns->clock = ZbxhistFindTyped(table, "clock", INT4OID);
+}
+
+/* ---- taking conditions apart ---- */
+
+/*
+ * GetKey returns the number of the column if expr is one of the two, or the ctid, else 0.
+ */
+static AttrNumber
+GetKey(Node *expr, const KeyColumns *columns)
+{
+	Var		   *var = (Var *) expr;
+
+	if (expr == NULL || !IsA(expr, Var) || var->varno != columns->varno ||
+		var->varlevelsup != 0)
+		return InvalidAttrNumber;
+	return var->varattno == SelfItemPointerAttributeNumber ||
+		(var->varattno > 0 && (var->varattno == columns->itemid ||
+							   var->varattno == columns->clock)) ?
+		var->varattno : InvalidAttrNumber;
+}
+
+/*
+ * has_subplan is a walker that ends with true at a subquery that is executed for
+ * rows.  One that gives an array or a value, and knows nothing of the table, is
+ * executed once, and a parameter when the query is planned.
+ */
+static bool
+has_subplan(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubLink))
+		return ((SubLink *) node)->subLinkType != ARRAY_SUBLINK &&
+			((SubLink *) node)->subLinkType != EXPR_SUBLINK;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+		return true;
+	return expression_tree_walker(node, has_subplan, context);
+}
+
+/*
+ * IsFixedExpr says whether an expression has the same value for all rows.
+ */
+static bool
+IsFixedExpr(Node *expr, const KeyColumns *columns)
+{
+	return !bms_is_member(columns->varno, pull_varnos(columns->root, expr)) &&
+		!contain_volatile_functions(expr) && !has_subplan(expr, NULL);
+}
+
+/*
+ * AddCond adds a condition to a list.
+ */
+static void
+AddCond(List **conds, PackedCondKind kind, Node *value)
+{
+	PackedCond *cond = palloc(sizeof(PackedCond));
+
+	cond->kind = kind;
+	cond->value = (Expr *) value;
+	*conds = lappend(*conds, cond);
+}
+
+/*
+ * ClockOfExpr returns the integer of an expression that has it as a number of
+ * another type, or as a time, in the same order; or else the expression.
+ */
+static Node *
+ClockOfExpr(Node *expr)
+{
+	FuncExpr   *call = (FuncExpr *) expr;
+
+	if (expr == NULL || !IsA(expr, FuncExpr))
+		return expr;
+	switch (call->funcid)
+	{
+		case F_INT8_INT4:
+		case F_FLOAT8_INT4:
+		case F_NUMERIC_INT4:
+			return linitial(call->args);
+		case F_TO_TIMESTAMP_FLOAT8:
+			call = linitial(call->args);
+			if (IsA(call, FuncExpr) && call->funcid == F_FLOAT8_INT4)
+				return linitial(call->args);
+			return expr;
+		default:
+			return expr;
+	}
+}
+
+/*
+ * GetStrategy returns what an operator of a type and that of a value does as one
+ * of the type's ordering, 0 if it is none.
+ */
+static int
+GetStrategy(Oid operator, Oid type, Oid value_type)
+{
+	switch (type)
+	{
+		case TIDOID:
+			return operator == TIDEqualOperator ? BTEqualStrategyNumber : 0;
+		case FLOAT8OID:
+		case NUMERICOID:
+		case TIMESTAMPTZOID:
+			return type != value_type ? 0 :
+				get_op_opfamily_strategy(operator,
+										 lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf);
+		default:
+			return get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
+	}
+}
+
+/*
+ * MakeTidArray makes an array of one ctid.
+ */
+static Node *
+MakeTidArray(Node *tid)
+{
+	ArrayExpr  *array = makeNode(ArrayExpr);
+
+	array->array_typeid = TIDARRAYOID;
+	array->element_typeid = TIDOID;
+	array->elements = list_make1(tid);
+	array->location = -1;
+	return eval_const_expressions(NULL, (Node *) array);
+}
+
+/*
+ * TakeQualComparison takes "column op value" or "value op column".
+ */
+static bool
+TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
+{
+	Node	   *left = linitial(op->args);
+	Node	   *right = list_length(op->args) == 2 ? lsecond(op->args) : NULL;
+	Oid			operator = op->opno;
+	AttrNumber	key = GetKey(ClockOfExpr(left), columns);
+	int			strategy;
+
+	if (key == InvalidAttrNumber)
+	{
+		Node	   *swap = left;
+
+		left = right;
+		right = swap;
+		key = GetKey(ClockOfExpr(left), columns);
+		if (key == InvalidAttrNumber)
+			return false;
+		operator = get_commutator(operator);
+	}
+	if (right == NULL ||
+		!OidIsValid(operator) || !IsFixedExpr(right, columns) ||
+		(strategy = GetStrategy(operator, exprType(left),
+								exprType(right))) == 0)
+		return false;
+	if (key == SelfItemPointerAttributeNumber)
+		AddCond(conds, COND_TIDS, MakeTidArray(right));
+	else
+		AddCond(conds, (key == columns->clock ? COND_CLOCK_BEFORE : COND_ITEM_BEFORE) +
+				strategy - BTLessStrategyNumber, right);
+	return true;
+}
+
+/*
+ * TakeAny takes "column = ANY (array)".  For clocks only the first and the
+ * last one count.
+ */
+static bool
+TakeAny(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
+{
+	Node	   *left = linitial(any->args);
+	AttrNumber	key = GetKey(left, columns);
+	Node	   *array = lsecond(any->args);
+
+	if (key == InvalidAttrNumber || !any->useOr ||
+		GetStrategy(any->opno, exprType(left),
+					InvalidOid) != BTEqualStrategyNumber ||
+		!IsFixedExpr(array, columns))
+		return false;
+	AddCond(conds, key == SelfItemPointerAttributeNumber ? COND_TIDS :
+			key == columns->clock ? COND_CLOCKS : COND_ITEMS, array);
+	return key != columns->clock;
+}
+
+/*
+ * TakeNotNull takes "column IS NOT NULL", which always holds.
+ */
+static bool
+TakeNotNull(NullTest *test, const KeyColumns *columns)
+{
+	return test->nulltesttype == IS_NOT_NULL &&
+		GetKey((Node *) test->arg, columns) != InvalidAttrNumber;
+}
+
+/* ---- OR ---- */
+
+/*
+ * ZbxhistGetConstBounds takes conditions with constants into bounds.
+ */
+void
+ZbxhistGetConstBounds(List *conds, ScanBounds *bounds)
+{
+	ListCell   *lc;
+
+	ZbxhistInitBounds(bounds);
+	foreach(lc, conds)
+	{
+		PackedCond *cond = lfirst(lc);
+		Const	   *value = (Const *) cond->value;
+
+		if (IsA(value, Const))
+			ZbxhistApplyCond(bounds, cond->kind, value->consttype,
+							 value->constvalue, value->constisnull);
+	}
+	ZbxhistSettleBounds(bounds);
+}
+
+/*
+ * MakeInt8 makes a constant.
+ */
+static Node *
+MakeInt8(int64 value)
+{
+	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+							  Int64GetDatum(value), false,
+							  FLOAT8PASSBYVAL);
+}
+
+/*
+ * ZbxhistMakeArray makes a constant of integers.
+ */
+Node *
+ZbxhistMakeArray(const int64 *integers, int n)
+{
+	ArrayType  *array;
+
+	StaticAssertStmt(sizeof(Datum) == sizeof(int64), "integers are Datums");
+	array = construct_array((Datum *) integers, n, INT8OID, sizeof(int64), true,
+							TYPALIGN_DOUBLE);
+	return (Node *) makeConst(INT8ARRAYOID, -1, InvalidOid, -1,
+							  PointerGetDatum(array), false, false);
+}
+
+/* what the parts of an OR leave */
+typedef struct Keys
+{
+	bool		has_items;		/* each part names its items */
+	int64		from_clock;		/* of all parts */
+	int64		to_clock;
+	bool		has_clocks;		/* parts differ in these */
+	int			size;
+	int			nkeys;
+	KeyRange   *keys;
+} Keys;
+
+/*
+ * AddItemClocks adds an item's clocks.
+ */
+static void
+AddItemClocks(Keys *keys, int64 itemid, int64 from_clock, int64 to_clock)
+{
+	KeyRange   *key;
+
+	make_room(keys->keys, keys->nkeys, keys->size);
+	key = &keys->keys[keys->nkeys++];
+	key->itemid = itemid;
+	key->first = from_clock;
+	key->last = to_clock;
+}
+
+/*
+ * AddOrPart adds what a part of an OR leaves.
+ */
+static void
+AddOrPart(Keys *keys, const ScanBounds *part)
+{
+	if (part->from_clock > part->to_clock)
+		return;
+	if (keys->to_clock >= keys->from_clock &&
+		(part->from_clock != keys->from_clock ||
+		 part->to_clock != keys->to_clock))
+		keys->has_clocks = true;
+	keys->has_clocks |= part->keys != NULL;
+	keys->from_clock = Min(keys->from_clock, part->from_clock);
+	keys->to_clock = Max(keys->to_clock, part->to_clock);
+	keys->has_items &= part->items != NULL;
+	for (int i = 0; i < part->nkeys; i++)
+		AddItemClocks(keys, part->keys[i].itemid, part->keys[i].first,
+					  part->keys[i].last);
+	for (int i = 0; part->keys == NULL && i < part->nitems; i++)
+		AddItemClocks(keys, part->items[i], part->from_clock, part->to_clock);
+}
+
+/*
+ * MakeItems makes a constant of the items of keys.
+ */
+static Node *
+MakeItems(const Keys *keys)
+{
+	int64	   *items = palloc(sizeof(int64) * Max(keys->nkeys, 1));
+
+	for (int i = 0; i < keys->nkeys; i++)
+		items[i] = keys->keys[i].itemid;
+	return ZbxhistMakeArray(items, keys->nkeys);
+}
+
+/*
+ * TakeOrClocks takes what follows from an OR whose parts have constants: the
+ * clocks of each item; if some part does not name its items, the clocks
+ * between the first and the last.
+ */
+static void
+TakeOrClocks(BoolExpr *or, const KeyColumns *columns, List **conds)
+{
+	Keys		keys = {
+		.has_items = true,
+		.from_clock = PG_INT64_MAX,
+		.to_clock = PG_INT64_MIN
+	};
+	ListCell   *lc;
+
+	foreach(lc, or->args)
+	{
+		List	   *part = NIL;
+		ScanBounds	bounds;
+
+		CHECK_FOR_INTERRUPTS();
+		(void) ZbxhistTakeCondition(lfirst(lc), columns, &part);
+		ZbxhistGetConstBounds(part, &bounds);
+		AddOrPart(&keys, &bounds);
+	}
+	if (keys.has_items && keys.has_clocks)
+	{
+		AddCond(conds, COND_KEYS, ZbxhistMakeArray((int64 *) keys.keys,
+												   keys.nkeys * 3));
+		return;
+	}
+	if (keys.has_items)
+		AddCond(conds, COND_ITEMS, MakeItems(&keys));
+	AddCond(conds, COND_CLOCK_FROM, MakeInt8(keys.from_clock));
+	AddCond(conds, COND_CLOCK_TO, MakeInt8(keys.to_clock));
+}
+
+/*
+ * ZbxhistTakeCondition adds what a condition says of items and clocks to
+ * conds.  Returns true if that is all it says.
+ */
+bool
+ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)
+{
+	bool		is_all = true;
+	ListCell   *lc;
+
+	switch (nodeTag(clause))
+	{
+		case T_OpExpr:
+			return TakeQualComparison((OpExpr *) clause, columns, conds);
+		case T_ScalarArrayOpExpr:
+			return TakeAny((ScalarArrayOpExpr *) clause, columns, conds);
+		case T_NullTest:
+			return TakeNotNull((NullTest *) clause, columns);
+		case T_BoolExpr:
+			if (is_orclause(clause))
+				TakeOrClocks((BoolExpr *) clause, columns, conds);
+			if (!is_andclause(clause))
+				return false;
+			foreach(lc, ((BoolExpr *) clause)->args)
+				is_all &= ZbxhistTakeCondition(lfirst(lc), columns, conds);
+			return is_all;
+		default:
+			return false;
+	}
+}
+
+/*
+ * ZbxhistHasCond says whether a condition is of one of the kinds from first to last.
+ */
+bool
+ZbxhistHasCond(const List *conds, PackedCondKind first, PackedCondKind last)
+{
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		PackedCondKind kind = ((PackedCond *) lfirst(lc))->kind;
+
+		if (kind >= first && kind <= last)
+			return true;
+	}
+	return false;
+}

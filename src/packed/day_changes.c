@@ -1,0 +1,535 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_changes.c
+ *	  Collects deletes and updates of rows of packed days.
+ *
+ * The first change of a day locks its table against those of other transactions,
+ * until the own one ends.  Then rows are found in it: as they are now, or, if
+ * the caller has found them by the statement's snapshot, by that.  In the latter
+ * case a group that another transaction has changed since is 40001, be there
+ * changes of these rows or of others: nobody looks at conditions again.  To look
+ * again is to find rows when the day is locked (packed/open_days.c), so there
+ * is no difference then.  Rows of a day whose columns are not the table's are never
+ * looked for again: their new versions go to the parent.
+ *
+ * What changes is collected, as bits of groups' rows, and written when the statement
+ * ends, before its AFTER triggers fire: by then all parts of it have run, and none
+ * finds what another one has changed.  Who looks for a key meanwhile asks
+ * whether its row is among the deleted ones.  A function that the statement calls
+ * and that changes rows of the same group is an error (27000).
+ *
+ * Locks: SHARE ROW EXCLUSIVE on the day's table.  The caller has locked the parent
+ * and the packed table.  Memory: all is below the query's context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "binary_search.h"
+#include "format/row_compare.h"
+#include "packed/changed_day.h"
+#include "packed/day_changes.h"
+#include "packed/day_conflicts.h"
+#include "packed/day_reader.h"
+#include "packed/open_days.h"
+#include "tables/packed_table.h"
+#include "tables/partition_set.h"
+#include "tables/stray.h"
+#include "tables/target.h"
+
+/* days that are open at a time */
+#define MAX_OPEN_DAYS 8
+
+struct DayChanges
+{
+	EState	   *estate;			/* of the statement */
+	Relation	table;			/* the packed one; borrowed */
+	Relation	parent;
+	List	   *days;			/* of ChangedDay */
+	int			nopen;			/* of them */
+	RowUpdates *updates;		/* NULL: none yet */
+	InsertTarget *target;		/* the parent; likewise */
+	dlist_node	node;			/* in open_changes */
+	MemoryContextCallback unlink;
+	MemoryContext context;		/* owns all this */
+};
+
+/* those of all statements that are being executed */
+static dlist_head open_changes = DLIST_STATIC_INIT(open_changes);
+
+/* ---- life ---- */
+
+/*
+ * UnlinkChanges is the callback of a context that goes, be it by an error.
+ */
+static void
+UnlinkChanges(void *arg)
+{
+	dlist_delete(&((DayChanges *) arg)->node);
+}
+
+/*
+ * ZbxhistDayChangesOf returns the changes of the days that a packed table stands for
+ * by a statement, whatever part of it makes them.
+ */
+DayChanges *
+ZbxhistDayChangesOf(EState *estate, Relation table)
+{
+	dlist_iter	iter;
+	MemoryContext context;
+	DayChanges *changes;
+
+	dlist_foreach(iter, &open_changes)
+	{
+		changes = dlist_container(DayChanges, node, iter.cur);
+		if (changes->estate == estate &&
+			RelationGetRelid(changes->table) == RelationGetRelid(table))
+			return changes;
+	}
+	context = AllocSetContextCreate(estate->es_query_cxt, "zbxhist day changes",
+									ALLOCSET_DEFAULT_SIZES);
+	changes = MemoryContextAllocZero(context, sizeof(DayChanges));
+	changes->context = context;
+	changes->estate = estate;
+	changes->table = table;
+	changes->parent = table_open(ZbxhistForeignParent(table), AccessShareLock);
+	dlist_push_tail(&open_changes, &changes->node);
+	changes->unlink.func = UnlinkChanges;
+	changes->unlink.arg = changes;
+	MemoryContextRegisterResetCallback(context, &changes->unlink);
+	/* to find rows by their keys is to read */
+	ZbxhistNotePackedRead(changes->parent, estate->es_snapshot);
+	return changes;
+}
+
+/*
+ * EndScanOfDay ends the search for rows in a day.
+ */
+static void
+EndScanOfDay(ChangedDay *day)
+{
+	if (day->scan != NULL)
+		ZbxhistEndDayScan(day->scan);
+	if (day->fresh != NULL)
+		UnregisterSnapshot(day->fresh);
+	day->scan = NULL;
+	day->fresh = NULL;
+	day->group = NULL;
+	day->segment = -1;
+}
+
+/*
+ * CloseChangedDay closes a day; its changes are kept, and so is its lock.
+ */
+static void
+CloseChangedDay(DayChanges *changes, ChangedDay *day)
+{
+	if (day->rel == NULL)
+		return;
+	EndScanOfDay(day);
+	ExecDropSingleTupleTableSlot(day->slot);
+	MemoryContextDelete(day->segment_context);
+	table_close(day->rel, NoLock);
+	day->rel = NULL;
+	changes->nopen--;
+}
+
+/*
+ * OpenChangedDay opens a day, and locks it if that has not been done.
+ */
+static void
+OpenChangedDay(DayChanges *changes, ChangedDay *day)
+{
+	ListCell   *lc;
+
+	if (day->rel != NULL)
+		return;
+	if (changes->nopen == MAX_OPEN_DAYS)
+	{
+		foreach(lc, changes->days)
+			CloseChangedDay(changes, lfirst(lc));
+	}
+	day->rel = ZbxhistOpenDay(day->day.relid, ShareRowExclusiveLock);
+	/* the packed table is locked: nobody can have dropped it */
+	if (day->rel == NULL)
+		ZbxhistRaiseChanged();
+	day->slot = table_slot_create(day->rel, NULL);
+	day->segment = -1;
+	day->segment_context = AllocSetContextCreate(changes->context,
+												 "zbxhist changed segment",
+												 ALLOCSET_DEFAULT_SIZES);
+	changes->nopen++;
+}
+
+/*
+ * AddChangedDay adds a day of which rows are going to be changed, and locks it.
+ */
+static ChangedDay *
+AddChangedDay(DayChanges *changes, const PackedDay *found)
+{
+	MemoryContext old = MemoryContextSwitchTo(changes->context);
+	HASHCTL		ctl = {.keysize = sizeof(ItemPointerData),.entrysize = sizeof(ChangedGroup),.hcxt = changes->context};
+	ChangedDay *day = palloc0(sizeof(ChangedDay));
+
+	day->day = *found;
+	day->number = list_length(changes->days);
+	day->context = changes->context;
+	OpenChangedDay(changes, day);
+	day->layout = ZbxhistDayLayout(day->rel);
+	ZbxhistMarkReplaced(day->layout, changes->table);
+	day->attributes = palloc(sizeof(AttrNumber) * day->layout->ncolumns);
+	day->is_altered = !ZbxhistFindLayout(day->layout,
+										 RelationGetDescr(changes->table),
+										 day->attributes);
+	day->groups = hash_create("zbxhist changed groups", 64, &ctl,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	changes->days = lappend(changes->days, day);
+	MemoryContextSwitchTo(old);
+	ZbxhistCheckPackedChange(found->relid, changes->estate->es_snapshot);
+	return day;
+}
+
+/*
+ * BeginScanOfDay prepares for finding rows in a day.
+ */
+static void
+BeginScanOfDay(DayChanges *changes, ChangedDay *day, bool looks_again)
+{
+	MemoryContext old;
+
+	OpenChangedDay(changes, day);
+	looks_again = looks_again && !day->is_altered;
+	if (day->scan != NULL && day->looks_again == looks_again)
+		return;
+	EndScanOfDay(day);
+	old = MemoryContextSwitchTo(changes->context);
+	day->looks_again = looks_again;
+	if (looks_again)
+		day->fresh = RegisterSnapshot(GetLatestSnapshot());
+	day->scan = ZbxhistBeginDayScan(day->rel, day->layout, looks_again ?
+									day->fresh : changes->estate->es_snapshot);
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- rows ---- */
+
+/*
+ * FindChangedDay returns the day of a clock if rows of it have been changed, or NULL.
+ */
+static ChangedDay *
+FindChangedDay(const DayChanges *changes, int64 clock)
+{
+	for (int i = list_length(changes->days) - 1; i >= 0; i--)
+	{
+		ChangedDay *day = list_nth(changes->days, i);
+
+		if (clock >= day->day.from_clock && clock < day->day.to_clock)
+			return day;
+	}
+	return NULL;
+}
+
+/*
+ * FindDayOfRow returns the day of a clock, locked.
+ */
+static ChangedDay *
+FindDayOfRow(DayChanges *changes, int32 clock)
+{
+	ChangedDay *result = FindChangedDay(changes, clock);
+	const PackedDay *found;
+	PackedDay	day;
+
+	if (result != NULL)
+		return result;
+	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent), clock);
+	if (found == NULL)
+		ZbxhistRaiseChanged();
+	/* the set may change when the day is locked */
+	day = *found;
+	return AddChangedDay(changes, &day);
+}
+
+/*
+ * MarkRow finds a row, in a day that is set, and notes that it is deleted or updated;
+ * row is set to its number in the group found last.  Returns false if it is gone, or
+ * has been changed by this statement.
+ */
+static bool
+MarkRow(DayChanges *changes, const PackedRowId *id, bool looks_again,
+		bool is_update, ChangedDay **result, int *row)
+{
+	ChangedDay *day = FindDayOfRow(changes, id->clock);
+	MemoryContext old;
+	int			segment;
+	int			first;
+	int			found = -1;
+
+	*result = day;
+	BeginScanOfDay(changes, day, looks_again);
+	if (!ZbxhistFindChangedGroup(day, id->itemid, id->clock))
+		return false;
+	segment = ZbxhistFindSegment(&day->found.reader, id->itemid, id->clock);
+	if (segment == day->found.reader.nsegments ||
+		day->found.reader.segments[segment].itemid != id->itemid)
+		return false;
+	ZbxhistDecodeChangedSegment(day, segment);
+	first = ZbxhistFirstOfClock(&day->rows, id->clock);
+	old = MemoryContextSwitchTo(day->segment_context);
+	if (first < day->rows.nrows && day->rows.columns[0].ints[first] == id->clock)
+		found = ZbxhistRowAtOffset(&day->offsets, day->layout, &day->rows, first,
+								   id->offset);
+	MemoryContextSwitchTo(old);
+	if (found < 0)
+		return false;
+	*row = found;
+	for (int i = 0; i < segment; i++)
+		*row += day->found.reader.segments[i].nrows;
+	return ZbxhistMarkRows(day, *row, 1, is_update && !day->is_altered) == 1;
+}
+
+/*
+ * ZbxhistDeleteDayRow deletes a row.
+ */
+bool
+ZbxhistDeleteDayRow(DayChanges *changes, const PackedRowId *id,
+					bool looks_again)
+{
+	ChangedDay *day;
+	int			row;
+
+	return MarkRow(changes, id, looks_again, false, &day, &row);
+}
+
+/*
+ * StoreInParent stores the new version of a row of a clock, whose day has other columns
+ * than the table, in the parent, where late rows of such a day stay, too.  For the user
+ * it stays in the same table, so no triggers fire but those of the UPDATE.  Other
+ * sessions are told of one whose day is being unpacked: it belongs to the partition.
+ */
+static void
+StoreInParent(DayChanges *changes, int32 clock, TupleTableSlot *slot)
+{
+	TupleDesc	desc = RelationGetDescr(changes->table);
+	TupleTableSlot *stored = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
+	const PackedDay *day =
+		ZbxhistFindPackedDay(ZbxhistGetPartitionSet(changes->parent), clock);
+
+	if (day == NULL || OidIsValid(day->partition))
+		ZbxhistNoteStray(changes->parent);
+	if (changes->target == NULL)
+		changes->target =
+			ZbxhistOpenTarget(table_open(RelationGetRelid(changes->parent),
+										 RowExclusiveLock),
+							  desc, TARGET_MOVE, changes->context);
+	ExecCopySlot(stored, slot);
+	ZbxhistInsertRows(changes->target, &stored, 1,
+					  changes->estate->es_output_cid);
+	ExecDropSingleTupleTableSlot(stored);
+}
+
+/*
+ * ZbxhistUpdateDayRow replaces a row by one of the packed table, whose key stays the
+ * same.
+ */
+bool
+ZbxhistUpdateDayRow(DayChanges *changes, const PackedRowId *id,
+					bool looks_again, TupleTableSlot *slot)
+{
+	ChangedDay *day;
+	MemoryContext old;
+	int			row;
+
+	if (!MarkRow(changes, id, looks_again, true, &day, &row))
+		return false;
+	old = MemoryContextSwitchTo(changes->context);
+	if (day->is_altered)
+		StoreInParent(changes, id->clock, slot);
+	else
+	{
+		if (changes->updates == NULL)
+			changes->updates = ZbxhistBeginRowUpdates(changes->table);
+		ZbxhistAddRowUpdate(changes->updates, day, row, slot);
+	}
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/* ---- ranges ---- */
+
+/*
+ * DeleteFromSegment deletes the rows of a range in a segment of the group found
+ * last, which begins with a row of that number.  What goes as a whole is not decoded.
+ */
+static int
+DeleteFromSegment(ChangedDay *day, int segment, int first,
+				  const ItemRange *range)
+{
+	const SegmentInfo *info = &day->found.reader.segments[segment];
+	int			from = 0;
+	int			to = info->nrows;
+
+	if (info->itemid != range->itemid ||
+		info->last_clock < position_clock(range->first) ||
+		info->first_clock > position_clock(range->last))
+		return 0;
+	if (!ZbxhistIsWithinRange(info, range))
+	{
+		ZbxhistDecodeChangedSegment(day, segment);
+		find_first(from, day->rows.nrows,
+				   ZbxhistRowPosition(day->layout, &day->rows, from) >= range->first);
+		find_first(to, day->rows.nrows,
+				   ZbxhistRowPosition(day->layout, &day->rows, to) > range->last);
+	}
+	return ZbxhistMarkRows(day, first + from, to - from, false);
+}
+
+/*
+ * DeleteRange deletes the rows of an item in a range from a day and returns their
+ * number.
+ */
+static uint64
+DeleteRange(DayChanges *changes, ChangedDay *day, const ItemRange *range)
+{
+	ItemRange	ascending = *range;
+	uint64		deleted = 0;
+
+	ascending.is_descending = false;
+	BeginScanOfDay(changes, day, !IsolationUsesXactSnapshot());
+	ZbxhistDayScanItem(day->scan, &ascending);
+	while (ZbxhistDayScanNext(day->scan, &day->found))
+	{
+		int			row = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		ZbxhistNoteChangedGroup(day);
+		for (int i = 0; i < day->found.reader.nsegments; i++)
+		{
+			deleted += DeleteFromSegment(day, i, row, range);
+			row += day->found.reader.segments[i].nrows;
+		}
+	}
+	/* what it has found is not valid any more */
+	day->group = NULL;
+	return deleted;
+}
+
+/*
+ * WriteDay writes the changes of a day and closes it.
+ */
+static void
+WriteDay(DayChanges *changes, ChangedDay *day)
+{
+	MemoryContext old = MemoryContextSwitchTo(changes->context);
+
+	BeginScanOfDay(changes, day, true);
+	ZbxhistWriteChangedDay(day, changes->updates);
+	CloseChangedDay(changes, day);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDeleteDayRanges deletes the rows of ranges from all days and returns their
+ * number.  Days are written one by one, unless the statement has other parts.
+ */
+uint64
+ZbxhistDeleteDayRanges(DayChanges *changes, const ItemRange *ranges,
+					   int nranges)
+{
+	int			ndays;
+	PackedDay  *days =
+		ZbxhistCopyPackedDays(ZbxhistGetPartitions(changes->parent), &ndays);
+	bool		is_alone = changes->estate->es_auxmodifytables == NIL;
+	uint64		deleted = 0;
+
+	for (int i = 0; i < ndays; i++)
+	{
+		ChangedDay *day = NULL;
+
+		for (int j = 0; j < nranges; j++)
+		{
+			if (days[i].to_clock <= position_clock(ranges[j].first) ||
+				days[i].from_clock > position_clock(ranges[j].last))
+				continue;
+			CHECK_FOR_INTERRUPTS();
+			if (day == NULL)
+				day = FindChangedDay(changes, days[i].from_clock);
+			if (day == NULL)
+				day = AddChangedDay(changes, &days[i]);
+			deleted += DeleteRange(changes, day, &ranges[j]);
+		}
+		if (day != NULL && is_alone)
+		{
+			WriteDay(changes, day);
+			hash_destroy(day->groups);
+			changes->days = list_delete_last(changes->days);
+		}
+	}
+	pfree(days);
+	return deleted;
+}
+
+/* ---- the end ---- */
+
+/*
+ * ZbxhistWriteDayChanges writes what a statement has changed in packed days; locks
+ * stay.
+ */
+void
+ZbxhistWriteDayChanges(EState *estate)
+{
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &open_changes)
+	{
+		DayChanges *changes = dlist_container(DayChanges, node, iter.cur);
+		ListCell   *lc;
+
+		if (changes->estate != estate)
+			continue;
+		foreach(lc, changes->days)
+			WriteDay(changes, lfirst(lc));
+		if (changes->updates != NULL)
+			ZbxhistEndRowUpdates(changes->updates);
+		if (changes->target != NULL)
+			ZbxhistCloseTarget(changes->target);
+		table_close(changes->parent, NoLock);
+		MemoryContextDelete(changes->context);
+	}
+}
+
+/*
+ * ZbxhistIsBeingDeleted says whether a statement that is being executed will delete a
+ * row, by its number in the group at tid.
+ */
+bool
+ZbxhistIsBeingDeleted(Oid day, const ItemPointerData *tid, int row)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &open_changes)
+	{
+		DayChanges *changes = dlist_container(DayChanges, node, iter.cur);
+		ListCell   *lc;
+
+		foreach(lc, changes->days)
+		{
+			ChangedDay *changed = lfirst(lc);
+			ChangedGroup *group = changed->day.relid != day ? NULL :
+				hash_search(changed->groups, tid, HASH_FIND, NULL);
+
+			if (group != NULL && group->deleted != NULL &&
+				row_is_in(group->deleted, row))
+				return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_conflicts.c
+ *	  Conflicts of serializable transactions over packed days.
+ *
+ * PostgreSQL finds out that one serializable transaction has read what another
+ * changes by its locks on the rows, pages and indexes that have been read, and
+ * by the transactions in the headers of rows.  Neither follows a row that
+ * maintenance packs, merges or unpacks: it is another one afterwards, written
+ * by a transaction that is not serializable.  So there is a table that stands
+ * for the rows of all packed days, zbxhist.packed_change.  A transaction that
+ * changes some of them inserts a row there.  A serializable transaction reads
+ * all of it before it reads packed days: it sees which changes its snapshot
+ * misses, and its lock on the table is seen by those that come later.
+ *
+ * Three cases remain.  A day that has been packed since a transaction took its
+ * snapshot may have been read as a partition, by one that has ended: it cannot
+ * be changed.  A day that is being unpacked is going to be changed as a
+ * partition: a transaction that reads the day locks that as a whole.  A day
+ * that has been unpacked since a transaction took its snapshot may have been
+ * changed there already: it cannot be read.  Maintenance has seen to it that no
+ * transaction is older than the partition.
+ *
+ * Other transactions insert their row when they have deleted something:
+ * maintenance subtracts that from what it knows to be in the day
+ * (sql/maintenance/partition_steps.sql).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "packed/day_conflicts.h"
+#include "tables/own_tables.h"
+#include "tables/packed_days.h"
+#include "tables/partition_set.h"
+
+/*
+ * ZbxhistRaiseChanged raises the error for what another transaction has
+ * changed.
+ */
+void
+ZbxhistRaiseChanged(void)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			errmsg("could not serialize access due to concurrent update"));
+}
+
+/*
+ * ZbxhistRaiseSecondChange raises the error for what our own transaction has
+ * changed again: by another part of the statement, or a function that it
+ * calls.  To repeat it would not help.
+ */
+void
+ZbxhistRaiseSecondChange(Relation day)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			errmsg("rows of packed day \"%s\" are being changed by another part of the same statement",
+				   RelationGetRelationName(day)),
+			errhint("Change them in two statements."),
+			errtable(day));
+}
+
+/*
+ * RaiseConflict raises the error for what may break the order of serializable
+ * transactions.
+ */
+static void
+RaiseConflict(const char *detail)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			errmsg("could not serialize access due to read/write dependencies among transactions"),
+			errdetail_internal("%s", detail),
+			errhint("The transaction might succeed if retried."));
+}
+
+/* ---- reading ---- */
+
+/*
+ * ReadChanges reads the table of changes by a snapshot, which is all that
+ * matters.
+ */
+static void
+ReadChanges(Snapshot snapshot)
+{
+	Relation	rel = ZbxhistOpenOwnTable("packed_change", AccessShareLock);
+	TableScanDesc scan;
+	TupleTableSlot *slot;
+
+	if (rel == NULL)
+		return;
+	slot = table_slot_create(rel, NULL);
+	scan = table_beginscan_compat(rel, snapshot);
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+		CHECK_FOR_INTERRUPTS();
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(rel, NoLock);
+}
+
+/*
+ * LockPartitions takes predicate locks on the partitions to which days of
+ * parent are being unpacked.
+ */
+static void
+LockPartitions(Relation parent, Snapshot snapshot)
+{
+	const PartitionSet *set = ZbxhistGetPartitions(parent);
+	Oid		   *partitions = palloc(sizeof(Oid) * Max(set->npacked_days, 1));
+	int			n = 0;
+
+	/* the set may change when they are opened */
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		if (OidIsValid(set->packed_days[i].partition))
+			partitions[n++] = set->packed_days[i].partition;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		Relation	rel = try_table_open(partitions[i], AccessShareLock);
+
+		if (rel == NULL)
+			continue;
+		PredicateLockRelation(rel, snapshot);
+		table_close(rel, NoLock);
+	}
+	pfree(partitions);
+}
+
+/*
+ * RefuseUnpacked raises an error if a day of parent has been unpacked by a
+ * transaction that the snapshot does not see.
+ */
+static void
+RefuseUnpacked(Relation parent, Snapshot snapshot)
+{
+	const PartitionSet *set = ZbxhistGetPartitions(parent);
+
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		PackedDay	seen;
+
+		if (set->packed_days[i].is_unpacked &&
+			(!ZbxhistReadPackedDay(set->packed_days[i].relid, snapshot,
+								   &seen) || !seen.is_unpacked))
+			RaiseConflict("A day has been unpacked meanwhile.");
+	}
+}
+
+/*
+ * ZbxhistNotePackedRead is to be called before packed days of parent are read
+ * by that snapshot.  Workers of a parallel query read what their leader has
+ * noted.
+ */
+void
+ZbxhistNotePackedRead(Relation parent, Snapshot snapshot)
+{
+	if (!IsolationIsSerializable() || IsParallelWorker() ||
+		!IsMVCCSnapshot(snapshot))
+		return;
+	ReadChanges(snapshot);
+	LockPartitions(parent, snapshot);
+	RefuseUnpacked(parent, snapshot);
+}
+
+/* ---- changing ---- */
+
+/*
+ * ZbxhistCheckPackedChange is to be called before rows of a day are changed
+ * that have been found by that snapshot.
+ */
+void
+ZbxhistCheckPackedChange(Oid day, Snapshot snapshot)
+{
+	if (IsolationIsSerializable() && !ZbxhistWasPacked(day, snapshot))
+		RaiseConflict("The day has been packed meanwhile.");
+}
+
+/*
+ * ZbxhistNotePackedChange is to be called after rows of a day have been
+ * changed, of which so many were removed.  It inserts whatever the privileges
+ * of the user, who only wants to change the parent.
+ */
+void
+ZbxhistNotePackedChange(Oid day, int64 removed)
+{
+	Relation	rel;
+	OwnValue	change[] = {
+		{"day", ObjectIdGetDatum(day)},
+		{"removed", Int64GetDatum(removed)}
+	};
+
+	if (removed == 0 && !IsolationIsSerializable())
+		return;
+	rel = ZbxhistOpenOwnTable("packed_change", RowExclusiveLock);
+	if (rel == NULL)
+		return;
+	ZbxhistStoreOwnRow(rel, change, lengthof(change));
+	table_close(rel, NoLock);
+}

@@ -1,0 +1,487 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.c
+ *	  The rows of all packed days of a table.
+ *
+ * Day after day, and in each one item after the other, or the day as a whole,
+ * or a range of its items, if none are named; or item after item, each through all days, which then
+ * stay open.  Rows of an item come in the order of (clock, ns), either way.  A
+ * day is opened when it is reached, so whoever stops early has not touched the
+ * rest, but for pages asked for beforehand (open_days.c).
+ *
+ * Of some items only some clocks may be asked for: then each of these keys, an
+ * item and a range of clocks, takes the place of an item.
+ *
+ * Rows may also be asked for by their ctids, which say their clocks: then of
+ * each day only the clocks between the first and the last one are read.
+ *
+ * Which days there are is found out once: of those packed later, the query has
+ * locked the partitions, or does not ask for them.  Locks and rights are those
+ * of open_days.c; a day that somebody has dropped is passed over.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "binary_search.h"
+#include "packed/scan.h"
+#include "tables/partition_set.h"
+
+/* ---- beginning and ending ---- */
+
+/*
+ * FindScanDays finds the days that there are now, or takes those of
+ * the parallel scan that this one is part of.
+ */
+static void
+FindScanDays(PackedScan *scan)
+{
+	if (scan->days != NULL)
+		return;
+	if (scan->shared != NULL)
+	{
+		scan->ndays = scan->shared->ndays;
+		scan->days = scan->shared->list;
+	}
+	else
+	{
+		Relation	parent = table_open(scan->parent, AccessShareLock);
+		MemoryContext old = MemoryContextSwitchTo(scan->context);
+
+		scan->days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
+										   &scan->ndays);
+		MemoryContextSwitchTo(old);
+		table_close(parent, NoLock);
+	}
+}
+
+/*
+ * ZbxhistBeginPackedScan prepares a scan of the days of parent for a foreign
+ * table.  The snapshot must stay registered, and wanted must stay, too.
+ */
+PackedScan *
+ZbxhistBeginPackedScan(Relation table, Oid parent, Snapshot snapshot,
+					   const bool *wanted, bool wants_row_id)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist packed scan",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	PackedScan *scan = palloc0(sizeof(PackedScan));
+
+	scan->context = context;
+	scan->parent = parent;
+	ZbxhistInitOpenDays(&scan->open, table, snapshot, AccessShareLock);
+	scan->open.spec.wanted = wanted;
+	scan->open.spec.wants_row_id = wants_row_id;
+	scan->open.spec.may_miss = true;
+	MemoryContextSwitchTo(old);
+	return scan;
+}
+
+/*
+ * ZbxhistEndPackedScan closes everything; locks stay.
+ */
+void
+ZbxhistEndPackedScan(PackedScan *scan)
+{
+	ZbxhistCloseDays(&scan->open);
+	MemoryContextDelete(scan->context);
+}
+
+/* ---- day after day ---- */
+
+/*
+ * FindTidOfBounds returns the index of the first of the bounds' tids that is
+ * not before tid.
+ */
+static int
+FindTidOfBounds(const ScanBounds *bounds, int64 tid)
+{
+	int			i;
+
+	find_first(i, bounds->ntids, bounds->tids[i] >= tid);
+	return i;
+}
+
+/*
+ * LimitToTids leaves the clocks of the tids, if there are bounds of that kind,
+ * that are of the day in hand; returns false if none is.
+ */
+static bool
+LimitToTids(const PackedScan *scan, ItemRange *range)
+{
+	const int64 *tids = scan->bounds.tids;
+	int			first;
+	int			last;
+
+	if (tids == NULL)
+		return true;
+	first = FindTidOfBounds(&scan->bounds, scan->day.from_clock * (1 << 16));
+	last = FindTidOfBounds(&scan->bounds, scan->day.to_clock * (1 << 16)) - 1;
+	if (first > last)
+		return false;
+	ZbxhistStartAt(range, make_position(packed_tid_clock(tids[first]),
+										PG_INT32_MIN));
+	ZbxhistEndAt(range, make_position(packed_tid_clock(tids[last]),
+									  PG_INT32_MAX));
+	return true;
+}
+
+/*
+ * FindKeyOfDay returns the index of the next key, from first on, that may have
+ * rows of the day in hand; that after the last one if there is none.
+ */
+static int
+FindKeyOfDay(const PackedScan *scan, int first)
+{
+	const ScanBounds *bounds = &scan->bounds;
+
+	while (first < bounds->nkeys &&
+		   (bounds->keys[first].first >= scan->day.to_clock ||
+			bounds->keys[first].last < scan->day.from_clock))
+		first++;
+	return first;
+}
+
+/*
+ * IsDayWanted says whether the day in hand, which has some of the clocks in
+ * bounds, may have rows that are asked for.
+ */
+static bool
+IsDayWanted(const PackedScan *scan)
+{
+	const ScanBounds *bounds = &scan->bounds;
+	ItemRange	range = scan->range;
+
+	return LimitToTids(scan, &range) &&
+		(bounds->keys == NULL || bounds->is_by_item ||
+		 FindKeyOfDay(scan, 0) < bounds->nkeys);
+}
+
+/*
+ * StartReader begins with the present item, or all, of the day in hand.
+ */
+static void
+StartReader(PackedScan *scan)
+{
+	ItemRange	range = scan->range;
+
+	(void) LimitToTids(scan, &range);
+	if (scan->bounds.items == NULL)
+		ZbxhistDayReaderStartWhole(scan->open.reader, &range,
+								   scan->bounds.from_item,
+								   scan->bounds.to_item);
+	else
+		ZbxhistDayReaderStart(scan->open.reader, &range);
+}
+
+/*
+ * FindScannedDay goes to the next day that may have rows that are asked for;
+ * returns false if there is none.  Of a parallel scan it takes one that nobody
+ * has taken yet.
+ */
+static bool
+FindScannedDay(PackedScan *scan)
+{
+	uint32		day;
+
+	for (;;)
+	{
+		while (ZbxhistWalkNext(&scan->walk, &scan->day))
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (IsDayWanted(scan))
+				return true;
+		}
+		if (scan->shared == NULL ||
+			(day = pg_atomic_fetch_add_u32(&scan->shared->next, 1)) >= scan->ndays)
+			return false;
+		ZbxhistBeginDayWalk(&scan->walk, &scan->days[day], 1, &scan->walked);
+	}
+}
+
+/*
+ * LimitToClocks leaves the clocks of a range that are between two, both included.
+ */
+static void
+LimitToClocks(ItemRange *range, int64 from_clock, int64 to_clock)
+{
+	from_clock = Max(from_clock, PG_INT32_MIN);
+	to_clock = Min(to_clock, PG_INT32_MAX);
+	ZbxhistStartAt(range, make_position((int32) from_clock, PG_INT32_MIN));
+	ZbxhistEndAt(range, make_position((int32) to_clock, PG_INT32_MAX));
+	if (from_clock > to_clock)
+		ZbxhistMakeEmpty(range);
+}
+
+/*
+ * NumItems returns how many items, or keys, are read one after the other.
+ */
+static int
+NumItems(const PackedScan *scan)
+{
+	return scan->bounds.keys != NULL ? scan->bounds.nkeys :
+		scan->bounds.nitems;
+}
+
+/*
+ * GoToItem goes to an item, or a key, if there are any.
+ */
+static void
+GoToItem(PackedScan *scan, int item)
+{
+	scan->item = item;
+	if (item >= NumItems(scan))
+		return;
+	if (scan->bounds.keys != NULL)
+	{
+		const KeyRange *key = &scan->bounds.keys[item];
+
+		ZbxhistWholeItem(&scan->range, key->itemid);
+		scan->range.is_descending = scan->bounds.is_descending;
+		LimitToClocks(&scan->range, key->first, key->last);
+	}
+	else
+		scan->range.itemid = scan->bounds.items[item];
+}
+
+/*
+ * NextScannedDay begins with the next day; returns false if there is none.
+ */
+static bool
+NextScannedDay(PackedScan *scan)
+{
+	const ScanBounds *bounds = &scan->bounds;
+
+	ZbxhistLeaveDay(&scan->open);
+	while (FindScannedDay(scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!ZbxhistEnterDay(&scan->open, &scan->walk, &scan->day))
+			continue;
+		if (!bounds->is_by_item)
+			GoToItem(scan, FindKeyOfDay(scan, 0));
+		StartReader(scan);
+		if (scan->shared == NULL && bounds->nitems == 1 &&
+			bounds->keys == NULL && bounds->tids == NULL)
+			ZbxhistPrefetchDays(&scan->open, &scan->walk, &scan->range);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * GoToFirstDay goes back to where all days begin.
+ */
+static void
+GoToFirstDay(PackedScan *scan)
+{
+	if (scan->bounds.is_by_item)
+		scan->walked = scan->range;
+	ZbxhistBeginDayWalk(&scan->walk, scan->days,
+						scan->shared == NULL ? scan->ndays : 0, &scan->walked);
+}
+
+/*
+ * ZbxhistBoundsRange sets range to the clocks in bounds, for some item.
+ */
+void
+ZbxhistBoundsRange(const ScanBounds *bounds, ItemRange *range)
+{
+	ZbxhistWholeItem(range, 0);
+	range->is_descending = bounds->is_descending;
+	LimitToClocks(range, bounds->from_clock, bounds->to_clock);
+	if (bounds->items != NULL && bounds->nitems == 0)
+		ZbxhistMakeEmpty(range);
+}
+
+/*
+ * ZbxhistStartPackedScan begins to read what is in bounds, whose items must
+ * stay.
+ */
+void
+ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
+{
+	FindScanDays(scan);
+	ZbxhistRestartDays(&scan->open);
+	scan->bounds = *bounds;
+	scan->open.walk = bounds->items != NULL && bounds->keys == NULL &&
+		bounds->tids == NULL ? &scan->walk : NULL;
+	scan->open.range = &scan->range;
+	scan->open.nitems = bounds->is_by_item ? 0 : bounds->nitems;
+	scan->open.items = scan->bounds.items;
+	scan->open.keeps_days |= bounds->is_by_item;
+	ZbxhistBoundsRange(&scan->bounds, &scan->range);
+	scan->walked = scan->range;
+	GoToItem(scan, 0);
+	GoToFirstDay(scan);
+}
+
+/*
+ * NextDayOfItem begins with the next day of the item in hand, or the first one
+ * of the next item; returns false if there is none.
+ */
+static bool
+NextDayOfItem(PackedScan *scan)
+{
+	while (!NextScannedDay(scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (scan->item + 1 >= NumItems(scan))
+			return false;
+		GoToItem(scan, scan->item + 1);
+		GoToFirstDay(scan);
+	}
+	return true;
+}
+
+/*
+ * NextReader begins with the next item of the day in hand, or the next day, be it
+ * the first one; returns false if there is none.  Read item after item, days that
+ * a later key has rows of may follow when the first one has none.
+ */
+static bool
+NextReader(PackedScan *scan)
+{
+	int			next;
+
+	if (scan->bounds.is_by_item)
+		return NextDayOfItem(scan);
+	next = FindKeyOfDay(scan, scan->item + 1);
+	if (scan->open.reader == NULL || scan->bounds.items == NULL ||
+		next >= NumItems(scan))
+		return NextScannedDay(scan);
+	GoToItem(scan, next);
+	StartReader(scan);
+	return true;
+}
+
+/*
+ * ZbxhistPackedScanFind returns the segment that would be decoded next, or
+ * NULL if there is none; ZbxhistDayReaderSkip passes over it.
+ */
+const SegmentInfo *
+ZbxhistPackedScanFind(PackedScan *scan)
+{
+	const SegmentInfo *info;
+
+	while (scan->open.reader != NULL || NextReader(scan))
+	{
+		info = ZbxhistDayReaderFind(scan->open.reader);
+		if (info != NULL)
+			return info;
+		if (!NextReader(scan))
+			break;
+	}
+	return NULL;
+}
+
+/*
+ * ZbxhistPackedScanNextSegment goes to the first row of the next segment that
+ * has any; returns false if there is none.
+ */
+bool
+ZbxhistPackedScanNextSegment(PackedScan *scan)
+{
+	while (scan->open.reader != NULL || NextReader(scan))
+	{
+		if (ZbxhistDayReaderNextSegment(scan->open.reader))
+			return true;
+		if (!NextReader(scan))
+			break;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistPackedScanHasTid says whether the present row is one of the bounds'
+ * tids.
+ */
+bool
+ZbxhistPackedScanHasTid(PackedScan *scan)
+{
+	PackedRowId id;
+	int64		tid;
+	int			place;
+
+	ZbxhistDayReaderRowId(scan->open.reader, &id);
+	tid = make_packed_tid(&id);
+	place = FindTidOfBounds(&scan->bounds, tid);
+	return place < scan->bounds.ntids && scan->bounds.tids[place] == tid;
+}
+
+/* ---- in several processes ---- */
+
+/*
+ * ZbxhistSizeOfSharedDays returns how much shared memory a scan needs whose days are
+ * shared out.
+ */
+Size
+ZbxhistSizeOfSharedDays(PackedScan *scan)
+{
+	FindScanDays(scan);
+	return offsetof(SharedDays, list) + sizeof(PackedDay) * scan->ndays;
+}
+
+/*
+ * ZbxhistShareDaysAgain lets all days be taken again.
+ */
+void
+ZbxhistShareDaysAgain(SharedDays *shared)
+{
+	pg_atomic_write_u32(&shared->next, 0);
+	pg_atomic_write_u32(&shared->next_input, 0);
+}
+
+/*
+ * ZbxhistShareDays fills the shared memory, and makes the leader take its days from
+ * there, as workers do.
+ */
+void
+ZbxhistShareDays(PackedScan *scan, SharedDays *shared)
+{
+	pg_atomic_init_u32(&shared->next, 0);
+	pg_atomic_init_u32(&shared->next_input, 0);
+	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
+		pg_atomic_init_u64(&shared->counters[i], 0);
+	shared->ndays = scan->ndays;
+	memcpy(shared->list, scan->days, sizeof(PackedDay) * shared->ndays);
+	scan->shared = shared;
+}
+
+/*
+ * ZbxhistReportToLeader adds what a worker has done, when it ends.
+ */
+void
+ZbxhistReportToLeader(PackedScan *scan)
+{
+	const uint64 *counters = (uint64 *) &scan->open.counters;
+
+	if (scan->shared == NULL || !IsParallelWorker())
+		return;
+	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
+		pg_atomic_fetch_add_u64(&scan->shared->counters[i], counters[i]);
+}
+
+/*
+ * ZbxhistStopSharing takes what workers have done, in the leader, before the shared
+ * memory goes.
+ */
+void
+ZbxhistStopSharing(PackedScan *scan)
+{
+	uint64	   *counters = (uint64 *) &scan->open.counters;
+
+	if (scan->shared == NULL || IsParallelWorker())
+		return;
+	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
+		counters[i] += pg_atomic_read_u64(&scan->shared->counters[i]);
+	scan->shared = NULL;
+}

@@ -1,0 +1,482 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_bounds.c
+ *	  What conditions on items, clocks and ctids leave to be read.
+ *
+ * Conditions (conditions.c) whose values are known become bounds, one after the
+ * other: items are a range and maybe a sorted list of numbers, ctids such a list,
+ * clocks a range, keys a sorted list of items with such a range.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "datatype/timestamp.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "binary_search.h"
+#include "packed/scan_bounds.h"
+#include "read_integer.h"
+#include "tables/item_range.h"
+
+/* no clock is as far from 0; doubles of it are exact */
+#define MAX_NUMBER 4503599627370496.0
+
+/*
+ * ZbxhistInitBounds sets bounds to everything, oldest first.
+ */
+void
+ZbxhistInitBounds(ScanBounds *bounds)
+{
+	bounds->nitems = 0;
+	bounds->items = NULL;
+	bounds->from_item = PG_INT64_MIN;
+	bounds->to_item = PG_INT64_MAX;
+	bounds->from_clock = PG_INT64_MIN;
+	bounds->to_clock = PG_INT64_MAX;
+	bounds->is_by_item = false;
+	bounds->is_descending = false;
+	bounds->nkeys = 0;
+	bounds->keys = NULL;
+	bounds->ntids = 0;
+	bounds->tids = NULL;
+}
+
+/*
+ * GetInteger returns an integer of any size.
+ */
+static int64
+GetInteger(Oid type, Datum value)
+{
+	int64		result;
+
+	if (!read_integer(type, value, &result))
+		elog(ERROR, "type %u is no integer", type);
+	return result;
+}
+
+/*
+ * ZbxhistSortItems sorts items, leaves each once and returns their number.
+ */
+int
+ZbxhistSortItems(int64 *items, int nitems)
+{
+	int			nunique = 0;
+
+	qsort(items, nitems, sizeof(int64), compare_itemids);
+	for (int i = 0; i < nitems; i++)
+	{
+		if (nunique == 0 || items[i] != items[nunique - 1])
+			items[nunique++] = items[i];
+	}
+	return nunique;
+}
+
+/*
+ * GetIntegers returns the members of an array, those of ctids as numbers of the rows that
+ * they may mean, sorted and each once, palloc'd; nulls are equal to nothing.
+ */
+static int64 *
+GetIntegers(Datum value, int *n)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Oid			type = ARR_ELEMTYPE(array);
+	int16		length;
+	bool		byval;
+	char		align;
+	Datum	   *values;
+	bool	   *nulls;
+	int			nvalues;
+	int64	   *result;
+
+	get_typlenbyvalalign(type, &length, &byval, &align);
+	deconstruct_array(array, type, length, byval, align, &values, &nulls,
+					  &nvalues);
+	result = palloc(sizeof(int64) * Max(nvalues, 1));
+	*n = 0;
+	for (int i = 0; i < nvalues; i++)
+	{
+		PackedRowId id;
+
+		if (!nulls[i] && type != TIDOID)
+			result[(*n)++] = GetInteger(type, values[i]);
+		else if (!nulls[i] &&
+				 get_packed_tid((ItemPointer) DatumGetPointer(values[i]), &id))
+			result[(*n)++] = make_packed_tid(&id);
+	}
+	*n = ZbxhistSortItems(result, *n);
+	return result;
+}
+
+/*
+ * KeepCommon leaves of n sorted numbers those that are among others, too, or
+ * all if there are no others, and returns how many these are.
+ */
+static int
+KeepCommon(int64 *numbers, int n, const int64 *others, int nothers)
+{
+	int			nkept = 0;
+
+	if (others == NULL)
+		return n;
+	for (int i = 0; i < n; i++)
+	{
+		if (bsearch(&numbers[i], others, nothers, sizeof(int64),
+					compare_itemids) != NULL)
+			numbers[nkept++] = numbers[i];
+	}
+	return nkept;
+}
+
+/*
+ * LimitItems leaves of the bounds' items those that are among others, too.
+ */
+static void
+LimitItems(ScanBounds *bounds, int64 *items, int nitems)
+{
+	bounds->nitems = KeepCommon(items, nitems, bounds->items, bounds->nitems);
+	bounds->items = items;
+}
+
+/*
+ * LimitClocks leaves the clocks of bounds that are between two, both included.
+ */
+static void
+LimitClocks(ScanBounds *bounds, int64 from_clock, int64 to_clock)
+{
+	bounds->from_clock = Max(bounds->from_clock, from_clock);
+	bounds->to_clock = Min(bounds->to_clock, to_clock);
+}
+
+/*
+ * ApplyArray limits bounds to the values of an array.
+ */
+static void
+ApplyArray(ScanBounds *bounds, PackedCondKind kind, Datum value)
+{
+	int			n;
+	int64	   *values = GetIntegers(value, &n);
+
+	if (kind == COND_ITEMS)
+	{
+		LimitItems(bounds, values, n);
+		return;
+	}
+	if (kind == COND_TIDS)
+	{
+		n = KeepCommon(values, n, bounds->tids, bounds->ntids);
+		bounds->ntids = n;
+		bounds->tids = values;
+	}
+	if (n == 0)
+		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+	else if (kind == COND_TIDS)
+		LimitClocks(bounds, packed_tid_clock(values[0]),
+					packed_tid_clock(values[n - 1]));
+	else
+		LimitClocks(bounds, values[0], values[n - 1]);
+}
+
+/* ---- keys ---- */
+
+/*
+ * compare_key_ranges orders keys by item and clock, or position.
+ */
+static int
+compare_key_ranges(const void *a, const void *b)
+{
+	const KeyRange *left = a;
+	const KeyRange *right = b;
+
+	return compare_places(left->itemid, left->first, right->itemid,
+						  right->first);
+}
+
+/*
+ * ApplyKeys limits bounds to the keys of an array.  Of two such arrays only the
+ * shorter one counts: every row is looked at again.
+ */
+static void
+ApplyKeys(ScanBounds *bounds, Datum value)
+{
+	int			nkeys;
+	const KeyRange *ranges = read_key_ranges(value, &nkeys);
+	KeyRange   *keys = palloc(sizeof(KeyRange) * Max(nkeys, 1));
+
+	if (bounds->keys != NULL && bounds->nkeys <= nkeys)
+		return;
+	memcpy(keys, ranges, sizeof(KeyRange) * nkeys);
+	bounds->keys = keys;
+	bounds->nkeys = nkeys;
+}
+
+/*
+ * LimitKeys leaves what keys have of the items and clocks in bounds.
+ */
+static void
+LimitKeys(ScanBounds *bounds)
+{
+	int			nkept = 0;
+
+	for (int i = 0; i < bounds->nkeys; i++)
+	{
+		KeyRange	key = bounds->keys[i];
+
+		key.first = Max(key.first, bounds->from_clock);
+		key.last = Min(key.last, bounds->to_clock);
+		if (key.first <= key.last &&
+			key.itemid >= bounds->from_item && key.itemid <= bounds->to_item &&
+			(bounds->items == NULL ||
+			 bsearch(&key.itemid, bounds->items, bounds->nitems,
+					 sizeof(int64), compare_itemids) != NULL))
+			bounds->keys[nkept++] = key;
+	}
+	bounds->nkeys = nkept;
+}
+
+/*
+ * ZbxhistMergeKeyRanges sorts keys, makes those that overlap one, and returns how many
+ * are left.
+ */
+int
+ZbxhistMergeKeyRanges(KeyRange *keys, int nkeys)
+{
+	int			nkept = 0;
+
+	qsort(keys, nkeys, sizeof(KeyRange), compare_key_ranges);
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (nkept > 0 && keys[i].itemid == keys[nkept - 1].itemid &&
+			keys[i].first <= keys[nkept - 1].last)
+			keys[nkept - 1].last = Max(keys[nkept - 1].last, keys[i].last);
+		else
+			keys[nkept++] = keys[i];
+	}
+	return nkept;
+}
+
+/*
+ * LimitToRange leaves of the items in bounds those of their range.
+ */
+static void
+LimitToRange(ScanBounds *bounds)
+{
+	int			first;
+	int			next;
+
+	if (bounds->from_item > bounds->to_item)
+		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+	if (bounds->items == NULL)
+		return;
+	find_first(next, bounds->nitems, bounds->items[next] > bounds->to_item);
+	find_first(first, next, bounds->items[first] >= bounds->from_item);
+	bounds->items += first;
+	bounds->nitems = next - first;
+}
+
+/*
+ * ZbxhistSettleBounds is called when all conditions have limited bounds: it makes
+ * items and keys, if there are any, what the scan expects, and limits items and
+ * clocks to theirs.
+ */
+void
+ZbxhistSettleBounds(ScanBounds *bounds)
+{
+	int64	   *items;
+	int64		from_clock = PG_INT64_MAX;
+	int64		to_clock = PG_INT64_MIN;
+
+	LimitToRange(bounds);
+	if (bounds->keys == NULL)
+		return;
+	LimitKeys(bounds);
+	bounds->nkeys = ZbxhistMergeKeyRanges(bounds->keys, bounds->nkeys);
+	items = palloc(sizeof(int64) * Max(bounds->nkeys, 1));
+	for (int i = 0; i < bounds->nkeys; i++)
+	{
+		items[i] = bounds->keys[i].itemid;
+		from_clock = Min(from_clock, bounds->keys[i].first);
+		to_clock = Max(to_clock, bounds->keys[i].last);
+	}
+	bounds->items = items;
+	bounds->nitems = ZbxhistSortItems(items, bounds->nkeys);
+	LimitClocks(bounds, from_clock, to_clock);
+}
+
+/* ---- conditions ---- */
+
+/*
+ * FloorOfDouble sets the greatest integer that is not above a number, and says
+ * whether it is the number.  NaN is above all.
+ */
+static bool
+FloorOfDouble(double value, int64 *floor_of)
+{
+	if (isnan(value) || value >= MAX_NUMBER)
+	{
+		*floor_of = PG_INT64_MAX;
+		return false;
+	}
+	if (value <= -MAX_NUMBER)
+	{
+		*floor_of = PG_INT64_MIN;
+		return false;
+	}
+	*floor_of = (int64) floor(value);
+	return *floor_of == value;
+}
+
+/*
+ * FloorOfTime does so for a time as a clock.
+ */
+static bool
+FloorOfTime(TimestampTz time, int64 *floor_of)
+{
+	int64		part;
+
+	if (TIMESTAMP_NOT_FINITE(time))
+		return FloorOfDouble(TIMESTAMP_IS_NOBEGIN(time) ? -get_float8_infinity() :
+							 get_float8_infinity(), floor_of);
+	part = time % USECS_PER_SEC;
+	*floor_of = time / USECS_PER_SEC - (part < 0 ? 1 : 0) +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY;
+	return part == 0;
+}
+
+/*
+ * GetFloor does so for a value of a type that clocks are compared with.
+ */
+static bool
+GetFloor(Oid type, Datum value, int64 *floor_of)
+{
+	Datum		whole;
+
+	switch (type)
+	{
+		case FLOAT8OID:
+			return FloorOfDouble(DatumGetFloat8(value), floor_of);
+		case NUMERICOID:
+			whole = DirectFunctionCall1(numeric_floor, value);
+			return FloorOfDouble(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+																	whole)),
+								 floor_of) &&
+				DatumGetBool(DirectFunctionCall2(numeric_eq, whole, value));
+		case TIMESTAMPTZOID:
+			return FloorOfTime(DatumGetTimestampTz(value), floor_of);
+		default:
+			*floor_of = GetInteger(type, value);
+			return true;
+	}
+}
+
+/*
+ * LimitRange leaves of a range what a comparison of one of these kinds does.
+ */
+static void
+LimitRange(int64 *from, int64 *to, PackedCondKind kind, Oid type, Datum value)
+{
+	int64		number;
+	bool		is_whole = GetFloor(type, value, &number);
+	int			strategy = strategy_of_cond(kind);
+	int64		first = PG_INT64_MIN;
+	int64		last = PG_INT64_MAX;
+	bool		is_empty = false;
+
+	if (strategy >= BTEqualStrategyNumber)
+		first = number;
+	if (strategy <= BTEqualStrategyNumber)
+		last = number;
+	if (strategy == BTEqualStrategyNumber)
+		is_empty = !is_whole;
+	else if (strategy > BTEqualStrategyNumber &&
+			 (!is_whole || strategy == BTGreaterStrategyNumber))
+		is_empty = pg_add_s64_overflow(number, 1, &first);
+	else if (is_whole && strategy == BTLessStrategyNumber)
+		is_empty = pg_sub_s64_overflow(number, 1, &last);
+	*from = is_empty ? PG_INT64_MAX : Max(*from, first);
+	*to = is_empty ? PG_INT64_MIN : Min(*to, last);
+}
+
+/*
+ * ZbxhistApplyCond limits bounds by a condition, whose value is of that type.
+ * Nothing is equal to null, or more or less.  The items of bounds are palloc'd
+ * in the current context.
+ */
+void
+ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
+				 Datum value, bool isnull)
+{
+	int64	   *item;
+
+	if (isnull)
+	{
+		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+		return;
+	}
+	switch (kind)
+	{
+		case COND_ITEMS:
+		case COND_CLOCKS:
+		case COND_TIDS:
+			ApplyArray(bounds, kind, value);
+			break;
+		case COND_KEYS:
+			ApplyKeys(bounds, value);
+			break;
+		case COND_ITEM:
+			item = palloc(sizeof(int64));
+			*item = GetInteger(type, value);
+			LimitItems(bounds, item, 1);
+			break;
+		case COND_ITEM_BEFORE:
+		case COND_ITEM_TO:
+		case COND_ITEM_FROM:
+		case COND_ITEM_AFTER:
+			LimitRange(&bounds->from_item, &bounds->to_item, kind, type, value);
+			break;
+		default:
+			LimitRange(&bounds->from_clock, &bounds->to_clock, kind, type, value);
+			break;
+	}
+}
+
+/*
+ * ZbxhistEvaluateConds makes bounds of conditions of such kinds by what the
+ * ExprStates of their values evaluate to now, in a context that is reset
+ * before and has the items afterwards.
+ */
+void
+ZbxhistEvaluateConds(const List *kinds, const List *values,
+					 ExprContext *econtext, MemoryContext context,
+					 ScanBounds *bounds)
+{
+	MemoryContext old;
+	ListCell   *value;
+	ListCell   *kind;
+
+	MemoryContextReset(context);
+	old = MemoryContextSwitchTo(context);
+	ZbxhistInitBounds(bounds);
+	forboth(value, values, kind, kinds)
+	{
+		ExprState  *expr = lfirst(value);
+		bool		isnull;
+		Datum		result = ExecEvalExpr(expr, econtext, &isnull);
+
+		ZbxhistApplyCond(bounds, lfirst_int(kind),
+						 exprType((Node *) expr->expr), result, isnull);
+	}
+	ZbxhistSettleBounds(bounds);
+	MemoryContextSwitchTo(old);
+}

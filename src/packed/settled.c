@@ -1,0 +1,260 @@
+/*-------------------------------------------------------------------------
+ *
+ * settled.c
+ *	  A look through a table whose rows every snapshot must see alike.
+ *
+ * What takes the place of a table is written frozen, that is for every
+ * snapshot there may be, so each version of a row must be visible to all
+ * transactions, or to none.  Where that is not so yet, it is to be done another
+ * time.  Snapshots of standby servers may be older than any of ours: for them
+ * the newest transaction that has stored or deleted a row is noted, see
+ * log_snapshot_conflict.
+ *
+ * Whether a packed day has been changed its version tells: a sum over the groups that
+ * there are, of their places, and of the transactions that have stored them.  It is
+ * the same again when a change is rolled back, or the table is vacuumed.  Headers are
+ * all that is read of the groups.
+ *
+ * Locks: the caller has locked the table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/pg_am.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/procarray.h"
+#include "utils/rel.h"
+#include "utils/xid8.h"
+
+#include "format/row_compare.h"
+#include "packed/settled.h"
+#include "result_row.h"
+#include "tables/owned_table.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_day_version);
+
+typedef struct SettledScan
+{
+	Relation	rel;
+	TransactionId oldest;		/* what was before it, all can see */
+	TransactionId newest;		/* made some of the rows what they are */
+} SettledScan;
+
+/*
+ * RaiseNotSettled raises the error for a row that not every transaction sees
+ * alike.
+ */
+static void
+RaiseNotSettled(Relation rel)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_IN_USE),
+			errmsg("table \"%s\" has rows that some transactions see and others do not",
+				   RelationGetRelationName(rel)),
+			errhint("Try again when the transactions that are running now have ended."),
+			errtable(rel));
+}
+
+/*
+ * NoteTransaction notes one that has stored or deleted a row.
+ */
+static void
+NoteTransaction(SettledScan *scan, TransactionId xid)
+{
+	if (TransactionIdIsNormal(xid) &&
+		(!TransactionIdIsValid(scan->newest) ||
+		 TransactionIdFollows(xid, scan->newest)))
+		scan->newest = xid;
+}
+
+/*
+ * IsVisibleToAll says whether every transaction sees a row, whose page is
+ * locked; no transaction does if not.  Anything else is an error.
+ */
+static bool
+IsVisibleToAll(SettledScan *scan, HeapTuple tuple, Buffer buffer)
+{
+	TransactionId xmin;
+
+	switch (HeapTupleSatisfiesVacuum(tuple, scan->oldest, buffer))
+	{
+		case HEAPTUPLE_DEAD:
+			NoteTransaction(scan, HeapTupleHeaderGetUpdateXid(tuple->t_data));
+			return false;
+		case HEAPTUPLE_LIVE:
+			xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+			if (TransactionIdPrecedes(xmin, scan->oldest))
+			{
+				NoteTransaction(scan, xmin);
+				return true;
+			}
+			break;
+		default:
+			break;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	RaiseNotSettled(scan->rel);
+	return false;				/* keep compiler quiet */
+}
+
+/*
+ * FindSettledRows notes the rows of a page that is pinned, and stays so as long
+ * as they are used: then nobody moves them within it.  Returns their number;
+ * offsets has room for MaxHeapTuplesPerPage.
+ */
+static int
+FindSettledRows(SettledScan *scan, Buffer buffer, OffsetNumber *offsets)
+{
+	Page		page = BufferGetPage(buffer);
+	HeapTupleData tuple;
+	int			noffsets = 0;
+	bool		all_visible;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	all_visible = PageIsAllVisible(page);
+	tuple.t_tableOid = RelationGetRelid(scan->rel);
+	for (OffsetNumber i = FirstOffsetNumber;
+		 i <= PageGetMaxOffsetNumber(page); i++)
+	{
+		ItemId		item = PageGetItemId(page, i);
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, BufferGetBlockNumber(buffer), i);
+		if (all_visible || IsVisibleToAll(scan, &tuple, buffer))
+			offsets[noffsets++] = i;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return noffsets;
+}
+
+/*
+ * ReadPage gives the rows of a page to visit.
+ */
+static void
+ReadPage(SettledScan *scan, Buffer buffer,
+		 void (*visit) (void *arg, HeapTuple row), void *arg)
+{
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	int			noffsets = FindSettledRows(scan, buffer, offsets);
+	HeapTupleData tuple;
+
+	tuple.t_tableOid = RelationGetRelid(scan->rel);
+	for (int i = 0; i < noffsets; i++)
+	{
+		ItemId		item = PageGetItemId(page, offsets[i]);
+
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, BufferGetBlockNumber(buffer), offsets[i]);
+		visit(arg, &tuple);
+	}
+}
+
+/*
+ * ZbxhistReadSettled gives all rows of a table to visit, in the order of the
+ * heap, and returns the newest transaction that has stored or deleted some;
+ * raises 55006 while not every transaction sees the same.
+ */
+TransactionId
+ZbxhistReadSettled(Relation rel, void (*visit) (void *arg, HeapTuple row),
+				   void *arg)
+{
+	SettledScan scan = {rel, GetOldestNonRemovableTransactionId(rel),
+	InvalidTransactionId};
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+
+	for (BlockNumber block = 0; block < nblocks; block++)
+	{
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+		ReadPage(&scan, buffer, visit, arg);
+		ReleaseBuffer(buffer);
+	}
+	FreeAccessStrategy(strategy);
+	return scan.newest;
+}
+
+/* ---- versions of days ---- */
+
+/*
+ * AddToVersion mixes a group into the version.
+ */
+static void
+AddToVersion(void *arg, HeapTuple row)
+{
+	DayVersion *version = arg;
+	uint64		place = (uint64) ItemPointerGetBlockNumber(&row->t_self) << 16 |
+		ItemPointerGetOffsetNumber(&row->t_self);
+
+	version->number += mix_hash(mix_hash(0, place),
+								HeapTupleHeaderGetRawXmin(row->t_data));
+	version->nbytes += row->t_len;
+	version->ngroups++;
+}
+
+/*
+ * ZbxhistReadDayVersion finds the version of a day's table that the caller has
+ * opened and locked; raises 55006 while some transactions see other groups
+ * than others.
+ */
+void
+ZbxhistReadDayVersion(Relation day, DayVersion *version)
+{
+	memset(version, 0, sizeof(*version));
+	version->newest = ZbxhistReadSettled(day, AddToVersion, version);
+}
+
+/*
+ * GetNewestChange returns the newest transaction that has changed a day.
+ */
+static Datum
+GetNewestChange(const DayVersion *version, bool *isnull)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	uint32		epoch = EpochFromFullTransactionId(next);
+
+	*isnull = !TransactionIdIsNormal(version->newest);
+	if (*isnull)
+		return (Datum) 0;
+	if (version->newest > XidFromFullTransactionId(next))
+		epoch--;
+	return FullTransactionIdGetDatum(FullTransactionIdFromEpochAndXid(epoch,
+																	  version->newest));
+}
+
+/*
+ * zbxhist_day_version(day) returns the version of a day, and the newest
+ * transaction that has changed it; see sql/packed/days.sql.
+ */
+Datum
+zbxhist_day_version(PG_FUNCTION_ARGS)
+{
+	Relation	day = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
+	Datum		values[2];
+	bool		nulls[2] = {false};
+	DayVersion	version;
+
+	if (day->rd_rel->relam != HEAP_TABLE_AM_OID)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("only tables with access method \"heap\" can be packed"));
+	ZbxhistReadDayVersion(day, &version);
+	values[0] = Int64GetDatum((int64) version.number);
+	values[1] = GetNewestChange(&version, &nulls[1]);
+	table_close(day, NoLock);
+	return result_row(fcinfo, values, nulls);
+}

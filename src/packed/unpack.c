@@ -1,0 +1,880 @@
+/*-------------------------------------------------------------------------
+ *
+ * unpack.c
+ *	  Brings the rows of a packed day back into a partition: all of them, or
+ *	  what can be read of a damaged day.
+ *
+ * All rows are inserted into the partition and all groups deleted in one
+ * transaction, as any rows are: a snapshot sees each row in the one place or
+ * in the other.
+ *
+ * What ALTER TABLE has done since the day was packed is applied to the rows, as
+ * it is when they are read (row_map.c).
+ *
+ * The tables' owner, not the user, does all this: expressions of casts, indexes
+ * and constraints are the owner's code.
+ *
+ * Locks: SHARE ROW EXCLUSIVE on the day's table, against other changes, and
+ * ROW EXCLUSIVE on the partition, until the transaction ends.
+ *
+ * Salvage is not kept from the rest by what cannot be read: pages, groups,
+ * segments, and rows with values that are none of their type are passed over,
+ * and told of.  So are rows that the partition refuses, such as a second one of
+ * the same key.  A group whose bytes cannot even be deleted stays; no row of it
+ * has been read.
+ *
+ * What could not be salvaged are rows of a set.  Rows of an item that follow
+ * each other and have the same problem are one row.  The first one about a
+ * group, or a page, has its bytes, for somebody may make more of them some day.
+ *
+ * Of pages that cannot be read the index of a day's table tells where the groups
+ * in them begin.  It tells also of groups that have been written anew since,
+ * elsewhere: what is within one that can be read is not lost.  Where a group ends
+ * nobody knows but that it is before the next one begins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/partition.h"
+#include "catalog/pg_inherits.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
+
+#include "binary_search.h"
+#include "compat.h"
+#include "format/row_map.h"
+#include "packed/day_damage.h"
+#include "packed/day_write.h"
+#include "tables/attempt.h"
+#include "tables/owned_table.h"
+#include "tables/owner_rights.h"
+#include "tables/partition_set.h"
+#include "tables/target.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_unpack_rows);
+PG_FUNCTION_INFO_V1(zbxhist_salvage_rows);
+
+/* rows that are inserted together */
+#define UNPACK_ROWS 1000
+
+/* ---- what is lost ---- */
+
+/* values that cannot be read */
+typedef struct Loss
+{
+	bool		has_begin;		/* else it is not known which they are */
+	int64		first_itemid;
+	int32		first_clock;
+	bool		has_end;		/* else they end somewhere before last_ */
+	int64		last_itemid;
+	int32		last_clock;
+	int64		nrows;			/* -1: not known */
+	const char *problem;
+} Loss;
+
+/* where to tell of them */
+typedef struct LossReport
+{
+	ReturnSetInfo *rsinfo;
+	Loss		last;			/* may grow yet */
+	bool		has_last;
+	const char *bytes;			/* what the values are in, not told of yet */
+	size_t		length;
+} LossReport;
+
+/* the columns of zbxhist_internal.salvage_rows */
+enum
+{
+	LOSS_FIRST_ITEMID,
+	LOSS_FIRST_CLOCK,
+	LOSS_LAST_ITEMID,
+	LOSS_LAST_CLOCK,
+	LOSS_IS_END,
+	LOSS_ROWS,
+	LOSS_PROBLEM,
+	LOSS_BYTES,
+	LOSS_COLUMNS
+};
+
+/*
+ * PutBytes puts the bytes that belong to the loss into a row, if that has not
+ * been done.
+ */
+static void
+PutBytes(LossReport *report, Datum *values, bool *nulls)
+{
+	struct varlena *bytes;
+
+	if (report->bytes == NULL)
+		return;
+	bytes = palloc(VARHDRSZ + report->length);
+	SET_VARSIZE(bytes, VARHDRSZ + report->length);
+	memcpy(VARDATA(bytes), report->bytes, report->length);
+	values[LOSS_BYTES] = PointerGetDatum(bytes);
+	nulls[LOSS_BYTES] = false;
+	report->bytes = NULL;
+}
+
+/*
+ * WriteLoss writes a loss, or how many values have been kept, in a row without a
+ * problem.
+ */
+static void
+WriteLoss(LossReport *report, const Loss *loss)
+{
+	Datum		values[LOSS_COLUMNS] = {0};
+	bool		nulls[LOSS_COLUMNS];
+
+	memset(nulls, true, sizeof(nulls));
+	if (loss->has_begin)
+	{
+		values[LOSS_FIRST_ITEMID] = Int64GetDatum(loss->first_itemid);
+		values[LOSS_FIRST_CLOCK] = Int32GetDatum(loss->first_clock);
+		values[LOSS_LAST_ITEMID] = Int64GetDatum(loss->last_itemid);
+		values[LOSS_LAST_CLOCK] = Int32GetDatum(loss->last_clock);
+		memset(nulls, false, sizeof(bool) * LOSS_IS_END);
+	}
+	values[LOSS_ROWS] = Int64GetDatum(loss->nrows);
+	nulls[LOSS_ROWS] = loss->nrows < 0;
+	if (loss->problem != NULL)
+	{
+		values[LOSS_IS_END] = BoolGetDatum(loss->has_end);
+		nulls[LOSS_IS_END] = false;
+		values[LOSS_PROBLEM] = CStringGetTextDatum(loss->problem);
+		nulls[LOSS_PROBLEM] = false;
+		PutBytes(report, values, nulls);
+	}
+	tuplestore_putvalues(report->rsinfo->setResult, report->rsinfo->setDesc,
+						 values, nulls);
+}
+
+/*
+ * WriteLast writes the loss that is being collected, if any.
+ */
+static void
+WriteLast(LossReport *report)
+{
+	if (report->has_last)
+		WriteLoss(report, &report->last);
+	report->has_last = false;
+}
+
+/*
+ * Continues says whether a loss goes on where the last one ends.
+ */
+static bool
+Continues(const LossReport *report, const Loss *loss)
+{
+	const Loss *last = &report->last;
+
+	return report->has_last && last->has_begin && loss->has_begin &&
+		last->has_end && loss->has_end &&
+		last->last_itemid == loss->first_itemid &&
+		loss->first_itemid == loss->last_itemid &&
+		last->last_clock <= loss->first_clock &&
+		last->nrows >= 0 && loss->nrows >= 0 &&
+		strcmp(last->problem, loss->problem) == 0;
+}
+
+/*
+ * ReportLoss tells of values that cannot be read.  The problem must
+ * stay until the report is ended.
+ */
+static void
+ReportLoss(LossReport *report, const Loss *loss)
+{
+	if (Continues(report, loss))
+	{
+		report->last.last_clock = loss->last_clock;
+		report->last.nrows += loss->nrows;
+		return;
+	}
+	WriteLast(report);
+	report->last = *loss;
+	report->has_last = true;
+}
+
+/*
+ * EndReport writes what has been told of the group or page in hand.
+ */
+static void
+EndReport(LossReport *report)
+{
+	WriteLast(report);
+	report->bytes = NULL;
+}
+
+/*
+ * FindNextReadable returns the number of the first group, of those that can be
+ * read, that begins after a place.
+ */
+static int
+FindNextReadable(const DayLook *look, const LostGroup *begin)
+{
+	int			i;
+
+	find_first(i, look->nplaces,
+			   compare_places(look->places[i].first_itemid,
+							  look->places[i].first_clock, begin->itemid,
+							  begin->clock) > 0);
+	return i;
+}
+
+/*
+ * IsWithin says whether a place is within a group.
+ */
+static bool
+IsWithin(const DayGroup *group, const LostGroup *begin)
+{
+	return compare_places(begin->itemid, begin->clock, group->last_itemid,
+						  group->last_clock) <= 0;
+}
+
+/*
+ * EndBefore makes a loss end where another group begins, if that is earlier.
+ */
+static void
+EndBefore(Loss *loss, int64 itemid, int32 clock)
+{
+	if (compare_places(itemid, clock, loss->last_itemid,
+					   loss->last_clock) >= 0)
+		return;
+	loss->last_itemid = itemid;
+	loss->last_clock = clock;
+}
+
+/*
+ * MakeLoss makes the loss of the group that begins at the number-th place of
+ * lost; returns false if it can be read elsewhere, or is there again.
+ */
+static bool
+MakeLoss(const DayLook *look, const List *lost, int number, Loss *loss)
+{
+	const LostGroup *begin = list_nth(lost, number);
+	const LostGroup *after = number + 1 < list_length(lost) ?
+		list_nth(lost, number + 1) : NULL;
+	int			next = FindNextReadable(look, begin);
+
+	if (next > 0 && IsWithin(&look->places[next - 1], begin))
+		return false;
+	/* an older version of the same group */
+	if (after != NULL && after->itemid == begin->itemid &&
+		after->clock == begin->clock)
+		return false;
+	memset(loss, 0, sizeof(*loss));
+	/* what shares these times tells which values are lost */
+	if (ZbxhistIsPlaceOfTimes(begin->itemid, begin->clock))
+		return true;
+	loss->has_begin = true;
+	loss->first_itemid = begin->itemid;
+	loss->first_clock = begin->clock;
+	loss->last_itemid = PG_INT64_MAX;
+	loss->last_clock = PG_INT32_MAX;
+	loss->nrows = -1;
+	if (next < look->nplaces)
+		EndBefore(loss, look->places[next].first_itemid,
+				  look->places[next].first_clock);
+	if (after != NULL)
+		EndBefore(loss, after->itemid, after->clock);
+	return true;
+}
+
+/*
+ * BeginBlock begins to tell of a block: its bytes go with the first loss.
+ */
+static void
+BeginBlock(LossReport *report, Relation day, BlockNumber number)
+{
+	EndReport(report);
+	report->bytes = ZbxhistReadRawBlock(day, number);
+	report->length = BLCKSZ;
+}
+
+/*
+ * ReportUnknown tells of blocks of which nothing is known but that they cannot
+ * be read.
+ */
+static void
+ReportUnknown(LossReport *report, const DayLook *look)
+{
+	Loss		loss = {.nrows = -1};
+	ListCell   *lc;
+
+	foreach(lc, look->blocks)
+	{
+		const LostBlock *block = lfirst(lc);
+
+		BeginBlock(report, look->day, block->number);
+		loss.problem = psprintf("page %u: %s", block->number, block->error);
+		ReportLoss(report, &loss);
+	}
+}
+
+/*
+ * ReportBlocks tells of what was in blocks that cannot be read and of
+ * what the index has besides, by the groups that can be read; sorts these.
+ */
+static void
+ReportBlocks(LossReport *report, DayLook *look)
+{
+	BlockNumber last = InvalidBlockNumber;
+	List	   *lost;
+	Loss		loss;
+	char	   *error;
+
+	if (!ZbxhistFindLostGroups(look, &lost, &error))
+	{
+		ReportUnknown(report, look);
+		lost = NIL;
+	}
+	ZbxhistSortPlaces(look);
+	for (int i = 0; i < list_length(lost); i++)
+	{
+		BlockNumber number = ((const LostGroup *) list_nth(lost, i))->block;
+		const LostBlock *block = ZbxhistFindLostBlock(look, number);
+
+		if (!MakeLoss(look, lost, i, &loss))
+			continue;
+		if (number != last)
+			BeginBlock(report, look->day, number);
+		last = number;
+		loss.problem = psprintf("page %u: %s", number, block != NULL ?
+								block->error : "rows are missing");
+		ReportLoss(report, &loss);
+	}
+	EndReport(report);
+}
+
+typedef struct Unpacking
+{
+	Relation	day;
+	DayLayout  *layout;
+	Relation	partition;
+	Relation	table;			/* whose columns the rows get */
+	OwnerRights before;			/* of the caller */
+	RowMap	   *map;
+	int64		from_clock;		/* which the partition holds */
+	int64		to_clock;
+	Snapshot	crosscheck;		/* of groups that are deleted */
+	DayLook		look;			/* at the day */
+	bool		is_salvage;		/* what is lost is told of, else an error */
+	LossReport	report;
+	int64		nrows;			/* that have been inserted */
+	ItemPointerData tid;		/* of the group in hand */
+
+	/* rows that have been collected */
+	int			nslots;
+	TupleTableSlot *slots[UNPACK_ROWS];
+	int64		itemids[UNPACK_ROWS];
+	int32		clocks[UNPACK_ROWS];
+	Datum	   *values;
+	bool	   *nulls;
+	MemoryContext row_context;	/* values of a row */
+	MemoryContext context;		/* owns all this */
+} Unpacking;
+
+/* ---- what rows pass through ---- */
+
+/*
+ * OpenColumnsTable returns the table whose columns the rows of a day have: the
+ * foreign table that stands for packed days, which knows what was in columns
+ * that came later, the partition's parent, or the partition itself.
+ */
+static Relation
+OpenColumnsTable(Oid partition)
+{
+	Relation	parent;
+	Oid			packed;
+
+	if (!has_superclass(partition))
+		return table_open(partition, AccessShareLock);
+	parent = table_open(get_partition_parent(partition, true),
+						AccessShareLock);
+	packed = ZbxhistGetPartitions(parent)->packed;
+	if (!OidIsValid(packed))
+		return parent;
+	table_close(parent, NoLock);
+	return table_open(packed, AccessShareLock);
+}
+
+/*
+ * ReadRange finds the clocks that the partition holds.
+ */
+static void
+ReadRange(Unpacking *state, Oid partition)
+{
+	PartitionBounds bounds;
+
+	state->from_clock = ZBXHIST_CLOCK_MIN;
+	state->to_clock = ZBXHIST_CLOCK_END;
+	if (ZbxhistReadBounds(partition, &bounds))
+	{
+		state->from_clock = bounds.from_clock;
+		state->to_clock = bounds.to_clock;
+	}
+}
+
+/*
+ * BeginUnpacking opens and locks both tables, and what the rows pass through,
+ * in the current context, and becomes the owner of the tables.
+ */
+static Unpacking *
+BeginUnpacking(Oid day, Oid partition)
+{
+	Unpacking  *state = palloc0(sizeof(Unpacking));
+	TupleDesc	desc;
+
+	state->context = CurrentMemoryContext;
+	state->partition = ZbxhistOpenOwnedTable(partition, RowExclusiveLock);
+	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
+	state->table = OpenColumnsTable(partition);
+	ZbxhistRequireSameOwner(state->table, state->partition);
+	ZbxhistTakeOwnerRights(&state->before, state->partition->rd_rel->relowner);
+	state->layout = ZbxhistDayLayout(state->day);
+	ZbxhistMarkReplaced(state->layout, state->table);
+	ReadRange(state, partition);
+	desc = RelationGetDescr(state->table);
+	state->map = ZbxhistCreateRowMap(state->day, state->layout, state->table,
+									 NULL);
+	state->values = palloc0(sizeof(Datum) * desc->natts);
+	state->nulls = palloc(sizeof(bool) * desc->natts);
+	memset(state->nulls, true, sizeof(bool) * desc->natts);
+	for (int i = 0; i < UNPACK_ROWS; i++)
+		state->slots[i] = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
+	state->row_context = AllocSetContextCreate(CurrentMemoryContext,
+											   "zbxhist unpacked row",
+											   ALLOCSET_DEFAULT_SIZES);
+	ZbxhistBeginDayLook(&state->look, state->day, state->layout,
+						RegisterSnapshot(GetLatestSnapshot()));
+	state->crosscheck = IsolationUsesXactSnapshot() ?
+		GetActiveSnapshot() : InvalidSnapshot;
+	return state;
+}
+
+/*
+ * EndUnpacking closes the tables, and becomes the user that it was; locks stay.
+ */
+static void
+EndUnpacking(Unpacking *state)
+{
+	UnregisterSnapshot(state->look.snapshot);
+	pgstat_progress_end_command();
+	for (int i = 0; i < UNPACK_ROWS; i++)
+		ExecDropSingleTupleTableSlot(state->slots[i]);
+	ZbxhistGiveBackRights(&state->before);
+	table_close(state->partition, NoLock);
+	table_close(state->table, NoLock);
+	table_close(state->day, NoLock);
+}
+
+/* ---- rows ---- */
+
+/* some of the rows that have been collected */
+typedef struct RowInsert
+{
+	Unpacking  *state;
+	int			first;
+	int			count;
+	MemoryContext context;		/* of the attempt */
+} RowInsert;
+
+/*
+ * IsRefusal says whether an error is a row's.
+ */
+static bool
+IsRefusal(int sqlerrcode)
+{
+	int			category = ERRCODE_TO_CATEGORY(sqlerrcode);
+
+	return category == ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION) ||
+		category == ERRCODE_TO_CATEGORY(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION);
+}
+
+/*
+ * InsertSome inserts rows.  What they are inserted by is this attempt's own: the
+ * executor and the indexes prepare and pin things with the first row, which an
+ * attempt that fails leaves half done, and the end of any leaves behind.
+ */
+static void
+InsertSome(void *arg)
+{
+	const RowInsert *insert = arg;
+	Unpacking  *state = insert->state;
+	Relation	partition = table_open(RelationGetRelid(state->partition), NoLock);
+	InsertTarget *target = ZbxhistOpenTarget(partition,
+											 RelationGetDescr(state->table),
+											 TARGET_MOVE, insert->context);
+
+	ZbxhistInsertRows(target, &state->slots[insert->first], insert->count,
+					  GetCurrentCommandId(true));
+	ZbxhistCloseTarget(target);
+}
+
+/*
+ * TryInsert inserts rows; salvage returns false and sets error if they cannot be.
+ * An attempt that fails leaves no memory behind but the message.
+ */
+static bool
+TryInsert(Unpacking *state, int first, int count, char **error)
+{
+	RowInsert	insert = {state, first, count};
+	bool		result = true;
+
+	insert.context = AllocSetContextCreate(CurrentMemoryContext,
+										   "zbxhist insertion attempt",
+										   ALLOCSET_SMALL_SIZES);
+	if (state->is_salvage)
+		result = ZbxhistTry(InsertSome, &insert, IsRefusal, error);
+	else
+		InsertSome(&insert);
+	MemoryContextDelete(insert.context);
+	if (result)
+		state->nrows += count;
+	return result;
+}
+
+/*
+ * InsertOne inserts a row, or tells that it cannot be kept.
+ */
+static void
+InsertOne(Unpacking *state, int number)
+{
+	Loss		loss = {.has_begin = true,.has_end = true,.nrows = 1};
+	char	   *error;
+
+	CHECK_FOR_INTERRUPTS();
+	if (TryInsert(state, number, 1, &error))
+		return;
+	loss.first_itemid = loss.last_itemid = state->itemids[number];
+	loss.first_clock = loss.last_clock = state->clocks[number];
+	loss.problem = error;
+	ReportLoss(&state->report, &loss);
+}
+
+/*
+ * InsertCollected inserts the rows that have been collected: all at once, or if
+ * that fails, one by one.
+ */
+static void
+InsertCollected(Unpacking *state)
+{
+	char	   *error;
+
+	if (state->nslots > 0 && !TryInsert(state, 0, state->nslots, &error))
+	{
+		for (int i = 0; i < state->nslots; i++)
+			InsertOne(state, i);
+	}
+	for (int i = 0; i < state->nslots; i++)
+		ExecClearTuple(state->slots[i]);
+	state->nslots = 0;
+}
+
+/*
+ * CollectRow collects a row of the segment that has been mapped.
+ */
+static void
+CollectRow(Unpacking *state, const SegmentRows *rows, int row)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->row_context);
+	HeapTuple	tuple;
+
+	ZbxhistMapRow(state->map, row, state->values, state->nulls);
+	MemoryContextSwitchTo(state->context);
+	tuple = heap_form_tuple(RelationGetDescr(state->table), state->values,
+							state->nulls);
+	MemoryContextReset(state->row_context);
+	ExecStoreHeapTuple(tuple, state->slots[state->nslots], true);
+	state->itemids[state->nslots] = rows->itemid;
+	state->clocks[state->nslots] = (int32) rows->columns[0].ints[row];
+	/* what is told of a row stays as long as its page */
+	MemoryContextSwitchTo(state->look.block_context);
+	if (++state->nslots == UNPACK_ROWS)
+		InsertCollected(state);
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- a segment ---- */
+
+/*
+ * FindProblems returns for each row of a decoded segment what is wrong with
+ * it, NULL if nothing is.
+ */
+static const char **
+FindProblems(const Unpacking *state, const SegmentRows *rows)
+{
+	const char **problems = palloc0(sizeof(char *) * rows->nrows);
+	const int64 *clocks = rows->columns[0].ints;
+
+	for (int i = 1; i < rows->ncolumns; i++)
+	{
+		const LayoutColumn *column = state->layout->packed[i];
+		int			row = ZbxhistFindWrong(column, rows, 0);
+		const char *problem = row == rows->nrows ? NULL :
+			MemoryContextStrdup(state->look.block_context,
+								psprintf("column \"%s\" has bytes that are no value of its type",
+										 NameStr(column->name)));
+
+		for (; row < rows->nrows; row = ZbxhistFindWrong(column, rows, row + 1))
+			problems[row] = problem;
+	}
+	for (int row = 0; row < rows->nrows; row++)
+	{
+		if (clocks[row] < state->from_clock ||
+			clocks[row] >= state->to_clock)
+			problems[row] = "clocks are not of this day";
+	}
+	return problems;
+}
+
+/*
+ * SalvageSegment keeps the rows of a segment.
+ */
+static void
+SalvageSegment(Unpacking *state, const GroupReader *reader, int segment)
+{
+	const SegmentInfo *info = &reader->segments[segment];
+	Loss		loss = {true, info->itemid, info->first_clock,
+	true, info->itemid, info->last_clock, info->nrows, NULL};
+	const char **problems;
+	SegmentRows rows;
+
+	loss.problem = ZbxhistWhyNotDecoded(state->layout, reader, segment,
+										&rows);
+	if (loss.problem != NULL)
+	{
+		loss.problem = MemoryContextStrdup(state->look.block_context, loss.problem);
+		ReportLoss(&state->report, &loss);
+		return;
+	}
+	problems = FindProblems(state, &rows);
+	ZbxhistMapSegment(state->map, &rows);
+	for (int row = 0; row < rows.nrows; row++)
+	{
+		if (problems[row] == NULL)
+		{
+			CollectRow(state, &rows, row);
+			continue;
+		}
+		loss.first_clock = loss.last_clock = (int32) rows.columns[0].ints[row];
+		loss.nrows = 1;
+		loss.problem = problems[row];
+		ReportLoss(&state->report, &loss);
+	}
+}
+
+/*
+ * UnpackSegment collects the rows of a segment, all of which can be read.
+ */
+static void
+UnpackSegment(Unpacking *state, const GroupReader *reader, int segment)
+{
+	const SegmentInfo *info = &reader->segments[segment];
+	SegmentRows rows;
+
+	if (info->first_clock < state->from_clock ||
+		info->last_clock >= state->to_clock)
+		ZbxhistRaiseCorrupt(state->day, info->itemid);
+	ZbxhistDecodeDaySegment(state->day, state->layout, reader, segment, NULL,
+							&rows);
+	ZbxhistMapSegment(state->map, &rows);
+	for (int row = 0; row < rows.nrows; row++)
+		CollectRow(state, &rows, row);
+}
+
+/* ---- a group ---- */
+
+/*
+ * DeleteInHand deletes the group in hand.
+ */
+static void
+DeleteInHand(void *arg)
+{
+	Unpacking  *state = arg;
+
+	ZbxhistDeleteGroup(state->day, &state->tid, state->crosscheck);
+}
+
+/*
+ * KeepGroup deletes a group, which is open, and collects its rows.
+ */
+static void
+KeepGroup(Unpacking *state, const DayGroup *group)
+{
+	state->tid = group->tid;
+	DeleteInHand(state);
+	for (int i = 0; i < group->reader.nsegments; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->look.segment_context);
+
+		CHECK_FOR_INTERRUPTS();
+		(state->is_salvage ? SalvageSegment : UnpackSegment)
+			(state, &group->reader, i);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->look.segment_context);
+	}
+}
+
+/*
+ * LoseGroup tells that nothing of a group can be read, and deletes it if that
+ * can be done.
+ */
+static void
+LoseGroup(Unpacking *state, StoredGroup *stored, const char *problem)
+{
+	const DayGroup *group = &stored->group;
+	Loss		loss = {.nrows = -1,.problem = problem};
+	char	   *error;
+
+	if (stored->has_place)
+	{
+		loss.has_begin = loss.has_end = true;
+		loss.first_itemid = group->first_itemid;
+		loss.first_clock = group->first_clock;
+		loss.last_itemid = group->last_itemid;
+		loss.last_clock = group->last_clock;
+		loss.nrows = Max(group->nrows, 0);
+	}
+	ReportLoss(&state->report, &loss);
+	state->tid = group->tid;
+	(void) ZbxhistTry(DeleteInHand, state, ZbxhistIsDamage, &error);
+}
+
+/*
+ * SalvageGroup keeps the rows of a group, which is open: its places are those of
+ * its directory.
+ */
+static void
+SalvageGroup(Unpacking *state, DayGroup *group)
+{
+	const GroupReader *reader = &group->reader;
+
+	group->first_itemid = reader->first_itemid;
+	group->first_clock = reader->first_clock;
+	group->last_itemid = reader->last_itemid;
+	group->last_clock = reader->last_clock;
+	ZbxhistKeepPlace(&state->look, group);
+	KeepGroup(state, group);
+	InsertCollected(state);
+}
+
+/*
+ * RefuseNewer raises an error if a group could not be opened because a newer
+ * version has written it: nothing of it is lost.
+ */
+static void
+RefuseNewer(const Unpacking *state, const StoredGroup *stored)
+{
+	Relation	day = state->day;
+
+	if (stored->newer == 0)
+		return;
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("packed day \"%s\" has values of format %d, which this version of zbxhist does not know",
+				   RelationGetRelationName(day), stored->newer),
+			errdetail("A newer version can read them.  If there was none, what is damaged is the group with first_itemid = " INT64_FORMAT " and first_clock = %d.",
+					  stored->group.first_itemid,
+					  (int) stored->group.first_clock),
+			errtable(day));
+}
+
+/*
+ * LoseTimes tells of a row of shared times that is damaged.  No value is in it;
+ * the segments that cannot be read without it tell which are lost.
+ */
+static void
+LoseTimes(Unpacking *state, const char *problem)
+{
+	Loss		loss = {.problem = psprintf("shared times: %s", problem)};
+
+	ReportLoss(&state->report, &loss);
+}
+
+/*
+ * SalvageStored keeps what can be read of a row of the day's table.  One of shared
+ * times stays until the day is dropped, for whatever needs it.
+ */
+static void
+SalvageStored(void *arg, StoredGroup *stored)
+{
+	Unpacking  *state = arg;
+	const char *problem;
+
+	if (stored->lost != NULL)
+		return;
+	problem = ZbxhistOpenStored(&state->look, stored);
+	state->report.bytes = (const char *) stored->data;
+	state->report.length = stored->length;
+	RefuseNewer(state, stored);
+	if (problem == NULL && !stored->is_times)
+		SalvageGroup(state, &stored->group);
+	else if (problem != NULL && stored->is_times)
+		LoseTimes(state, problem);
+	else if (problem != NULL)
+		LoseGroup(state, stored, problem);
+	EndReport(&state->report);
+}
+
+/* ---- the day ---- */
+
+/*
+ * zbxhist_unpack_rows(day, partition) moves the rows of a packed day into a
+ * partition and returns their number; see sql/packed/unpack.sql.
+ */
+Datum
+zbxhist_unpack_rows(PG_FUNCTION_ARGS)
+{
+	Unpacking  *state = BeginUnpacking(PG_GETARG_OID(0), PG_GETARG_OID(1));
+	BlockNumber nblocks = RelationGetNumberOfBlocks(state->day);
+	DayScan    *scan;
+	DayGroup	group;
+
+	scan = ZbxhistBeginDayScan(state->day, state->layout, state->look.snapshot);
+	ZbxhistDayScanAll(scan);
+	while (ZbxhistDayScanNext(scan, &group))
+	{
+		note_day_progress(RelationGetRelid(state->day), DAY_JOB_UNPACK,
+						  ItemPointerGetBlockNumber(&group.tid), nblocks,
+						  state->nrows);
+		KeepGroup(state, &group);
+	}
+	InsertCollected(state);
+	ZbxhistEndDayScan(scan);
+	EndUnpacking(state);
+	PG_RETURN_INT64(state->nrows);
+}
+
+/*
+ * zbxhist_salvage_rows(day, partition) moves what can be read of a packed day
+ * into a partition and returns what cannot; see sql/packed/salvage.sql.
+ */
+Datum
+zbxhist_salvage_rows(PG_FUNCTION_ARGS)
+{
+	Unpacking  *state;
+	Loss		kept = {0};
+
+	InitMaterializedSRF(fcinfo, 0);
+	state = BeginUnpacking(PG_GETARG_OID(0), PG_GETARG_OID(1));
+	state->is_salvage = true;
+	state->report.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ZbxhistLookThrough(&state->look, DAY_JOB_SALVAGE, &state->nrows,
+					   SalvageStored, state);
+	ReportBlocks(&state->report, &state->look);
+	kept.nrows = state->nrows;
+	WriteLoss(&state->report, &kept);
+	EndUnpacking(state);
+	return (Datum) 0;
+}

@@ -1,0 +1,379 @@
+/*-------------------------------------------------------------------------
+ *
+ * verify.c
+ *	  Looks through a packed day for damage.
+ *
+ * Every group is read: its place among the others, its directory, and of each
+ * segment the checksum, the values and the statistics.  What cannot be read
+ * does not keep the rest from being looked at (day_damage.c).  In the end the
+ * index must lead to the very groups that were read.
+ *
+ * Locks: ACCESS SHARE on the day's table until the transaction ends.  Memory:
+ * the groups of a page, where each group begins and ends, and the problems.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
+
+#include "format/row_compare.h"
+#include "packed/day_damage.h"
+#include "tables/attempt.h"
+#include "tables/bounds.h"
+#include "tables/owned_table.h"
+#include "tables/packed_days.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_verify_day);
+
+typedef struct VerifyState
+{
+	DayLook		look;
+	int64		from_clock;		/* of the day; all there are if not known */
+	int64		to_clock;
+	ReturnSetInfo *rsinfo;		/* gets the problems */
+	DayGroup	group;			/* the one that is looked at */
+	int64		nrows;			/* of groups that were looked at */
+} VerifyState;
+
+/*
+ * AddProblem adds a row to the result.
+ */
+static void
+AddProblem(VerifyState *state, int64 itemid, int32 clock, const char *problem)
+{
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	values[0] = Int64GetDatum(itemid);
+	values[1] = Int32GetDatum(clock);
+	values[2] = CStringGetTextDatum(problem);
+	tuplestore_putvalues(state->rsinfo->setResult, state->rsinfo->setDesc,
+						 values, nulls);
+}
+
+/* ---- a segment ---- */
+
+/*
+ * SameStats says whether two statistics, of which all that is not set is zero,
+ * are the same, the second ones being stored: they may lack the rest of the sum.
+ */
+static bool
+SameStats(SegmentStats *a, const SegmentStats *b)
+{
+	if (!b->has_rest)
+	{
+		a->has_rest = false;
+		a->rest_double = 0;
+	}
+	return memcmp(a, b, sizeof(SegmentStats)) == 0;
+}
+
+/*
+ * AreInOrder says whether the rows of a segment are sorted by time.
+ */
+static bool
+AreInOrder(const VerifyState *state, const SegmentRows *rows)
+{
+	for (int i = 1; i < rows->nrows; i++)
+	{
+		if (ZbxhistRowPosition(state->look.layout, rows, i - 1) >
+			ZbxhistRowPosition(state->look.layout, rows, i))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * FindWrongColumn returns a column of the segment that has a value which is
+ * none of its type, or NULL.
+ */
+static const LayoutColumn *
+FindWrongColumn(const VerifyState *state, const SegmentRows *rows)
+{
+	for (int i = 1; i < rows->ncolumns; i++)
+	{
+		const LayoutColumn *column = state->look.layout->packed[i];
+
+		if (ZbxhistFindWrong(column, rows, 0) < rows->nrows)
+			return column;
+	}
+	return NULL;
+}
+
+/*
+ * HasRightStats says whether the statistics of a segment are those of its
+ * rows.
+ */
+static bool
+HasRightStats(const VerifyState *state, int segment, const SegmentRows *rows)
+{
+	int			stats_column = ZbxhistStatsColumn(state->look.layout);
+	SegmentStats stats;
+	SegmentStats stored;
+
+	if (stats_column < 0)
+		return true;
+	ZbxhistComputeStats(&rows->columns[stats_column], 0, rows->nrows, &stats);
+	return ZbxhistReadStats(&state->group.reader, segment, &stored) &&
+		SameStats(&stats, &stored);
+}
+
+/*
+ * WhatIsWrong returns what is wrong with the values of a segment, or NULL.
+ */
+static const char *
+WhatIsWrong(const VerifyState *state, int segment)
+{
+	const GroupReader *reader = &state->group.reader;
+	const SegmentInfo *info = &reader->segments[segment];
+	const LayoutColumn *column;
+	SegmentRows rows;
+	const char *problem = ZbxhistWhyNotDecoded(state->look.layout, reader, segment,
+											   &rows);
+
+	if (problem != NULL)
+		return problem;
+	if ((column = FindWrongColumn(state, &rows)) != NULL)
+		return psprintf("column \"%s\" has bytes that are no value of its type",
+						NameStr(column->name));
+	if (!AreInOrder(state, &rows))
+		return "clocks are not in order";
+	if (info->first_clock < state->from_clock ||
+		info->last_clock >= state->to_clock)
+		return "clocks are not of this day";
+	return HasRightStats(state, segment, &rows) ? NULL : "wrong statistics";
+}
+
+/*
+ * VerifySegment looks at a segment.
+ */
+static void
+VerifySegment(VerifyState *state, int segment)
+{
+	const SegmentInfo *info = &state->group.reader.segments[segment];
+	MemoryContext old = MemoryContextSwitchTo(state->look.segment_context);
+	const char *problem = WhatIsWrong(state, segment);
+
+	CHECK_FOR_INTERRUPTS();
+	if (problem != NULL)
+		AddProblem(state, info->itemid, info->first_clock,
+				   psprintf("segment to clock %d, %u values: %s",
+							(int) info->last_clock, info->nrows, problem));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(state->look.segment_context);
+}
+
+/* ---- a group ---- */
+
+/*
+ * AddGroupProblem adds a problem of the group as a whole.
+ */
+static void
+AddGroupProblem(VerifyState *state, const char *problem)
+{
+	const DayGroup *group = &state->group;
+
+	AddProblem(state, group->first_itemid, group->first_clock,
+			   psprintf("group to item " INT64_FORMAT ", clock %d: %s",
+						group->last_itemid, (int) group->last_clock,
+						problem));
+}
+
+/*
+ * AddStoredProblem adds what prevents that a row is opened.  Which items share
+ * times their segments tell, which cannot be decoded if something is wrong.
+ */
+static void
+AddStoredProblem(VerifyState *state, const StoredGroup *stored,
+				 const char *problem)
+{
+	if (stored->is_times)
+		AddProblem(state, 0, 0, psprintf("shared times in page %u: %s",
+										 ItemPointerGetBlockNumber(&stored->group.tid),
+										 problem));
+	else
+		AddGroupProblem(state, problem);
+}
+
+/*
+ * VerifyStored looks at a row of the day's table.
+ */
+static void
+VerifyStored(void *arg, StoredGroup *stored)
+{
+	VerifyState *state = arg;
+	DayGroup   *group = &state->group;
+	const char *problem;
+
+	if (stored->lost != NULL)
+	{
+		AddProblem(state, 0, 0,
+				   psprintf("page %u: %s",
+							ItemPointerGetBlockNumber(&stored->group.tid),
+							stored->lost));
+		return;
+	}
+	if (stored->has_place && !stored->is_times)
+		ZbxhistKeepPlace(&state->look, &stored->group);
+	problem = ZbxhistOpenStored(&state->look, stored);
+	*group = stored->group;
+	if (problem != NULL)
+		AddStoredProblem(state, stored, problem);
+	if (problem != NULL || stored->is_times)
+		return;
+	if (!ZbxhistGroupAgrees(group))
+		AddGroupProblem(state, "the row does not agree with the directory");
+	for (int i = 0; i < group->reader.nsegments; i++)
+		VerifySegment(state, i);
+	state->nrows += group->nrows;
+}
+
+/* ---- the groups together ---- */
+
+/*
+ * VerifyPlaces looks whether each group begins after the one before has ended.
+ */
+static void
+VerifyPlaces(VerifyState *state)
+{
+	ZbxhistSortPlaces(&state->look);
+	for (int i = 1; i < state->look.nplaces; i++)
+	{
+		const DayGroup *last = &state->look.places[i - 1];
+
+		state->group = state->look.places[i];
+		if (compare_places(state->group.first_itemid, state->group.first_clock,
+						   last->last_itemid, last->last_clock) <= 0)
+			AddGroupProblem(state, "overlaps the group before");
+	}
+}
+
+/*
+ * VerifyIndex looks whether the index leads to the groups, which are sorted,
+ * in their order.
+ */
+static void
+VerifyIndex(void *arg)
+{
+	VerifyState *state = arg;
+	DayScan    *scan = ZbxhistBeginDayScan(state->look.day, state->look.layout,
+										   state->look.snapshot);
+	DayGroup	group;
+	Datum		payload;
+	int			n = 0;
+	bool		is_same = true;
+
+	ZbxhistDayScanPlaces(scan);
+	while (ZbxhistDayScanNextPlace(scan, &group, &payload))
+	{
+		is_same &= n < state->look.nplaces &&
+			ItemPointerEquals(&group.tid, &state->look.places[n].tid);
+		n++;
+	}
+	ZbxhistEndDayScan(scan);
+	if (n != state->look.nplaces)
+		AddProblem(state, 0, 0,
+				   psprintf("the index has %d of %d groups", n,
+							state->look.nplaces));
+	else if (!is_same)
+		AddProblem(state, 0, 0, "the index has another order than the groups");
+}
+
+/*
+ * VerifyLost tells to which groups the index leads in vain; returns false if it
+ * is damaged itself.
+ */
+static bool
+VerifyLost(VerifyState *state)
+{
+	List	   *groups;
+	char	   *error;
+	ListCell   *lc;
+
+	if (!ZbxhistFindLostGroups(&state->look, &groups, &error))
+	{
+		AddProblem(state, 0, 0, psprintf("the index: %s", error));
+		return false;
+	}
+	foreach(lc, groups)
+	{
+		const LostGroup *group = lfirst(lc);
+		bool		is_times = ZbxhistIsPlaceOfTimes(group->itemid,
+													 group->clock);
+
+		AddProblem(state, is_times ? 0 : group->itemid,
+				   is_times ? 0 : group->clock,
+				   psprintf(ZbxhistFindLostBlock(&state->look, group->block) ?
+							"%s in page %u, which cannot be read" :
+							"%s in page %u, which does not have it",
+							is_times ? "shared times" : "group", group->block));
+	}
+	return true;
+}
+
+/* ---- the function ---- */
+
+/*
+ * VerifyGroups looks at all groups, and at all of them together.
+ */
+static void
+VerifyGroups(VerifyState *state)
+{
+	char	   *error;
+
+	ZbxhistLookThrough(&state->look, DAY_JOB_VERIFY, &state->nrows,
+					   VerifyStored, state);
+	VerifyPlaces(state);
+	/* what a page lacks has been told then */
+	if (VerifyLost(state) && state->look.blocks == NIL &&
+		!ZbxhistTry(VerifyIndex, state, ZbxhistIsDamage, &error))
+		AddProblem(state, 0, 0, psprintf("the index: %s", error));
+}
+
+/*
+ * OpenState opens the day and prepares for a look at it.
+ */
+static void
+OpenState(VerifyState *state, Oid relid)
+{
+	Relation	day = ZbxhistOpenOwnedTable(relid, AccessShareLock);
+	PackedDay	entry;
+
+	ZbxhistBeginDayLook(&state->look, day, ZbxhistDayLayout(day),
+						GetActiveSnapshot());
+	state->from_clock = ZBXHIST_CLOCK_MIN;
+	state->to_clock = ZBXHIST_CLOCK_END;
+	if (ZbxhistReadPackedDay(relid, NULL, &entry))
+	{
+		state->from_clock = entry.from_clock;
+		state->to_clock = entry.to_clock;
+	}
+}
+
+/*
+ * zbxhist_verify_day(day) returns item, first clock and problem of what is
+ * damaged in a packed day.
+ */
+Datum
+zbxhist_verify_day(PG_FUNCTION_ARGS)
+{
+	VerifyState *state = palloc0(sizeof(VerifyState));
+
+	InitMaterializedSRF(fcinfo, 0);
+	state->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	OpenState(state, PG_GETARG_OID(0));
+	VerifyGroups(state);
+	pgstat_progress_end_command();
+	/* of hundreds in one statement */
+	table_close(state->look.day, AccessShareLock);
+	return (Datum) 0;
+}

@@ -1,0 +1,458 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_path.c
+ *	  Plans aggregates over packed days without rows.
+ *
+ * When the planner has the paths of a query's grouping, it is offered one
+ * more for a query on one relation of which packed days are a part, be it a
+ * parent, what stands for it (read/select.c), or the packed table itself: a
+ * custom scan that aggregates the segments of packed days and, row by row,
+ * what the plans of all other tables give.  It takes the place of scans,
+ * Append and Aggregate, and leaves HAVING, ORDER BY and whatever is computed
+ * of the results to the executor.
+ *
+ * Privileges are checked and tables locked by the query's range table, which
+ * stays as it is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+
+#include "compat.h"
+#include "fdw/fdw_plan.h"
+#include "guc.h"
+#include "read/aggregate.h"
+#include "read/aggregate_path.h"
+#include "read/column_filter.h"
+#include "read/groups.h"
+
+/* what of a scan's cost per row is left without rows, and where conditions are evaluated
+ * on columns */
+#define SEGMENT_COST 0.03
+#define FILTER_COST 0.1
+
+/* ---- tables ---- */
+
+/*
+ * IsReadByRow says whether the rows of a relation are all that it has for which its
+ * conditions, which are checked row by row, hold.
+ */
+static bool
+IsReadByRow(PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
+			return false;
+	}
+	return planner_rt_fetch(rel->relid, root)->tablesample == NULL;
+}
+
+/*
+ * FindAggregateTables finds the tables of a relation and says whether packed
+ * days are among them, and none is in the way.
+ */
+static bool
+FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
+{
+	List	   *rels = NIL;
+	ListCell   *lc;
+
+	if (!IsReadByRow(root, rel))
+		return false;
+	if (!planner_rt_fetch(rel->relid, root)->inh)
+		rels = list_make1(rel);
+	else
+	{
+		foreach(lc, root->append_rel_list)
+		{
+			AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+			RelOptInfo *child = root->simple_rel_array[appinfo->child_relid];
+
+			if (appinfo->parent_relid == rel->relid && child != NULL &&
+				!IS_DUMMY_REL(child))
+				rels = lappend(rels, child);
+		}
+	}
+	memset(tables, 0, sizeof(Tables));
+	foreach(lc, rels)
+	{
+		RelOptInfo *child = lfirst(lc);
+
+		if (!IsReadByRow(root, child))
+			return false;
+		if (tables->packed == NULL && ZbxhistPackedRelOf(child) != NULL)
+			tables->packed = child;
+		else if (child->cheapest_total_path == NULL ||
+				 child->cheapest_total_path->param_info != NULL)
+			return false;
+		else
+			tables->others = lappend(tables->others, child);
+	}
+	return tables->packed != NULL;
+}
+
+/*
+ * PartOf returns how a table is a part of a relation; NULL: it is all of it.
+ */
+static const AppendRelInfo *
+PartOf(PlannerInfo *root, const RelOptInfo *rel)
+{
+	return root->append_rel_array == NULL ? NULL :
+		root->append_rel_array[rel->relid];
+}
+
+/*
+ * ColumnOf returns a table's expression for a column of the relation that it
+ * is a part of.
+ */
+static Expr *
+ColumnOf(const AppendRelInfo *appinfo, Var *column)
+{
+	return appinfo == NULL ? (Expr *) column :
+		list_nth(appinfo->translated_vars, column->varattno - 1);
+}
+
+/*
+ * FindParentAttribute returns the relation's column that is a column of a
+ * table, or 0.
+ */
+static AttrNumber
+FindParentAttribute(PlannerInfo *root, const RelOptInfo *packed,
+					AttrNumber attnum)
+{
+	const AppendRelInfo *appinfo = PartOf(root, packed);
+	ListCell   *lc;
+
+	if (appinfo == NULL)
+		return attnum;
+	foreach(lc, appinfo->translated_vars)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (var != NULL && IsA(var, Var) && var->varno == packed->relid &&
+			var->varattno == attnum)
+			return foreach_current_index(lc) + 1;
+	}
+	return InvalidAttrNumber;
+}
+
+/* ---- columns of the input ---- */
+
+/*
+ * AddColumns adds the columns of a relation in expressions to a list, each
+ * once.
+ */
+static List *
+AddColumns(List *columns, List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause((Node *) exprs, 0))
+		columns = list_append_unique(columns, lfirst(lc));
+	return columns;
+}
+
+/*
+ * place_columns is a mutator that replaces columns by those of the input.
+ */
+static Node *
+place_columns(Node *node, List *columns)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var))
+		return expression_tree_mutator(node, place_columns, columns);
+	foreach(lc, columns)
+	{
+		Var		   *column = lfirst(lc);
+
+		n++;
+		if (equal(column, node))
+			return (Node *) makeVar(OUTER_VAR, n, column->vartype,
+									column->vartypmod, column->varcollid, 0);
+	}
+	elog(ERROR, "column %d of relation %d is not in the input",
+		 ((Var *) node)->varattno, ((Var *) node)->varno);
+}
+
+/*
+ * ZbxhistPlaceColumns returns expressions in columns of the input, ready to be
+ * executed.
+ */
+List *
+ZbxhistPlaceColumns(List *exprs, List *columns)
+{
+	List	   *result = (List *) place_columns((Node *) exprs, columns);
+
+	fix_opfuncids((Node *) result);
+	return result;
+}
+
+/* ---- the path ---- */
+
+/*
+ * ZbxhistAggregateInput makes a path of a table's rows, by one of its paths,
+ * with the columns of the input.
+ */
+Path *
+ZbxhistAggregateInput(PlannerInfo *root, Path *path, List *columns)
+{
+	PathTarget *target = create_empty_pathtarget();
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		add_column_to_pathtarget(target,
+								 ColumnOf(PartOf(root, path->parent), lfirst(lc)),
+								 0);
+	set_pathtarget_cost_width(root, target);
+	return (Path *) create_projection_path(root, path->parent, path, target);
+}
+
+/*
+ * SetPackedConditions takes the conditions on packed days apart, and finds the packed
+ * table's columns for those of the input, and those that conditions have besides; returns
+ * false if there are conditions that we do not evaluate, or columns that it has not.
+ */
+static bool
+SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
+{
+	RelOptInfo *packed = choice->tables.packed;
+	List	   *columns = NIL;
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	ZbxhistSplitConditions(ZbxhistPackedRelOf(packed),
+						   packed->baserestrictinfo, &choice->conds,
+						   &choice->exact, &others);
+	choice->filter = extract_actual_clauses(others, false);
+	if (ZbxhistHasCond(choice->conds, COND_TIDS, COND_TIDS) ||
+		!ZbxhistIsUsable((Node *) choice->filter))
+		return false;
+	foreach(lc, choice->filter)
+	{
+		if (!ZbxhistIsColumnCondition(lfirst(lc)))
+			return false;
+	}
+
+	foreach(lc, choice->columns)
+	{
+		Var		   *var = (Var *) ColumnOf(PartOf(root, packed), lfirst(lc));
+
+		if (!IsA(var, Var) || var->varno != packed->relid ||
+			var->vartype != lfirst_node(Var, lc)->vartype)
+			return false;
+		columns = lappend(columns, var);
+	}
+	columns = AddColumns(columns, choice->filter);
+	foreach(lc, columns)
+	{
+		AttrNumber	attnum = lfirst_node(Var, lc)->varattno;
+
+		if (attnum <= 0)
+			return false;
+		choice->attributes = lappend_int(choice->attributes, attnum);
+	}
+	choice->local = ZbxhistPlaceColumns(choice->filter, columns);
+	return true;
+}
+
+/*
+ * ZbxhistCostPerRow says what of a scan's cost per row is left.
+ */
+double
+ZbxhistCostPerRow(const AggregateChoice *choice)
+{
+	return choice->filter == NIL ? SEGMENT_COST : FILTER_COST;
+}
+
+/*
+ * ZbxhistCostOfRows says what it costs to add rows that are not packed.
+ */
+Cost
+ZbxhistCostOfRows(const AggregateChoice *choice, double nrows)
+{
+	int			nexprs = list_length(choice->query.keys) +
+		list_length(choice->query.inputs);
+
+	return nrows * (cpu_tuple_cost + cpu_operator_cost * nexprs);
+}
+
+/*
+ * ZbxhistSetGroupsCost sets what a path costs that gives out groups, of which
+ * cost is what it takes to make them.  If memory does not hold them, they are written to
+ * disk, read, and put together.
+ */
+void
+ZbxhistSetGroupsCost(CustomPath *path, Cost cost, double ngroups)
+{
+	const AggregateChoice *choice = linitial(path->custom_private);
+	double		size = ngroups *
+		ZbxhistGroupBytes(list_length(choice->query.keys),
+						  list_length(choice->query.inputs));
+
+	if (size > get_hash_memory_limit())
+		cost += size / BLCKSZ * 2 * seq_page_cost + ngroups * 2 * cpu_tuple_cost;
+	path->path.rows = ngroups;
+	path->path.startup_cost = cost;
+	path->path.total_cost = cost + cpu_tuple_cost * ngroups;
+}
+
+/*
+ * ZbxhistMakeAggregatePath makes a path of inputs that gives target.
+ */
+CustomPath *
+ZbxhistMakeAggregatePath(RelOptInfo *output, const AggregateChoice *choice,
+						 AggregateRole role, PathTarget *target, List *inputs)
+{
+	AggregateChoice *own = palloc(sizeof(AggregateChoice));
+	CustomPath *path = make_scan_path(output, NULL,
+									  &zbxhist_aggregate_path_methods,
+									  list_make1(own));
+
+	*own = *choice;
+	own->role = role;
+	path->path.pathtarget = target;
+	path->custom_paths = inputs;
+	return path;
+}
+
+/*
+ * AddSinglePath adds the path of a single process.  It reads the other tables' rows and the
+ * packed segments, and does a little for each packed row.
+ */
+static void
+AddSinglePath(PlannerInfo *root, RelOptInfo *output, const AggregateChoice *choice,
+			  double ngroups)
+{
+	const ScanEstimate *estimate =
+		&ZbxhistPackedRelOf(choice->tables.packed)->estimate;
+	Cost		cost = estimate->total_cost -
+		estimate->cpu_cost * (1 - ZbxhistCostPerRow(choice));
+	List	   *inputs = NIL;
+	CustomPath *path;
+	ListCell   *lc;
+
+	foreach(lc, choice->tables.others)
+	{
+		const RelOptInfo *rel = lfirst(lc);
+		Path	   *input = ZbxhistAggregateInput(root, rel->cheapest_total_path,
+												  choice->columns);
+
+		inputs = lappend(inputs, input);
+		cost += input->total_cost + ZbxhistCostOfRows(choice, input->rows);
+	}
+	path = ZbxhistMakeAggregatePath(output, choice, AGGREGATE_ALL,
+									choice->target, inputs);
+	ZbxhistSetGroupsCost(path, cost, ngroups);
+	add_path(output, &path->path);
+}
+
+/*
+ * IsOnlyDistinct says whether DISTINCT is all that is done with the rows.
+ */
+static bool
+IsOnlyDistinct(const Query *parse)
+{
+	return parse->groupClause == NIL && !parse->hasAggs &&
+		!parse->hasWindowFuncs && !parse->hasDistinctOn &&
+		parse->havingQual == NULL;
+}
+
+/*
+ * HasClockKey says whether a key is the clock itself, so that there are about
+ * as many groups as rows.
+ */
+static bool
+HasClockKey(const AggregateQuery *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->keys)
+	{
+		if (IsA(lfirst(lc), Var) &&
+			lfirst_node(Var, lc)->varattno == query->clock)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Consider returns what can be planned for a query, or NULL.
+ */
+static AggregateChoice *
+Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
+		 PathTarget *target)
+{
+	AggregateChoice *choice = palloc0(sizeof(AggregateChoice));
+	AggregateQuery *query = &choice->query;
+	const PackedRel *packed;
+
+	if (!FindAggregateTables(root, input, &choice->tables))
+		return NULL;
+	packed = ZbxhistPackedRelOf(choice->tables.packed);
+	query->rti = input->relid;
+	query->itemid = FindParentAttribute(root, choice->tables.packed,
+										packed->columns.itemid);
+	query->clock = FindParentAttribute(root, choice->tables.packed,
+									   packed->columns.clock);
+	if (query->itemid == InvalidAttrNumber ||
+		query->clock == InvalidAttrNumber ||
+		!ZbxhistReadAggregateQuery(root, clauses, target, query))
+		return NULL;
+	choice->target = target;
+	choice->columns = AddColumns(AddColumns(AddColumns(NIL, query->keys),
+											query->inputs), query->filters);
+	choice->relid =
+		planner_rt_fetch(choice->tables.packed->relid, root)->relid;
+	return SetPackedConditions(root, choice) ? choice : NULL;
+}
+
+/*
+ * ZbxhistAddAggregatePath adds the path of a single process to those of a query's
+ * grouping, or of its DISTINCT, if it is one that we understand.  Returns what it
+ * does, and sets the number of its groups; NULL if there is no such path.
+ */
+AggregateChoice *
+ZbxhistAddAggregatePath(PlannerInfo *root, UpperRelationKind stage,
+						RelOptInfo *input, RelOptInfo *output,
+						double *ngroups)
+{
+	const Query *parse = root->parse;
+	bool		is_distinct = stage == UPPERREL_DISTINCT;
+	AggregateChoice *choice;
+
+	if (!zbxhist_enable_aggregate_scan ||
+		input->reloptkind != RELOPT_BASEREL ||
+		output->reloptkind != RELOPT_UPPER_REL || IS_DUMMY_REL(input) ||
+		!bms_is_empty(input->lateral_relids) ||
+		parse->commandType != CMD_SELECT ||
+		(is_distinct && !IsOnlyDistinct(parse)))
+		return NULL;
+	/* PostgreSQL gives the relation of DISTINCT no target of its own */
+	choice = Consider(root, input,
+					  is_distinct ? parse->distinctClause : parse->groupClause,
+					  is_distinct ? root->upper_targets[stage] : output->reltarget);
+	/* rows that come in the order of their items need no hash table */
+	if (choice == NULL || (is_distinct && HasClockKey(&choice->query)))
+		return NULL;
+	/* all others have the same estimate */
+	*ngroups = ((Path *) linitial(output->pathlist))->rows;
+	AddSinglePath(root, output, choice, *ngroups);
+	return choice;
+}

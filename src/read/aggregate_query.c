@@ -1,0 +1,288 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_query.c
+ *	  Which queries can be aggregated over packed days without rows.
+ *
+ * Grouping keys are expressions of itemid and clock, of GROUP BY or DISTINCT; what they
+ * compute is left to the executor.  All of their functions have to be PostgreSQL's own and
+ * not volatile: they are called less often than for each row, and in another order.
+ * Aggregates are count(*), and count, min, max, sum and avg of a column, with or without a
+ * FILTER that is evaluated on columns.  What is done with the results, and HAVING, is the
+ * executor's.
+ *
+ * A query must be known to be one of these.  Whatever has not been thought of here makes it
+ * none, and its rows are aggregated by PostgreSQL.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+
+#include "read/aggregate.h"
+#include "read/clock_keys.h"
+#include "read/column_filter.h"
+#include "read/total.h"
+
+/* ---- expressions ---- */
+
+/*
+ * is_others_function says whether a function did not come with PostgreSQL; a
+ * callback of check_functions_in_node.
+ */
+static bool
+is_others_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId;
+}
+
+/*
+ * is_strange is a walker that says whether an expression has parts that are
+ * not evaluated as part of a row, or code of others.
+ */
+static bool
+is_strange(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
+		IsA(node, PlaceHolderVar) || IsA(node, Aggref) ||
+		IsA(node, GroupingFunc) || IsA(node, NextValueExpr) ||
+		(IsA(node, Param) && ((Param *) node)->paramkind != PARAM_EXTERN) ||
+		(IsA(node, Var) && ((Var *) node)->varlevelsup > 0) ||
+		check_functions_in_node(node, is_others_function, NULL))
+		return true;
+	return expression_tree_walker(node, is_strange, context);
+}
+
+/*
+ * ZbxhistIsUsable says whether an expression can be evaluated by us.
+ */
+bool
+ZbxhistIsUsable(Node *node)
+{
+	return !is_strange(node, NULL) && !contain_volatile_functions(node) &&
+		!expression_returns_set(node);
+}
+
+/*
+ * IsOfColumns says whether all variables of an expression are columns of the
+ * relation, none of the system's, and, of a key, itemid and clock.
+ */
+static bool
+IsOfColumns(const AggregateQuery *query, Node *node, bool is_key)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause(node, 0))
+	{
+		Var		   *var = lfirst_node(Var, lc);
+
+		if (var->varno != query->rti || var->varattno <= 0 ||
+			(is_key && var->varattno != query->itemid &&
+			 var->varattno != query->clock))
+			return false;
+	}
+	return true;
+}
+
+/* ---- grouping keys ---- */
+
+/*
+ * ReadKeys takes the query's grouping keys from their clauses.
+ */
+static bool
+ReadKeys(PlannerInfo *root, List *clauses, AggregateQuery *query)
+{
+	ListCell   *lc;
+
+	query->follows_clock = true;
+	if (!grouping_is_hashable(clauses))
+		return false;
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *key = get_sortgroupclause_expr(clause,
+												   root->processed_tlist);
+
+		if (!ZbxhistIsUsable(key) || !contain_var_clause(key) ||
+			!IsOfColumns(query, key, true))
+			return false;
+		query->keys = lappend(query->keys, key);
+		query->equals = lappend_oid(query->equals, clause->eqop);
+		if (query->follows_clock)
+			query->follows_clock = ZbxhistFollowsClock(key, query->rti,
+													   query->clock,
+													   &query->breaks);
+	}
+	return true;
+}
+
+/* ---- aggregates ---- */
+
+#define CASES_OF(function) \
+	case function##_INT4: \
+	case function##_INT8: \
+	case function##_FLOAT8: \
+	case function##_NUMERIC
+
+/*
+ * GetPart says what an aggregate function of a column gives; PART_NONE if it is not one of
+ * ours.
+ */
+static TotalPart
+GetPart(Oid function)
+{
+	switch (function)
+	{
+		case F_COUNT_ANY:
+			return PART_COUNT;
+	CASES_OF(F_MIN):
+			return PART_MIN;
+	CASES_OF(F_MAX):
+			return PART_MAX;
+	CASES_OF(F_SUM):
+			return PART_SUM;
+	CASES_OF(F_AVG):
+			return PART_AVG;
+		default:
+			return PART_NONE;
+	}
+}
+
+/*
+ * GetKind says as what values of a type are added up for a part of a total.
+ */
+static TotalKind
+GetKind(TotalPart part, Oid type)
+{
+	if (part == PART_COUNT)
+		return TOTAL_COUNT;
+	switch (type)
+	{
+		case INT4OID:
+		case INT8OID:
+			return TOTAL_INT;
+		case FLOAT8OID:
+			return TOTAL_DOUBLE;
+		case NUMERICOID:
+			return TOTAL_NUMERIC;
+		default:
+			elog(ERROR, "values of type %u are not added up", type);
+	}
+}
+
+/*
+ * AddInput returns the index of a column, NULL for rows, with a filter, or NULL, among the
+ * inputs, adding it if need be.
+ */
+static int
+AddInput(AggregateQuery *query, Var *column, Expr *filter, TotalPart part)
+{
+	TotalKind	kind = GetKind(part, column == NULL ? InvalidOid : column->vartype);
+	bool		is_sum = part == PART_SUM || part == PART_AVG;
+	int			n;
+
+	for (n = 0; n < list_length(query->inputs); n++)
+	{
+		if (!equal(list_nth(query->inputs, n), column) ||
+			!equal(list_nth(query->filters, n), filter))
+			continue;
+		if (kind != TOTAL_COUNT)
+			lfirst_int(list_nth_cell(query->kinds, n)) = kind;
+		if (is_sum)
+			lfirst_int(list_nth_cell(query->sums, n)) = true;
+		return n;
+	}
+	query->inputs = lappend(query->inputs, column);
+	query->filters = lappend(query->filters, filter);
+	query->kinds = lappend_int(query->kinds, kind);
+	query->sums = lappend_int(query->sums, is_sum);
+	return n;
+}
+
+/*
+ * ReadAggregate takes an aggregate; returns false if it is not one of ours.
+ */
+static bool
+ReadAggregate(AggregateQuery *query, Aggref *aggref)
+{
+	Expr	   *filter = aggref->aggfilter;
+	Var		   *column = NULL;
+	TotalPart	part = PART_COUNT;
+	int			source = -1;
+
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggdistinct != NIL ||
+		aggref->aggorder != NIL || aggref->aggdirectargs != NIL ||
+		aggref->aggvariadic || aggref->agglevelsup != 0 ||
+		aggref->aggsplit != AGGSPLIT_SIMPLE)
+		return false;
+	if (filter != NULL &&
+		(!ZbxhistIsUsable((Node *) filter) || !ZbxhistIsColumnCondition(filter) ||
+		 !IsOfColumns(query, (Node *) filter, false)))
+		return false;
+	if (aggref->aggfnoid != F_COUNT_)
+	{
+		part = GetPart(aggref->aggfnoid);
+		if (part == PART_NONE || list_length(aggref->args) != 1)
+			return false;
+		column = (Var *) linitial_node(TargetEntry, aggref->args)->expr;
+		if (!IsA(column, Var) || column->varlevelsup > 0 ||
+			!IsOfColumns(query, (Node *) column, false))
+			return false;
+	}
+	if (column != NULL || filter != NULL)
+		source = AddInput(query, column, filter, part);
+	query->aggrefs = lappend(query->aggrefs, aggref);
+	query->parts = lappend_int(query->parts, part);
+	query->sources = lappend_int(query->sources, source);
+	return true;
+}
+
+/*
+ * is_not_result is a walker that takes the aggregates in an expression that
+ * the query wants of each group.  What else it has of the relation must be in
+ * grouping keys.  Returns true if something is not understood.
+ */
+static bool
+is_not_result(Node *node, AggregateQuery *query)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+		return !list_member(query->aggrefs, node) &&
+			!ReadAggregate(query, (Aggref *) node);
+	if (list_member(query->keys, node))
+		return false;
+	if (IsA(node, Var) || IsA(node, SubPlan) ||
+		IsA(node, AlternativeSubPlan) || IsA(node, PlaceHolderVar) ||
+		IsA(node, GroupingFunc))
+		return true;
+	return expression_tree_walker(node, is_not_result, query);
+}
+
+/*
+ * ZbxhistReadAggregateQuery takes a query apart whose relation, itemid and
+ * clock are set, and says whether it is understood.  clauses are those of its
+ * keys, target is what is wanted of each group.
+ */
+bool
+ZbxhistReadAggregateQuery(PlannerInfo *root, List *clauses,
+						  PathTarget *target, AggregateQuery *query)
+{
+	const Query *parse = root->parse;
+
+	if (parse->groupingSets != NIL || parse->hasTargetSRFs ||
+		parse->hasWindowFuncs || parse->setOperations != NULL ||
+		parse->rowMarks != NIL || root->rowMarks != NIL ||
+		root->qual_security_level > 0 || !ReadKeys(root, clauses, query))
+		return false;
+	return !is_not_result((Node *) target->exprs, query) &&
+		!is_not_result(parse->havingQual, query);
+}

@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * clock_bounds.h
+ *	  The clocks that the conditions of a query on a parent leave.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_CLOCK_BOUNDS_H
+#define ZBXHIST_CLOCK_BOUNDS_H
+
+#include "nodes/primnodes.h"
+
+#include "tables/partition_set.h"
+
+/* all clocks */
+#define ANY_CLOCKS ((ClockRange) {ZBXHIST_CLOCK_MIN, ZBXHIST_CLOCK_END})
+
+extern bool ZbxhistIsRouted(Relation rel);
+extern List *ZbxhistAddParts(List *parts, Node *quals, BoolExprType kind);
+extern bool ZbxhistHasOr(Node *quals);
+extern void ZbxhistNarrowBounds(Node *quals, Index varno,
+								AttrNumber clock_attnum,
+								ClockRange *bounds);
+extern bool ZbxhistHasPackedDay(const PartitionSet *set,
+								const ClockRange *bounds);
+
+#endif							/* ZBXHIST_CLOCK_BOUNDS_H */

@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * exclude.c
+ *	  Leaves partitions out of a plan by arithmetic.
+ *
+ * The planner proves from each child's CHECK constraint that it has no rows
+ * for a query, reading and simplifying the constraint each time: a third of
+ * what it takes to plan a range of one partition.  The bounds that these
+ * constraints give are in the cache already, so the hook on a relation's
+ * information, which is called for every child, compares the clocks and marks
+ * a child as empty as the planner itself does a moment later for one whose
+ * conditions are false.  The foreign table of packed days has no constraint;
+ * it is left out where no packed day is within the clocks.
+ *
+ * Children are locked by then, so neither can a constraint change nor a day be
+ * packed before the plan is run; whatever happens later invalidates the plan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "optimizer/cost.h"
+#include "optimizer/paths.h"
+#include "utils/rel.h"
+
+#include "compat_marks.h"
+#include "guc.h"
+#include "read/clock_bounds.h"
+#include "read/exclude.h"
+
+/*
+ * HasNoRows says whether child surely has no rows within bounds.
+ */
+static bool
+HasNoRows(const PartitionSet *set, Oid child, const ClockRange *bounds)
+{
+	const PartitionBounds *partition = partition_of(set, child);
+
+	if (child == set->packed)
+		return zbxhist_enable_packed_scan_pruning &&
+			!ZbxhistHasPackedDay(set, bounds);
+	return partition != NULL && !clocks_overlap(partition, bounds);
+}
+
+/*
+ * GetBounds returns the clocks that the conditions on the relation varno
+ * leave.
+ */
+static ClockRange
+GetBounds(PlannerInfo *root, Index varno, AttrNumber clock_attnum)
+{
+	ClockRange	bounds = ANY_CLOCKS;
+	ListCell   *lc;
+
+	foreach(lc, root->simple_rel_array[varno]->baserestrictinfo)
+		ZbxhistNarrowBounds((Node *) lfirst_node(RestrictInfo, lc)->clause,
+							varno, clock_attnum, &bounds);
+	return bounds;
+}
+
+/*
+ * IsExcluded says whether a relation is a child of a parent of which the query
+ * wants none of its rows.
+ */
+static bool
+IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
+{
+	AppendRelInfo *appinfo = root->append_rel_array != NULL ?
+		root->append_rel_array[rel->relid] : NULL;
+	Relation	parent;
+	bool		result = false;
+
+	if (appinfo == NULL || appinfo->parent_reloid == child ||
+		!OidIsValid(appinfo->parent_reloid) ||
+		root->simple_rel_array[appinfo->parent_relid]->baserestrictinfo == NIL)
+		return false;
+
+	parent = table_open(appinfo->parent_reloid, NoLock);
+	if (ZbxhistIsRouted(parent))
+	{
+		PartitionSet *set = ZbxhistGetPartitions(parent);
+		ClockRange	bounds = GetBounds(root, appinfo->parent_relid,
+									   set->clock_attnum);
+
+		result = set->clock_attnum != InvalidAttrNumber &&
+			HasNoRows(set, child, &bounds);
+	}
+	table_close(parent, NoLock);
+	return result;
+}
+
+/*
+ * ZbxhistExcludeRelation is called when the planner has collected what it knows of
+ * a relation: marks a child of a parent of which the query wants none of its rows,
+ * and forgets the indexes of a table that a scan of ours reads instead.
+ */
+void
+ZbxhistExcludeRelation(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+
+	if (rel->indexlist != NIL && get_table_mark(rte) != NIL)
+		rel->indexlist = NIL;
+	if (zbxhist_enable_partition_pruning && !rte->inh &&
+		rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
+		constraint_exclusion != CONSTRAINT_EXCLUSION_OFF &&
+		IsExcluded(root, rel, rte->relid))
+		mark_dummy_rel(rel);
+}

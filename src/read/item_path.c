@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_path.c
+ *	  Plans SELECT of the newest or oldest rows of items.
+ *
+ * The entry of the table of such a query is marked before it is planned (select.c,
+ * interval_query.c).  The planner works on the conditions, and the hook on paths takes
+ * them from there: it puts a scan of item_scan.c in place of all paths.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_opfamily.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "rewrite/rewriteManip.h"
+
+#include "compat.h"
+#include "compat_marks.h"
+#include "packed/conditions.h"
+#include "read/clock_bounds.h"
+#include "read/clock_keys.h"
+#include "read/item_path.h"
+#include "read/item_scan.h"
+
+/* rows that an item is taken to have; they are read as far as the LIMIT */
+#define USUAL_ROWS 1000
+
+/* members of the mark on a table's entry, of which the path has copies */
+enum ItemMark
+{
+	MARKED_QUERY,				/* as ITEM_QUERY */
+	MARKED_KEYS,
+	MARKED_QUALS,
+	MARKED_RANGES
+};
+
+/* ---- the mark ---- */
+
+/*
+ * ZbxhistMarkItemScan marks the entry of the table of such a query.
+ */
+void
+ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
+{
+	List	   *numbers = list_make5_int(query->is_descending,
+										 query->is_of_each,
+										 query->is_of_intervals,
+										 query->has_ns,
+										 list_length(query->keys));
+
+	rte->inh = false;
+	mark_table(rte,
+			   list_make4(numbers, query->keys,
+						  query->is_of_intervals ? query->quals : NULL,
+						  query->ranges));
+}
+
+/*
+ * ZbxhistGetItemMark says what the entry of a table is marked for; returns false if
+ * for no item scan.
+ */
+bool
+ZbxhistGetItemMark(const RangeTblEntry *rte, ItemQuery *query)
+{
+	List	   *mark = get_table_mark(rte);
+
+	if (mark == NIL)
+		return false;
+	read_item_numbers(list_nth(mark, MARKED_QUERY), query);
+	query->keys = list_nth(mark, MARKED_KEYS);
+	query->quals = list_nth(mark, MARKED_QUALS);
+	query->ranges = list_nth(mark, MARKED_RANGES);
+	return true;
+}
+
+/*
+ * TakeMarked takes the conditions of a query for intervals apart, and adds them as
+ * a whole to exact.  They came to be taken before the planner has worked on them.
+ */
+static void
+TakeMarked(PlannerInfo *root, Node *quals, const KeyColumns *columns, List **conds,
+		   List **exact)
+{
+	ListCell   *lc;
+
+	if (quals == NULL)
+		return;
+	(void) ZbxhistTakeCondition((Expr *) quals, columns, conds);
+	foreach(lc, *conds)
+	{
+		PackedCond *cond = lfirst(lc);
+
+		cond->value = (Expr *) eval_const_expressions(root, (Node *) cond->value);
+	}
+	*exact = ZbxhistAddParts(NIL, eval_const_expressions(root, quals), AND_EXPR);
+}
+
+/*
+ * TakeClauses takes the conditions on the table apart: those that the scan does not
+ * take care of are left to the executor.  So are all of a query for intervals, which
+ * are about the rows that come of it, and all of one for ranges.
+ */
+static void
+TakeClauses(PlannerInfo *root, const List *mark, const KeyColumns *columns,
+			List *clauses, List **conds, List **exact, List **local)
+{
+	ItemQuery	query;
+	ListCell   *lc;
+
+	*conds = NIL;
+	*exact = NIL;
+	*local = NIL;
+	read_item_numbers(list_nth(mark, MARKED_QUERY), &query);
+	if (query.is_of_intervals)
+		TakeMarked(root, list_nth(mark, MARKED_QUALS), columns, conds, exact);
+	foreach(lc, clauses)
+	{
+		RestrictInfo *restriction = lfirst_node(RestrictInfo, lc);
+
+		if (restriction->pseudoconstant)
+			continue;
+		if (!query.is_of_intervals && list_nth(mark, MARKED_RANGES) == NULL &&
+			ZbxhistTakeCondition(restriction->clause, columns, conds))
+			*exact = lappend(*exact, restriction->clause);
+		else if (!list_member(*exact, restriction->clause))
+			*local = lappend(*local, restriction->clause);
+	}
+}
+
+/*
+ * PlanItem makes the plan of the path.
+ */
+static Plan *
+PlanItem(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+		 List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	const List *mark = lsecond(path->custom_private);
+	List	   *conds;
+	List	   *kinds = NIL;
+	List	   *exact;
+	ListCell   *lc;
+
+	TakeClauses(root, mark, linitial(path->custom_private), clauses, &conds, &exact,
+				&scan->scan.plan.qual);
+	foreach(lc, conds)
+	{
+		PackedCond *cond = lfirst(lc);
+
+		kinds = lappend_int(kinds, cond->kind);
+		scan->custom_exprs = lappend(scan->custom_exprs, cond->value);
+	}
+	scan->custom_exprs = list_concat(scan->custom_exprs, list_nth(mark, MARKED_KEYS));
+	scan->custom_exprs = list_concat(scan->custom_exprs, exact);
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = path->flags;
+	scan->custom_private = list_make3(kinds, list_nth(mark, MARKED_QUERY),
+									  list_nth(mark, MARKED_RANGES));
+	scan->methods = list_nth(mark, MARKED_RANGES) != NULL ?
+		&zbxhist_key_scan.methods : &zbxhist_item_scan.methods;
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods item_path_methods = {
+	.CustomName = "ZbxhistItem",
+	.PlanCustomPath = PlanItem
+};
+
+/*
+ * EstimateItemRows estimates of how many items, or intervals of items, there is a
+ * row.  Each range is taken to have one.
+ */
+static double
+EstimateItemRows(PlannerInfo *root, RelOptInfo *rel, Oid relid,
+				 const KeyColumns *columns, const List *mark)
+{
+	List	   *conds;
+	List	   *exact;
+	List	   *local;
+	ScanBounds	bounds;
+	double		result;
+	int			nranges;
+	ListCell   *lc;
+
+	if (list_nth(mark, MARKED_RANGES) != NULL)
+	{
+		(void) read_key_ranges(list_nth_node(Const, mark, MARKED_RANGES)->constvalue,
+							   &nranges);
+		return clamp_row_est(nranges);
+	}
+	TakeClauses(root, mark, columns, rel->baserestrictinfo, &conds, &exact, &local);
+	ZbxhistGetConstBounds(conds, &bounds);
+	if (bounds.items != NULL)
+		result = bounds.nitems;
+	else if (leaves_one_item(conds))
+		result = 1;
+	else
+	{
+		result = ZbxhistCountItems(relid, columns->itemid, 0);
+		if (result <= 0)
+			result = USUAL_ROWS;
+	}
+	foreach(lc, list_nth(mark, MARKED_KEYS))
+		result *= Min(Max(ZbxhistCountResults(lfirst(lc), columns->clock,
+											  (double) bounds.to_clock -
+											  (double) bounds.from_clock), 1),
+					  USUAL_ROWS);
+	return clamp_row_est(result);
+}
+
+/*
+ * HasItemOrder says whether the query wants rows in the order of their items.
+ * What it says of rows of one item holds, as there is only one.
+ */
+static bool
+HasItemOrder(PlannerInfo *root, RelOptInfo *rel, AttrNumber itemid)
+{
+	const PathKey *key;
+
+	if (root->query_pathkeys == NIL)
+		return false;
+	key = linitial_node(PathKey, root->query_pathkeys);
+	return key->pk_opfamily == INTEGER_BTREE_FAM_OID &&
+		!pathkey_is_descending(key) && !key->pk_eclass->ec_has_volatile &&
+		find_equivalence_member(key->pk_eclass, rel, itemid) != NULL;
+}
+
+/*
+ * MakeItemPath makes the path.
+ */
+static CustomPath *
+MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
+			 List *mark, const ItemQuery *query)
+{
+	CustomPath *path;
+	KeyColumns *columns = palloc(sizeof(KeyColumns));
+	Relation	table = table_open(rte->relid, NoLock);
+
+	ZbxhistFindKeyColumns(root, table, rel->relid, columns);
+	table_close(table, NoLock);
+	path = make_scan_path(rel,
+						  get_baserel_parampathinfo(root, rel,
+													rel->lateral_relids),
+						  &item_path_methods, list_make2(columns, mark));
+	path->path.rows = query->is_of_each ?
+		EstimateItemRows(root, rel, rte->relid, columns, mark) : USUAL_ROWS;
+	path->path.total_cost =
+		random_page_cost * (query->ranges != NULL ? path->path.rows : 1) +
+		path->path.rows * (cpu_tuple_cost + cpu_index_tuple_cost);
+	if (!query->is_of_each || (!query->is_of_intervals && query->ranges == NULL &&
+							   HasItemOrder(root, rel, columns->itemid)))
+		path->path.pathkeys = root->query_pathkeys;
+	return path;
+}
+
+/*
+ * ZbxhistConsiderItemScan puts the path in place of those that the
+ * planner has found for a table that is marked.
+ */
+void
+ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
+						RangeTblEntry *rte)
+{
+	ItemQuery	query;
+	List	   *mark;
+	CustomPath *path;
+
+	if (!ZbxhistGetItemMark(rte, &query) || IS_DUMMY_REL(rel))
+		return;
+	mark = copyObject(get_table_mark(rte));
+	ChangeVarNodes((Node *) list_copy_tail(mark, MARKED_KEYS), 1, rel->relid, 0);
+	path = MakeItemPath(root, rel, rte, mark, &query);
+	/* the parent's own rows, which were estimated, are mostly none */
+	if (query.is_of_each)
+	{
+		rel->rows = path->path.rows;
+		rel->tuples = Max(rel->tuples, rel->rows);
+	}
+	rel->pathlist = NIL;
+	rel->partial_pathlist = NIL;
+	add_path(rel, &path->path);
+}

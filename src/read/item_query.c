@@ -1,0 +1,456 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_query.c
+ *	  Recognises SELECT of the newest or oldest rows of items.
+ *
+ * Two kinds are executed by item_scan.c: the first rows of one item,
+ *
+ *	SELECT … WHERE itemid = 5 … ORDER BY clock DESC, ns DESC LIMIT 2
+ *
+ * also as a part of a query that gives the item (LATERAL), and one row of each
+ * item,
+ *
+ *	SELECT DISTINCT ON (itemid) … ORDER BY itemid, clock DESC, ns DESC
+ *	SELECT itemid, max(clock) … GROUP BY itemid
+ *	SELECT DISTINCT itemid …
+ *	SELECT max(clock) … WHERE itemid = 5
+ *
+ * of all items or of a list.  Of the latter the planner
+ * makes what it always does, Unique or an aggregation, and finds that each item has
+ * one row only.
+ * So of one row of each item conditions must not be about anything but item and clock,
+ * and the order must say which row it is; whatever else there is, is planned as ever.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_statistic.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "packed/conditions.h"
+#include "read/clock_bounds.h"
+#include "read/item_query.h"
+#include "read/stand_in.h"
+
+/*
+ * rows of an item from which on to look for one of them takes less than to read
+ * them all
+ */
+#define MIN_ROWS_OF_ITEM 10
+
+/* ---- parts of a query ---- */
+
+/*
+ * IsPlain says whether a query only selects rows of relation rti, and sorts or
+ * groups them.
+ */
+static bool
+IsPlain(const Query *query, Index rti)
+{
+	return count_relations(query) == 1 && rti == 1 &&
+		!query->hasWindowFuncs && !query->hasTargetSRFs &&
+		query->groupingSets == NIL &&
+		query->setOperations == NULL && query->cteList == NIL &&
+		list_length(query->jointree->fromlist) == 1 &&
+		!(query->hasSubLinks &&
+		  (contain_subplans((Node *) query->targetList) ||
+		   contain_subplans(query->havingQual)));
+}
+
+/*
+ * ZbxhistIsItemColumn says whether an expression is the column attnum of relation 1,
+ * which is never null.
+ */
+bool
+ZbxhistIsItemColumn(Node *expr, Relation table, AttrNumber attnum)
+{
+	Var		   *var = (Var *) expr;
+
+	return attnum != InvalidAttrNumber && IsA(var, Var) &&
+		var->varno == 1 && var->varattno == attnum && var->varlevelsup == 0 &&
+		has_no_nulls(RelationGetDescr(table), attnum);
+}
+
+/*
+ * IsClause says whether a clause of sorting or grouping is such a column.
+ */
+static bool
+IsClause(Query *query, SortGroupClause *clause, Relation table,
+		 AttrNumber attnum)
+{
+	Node	   *expr = get_sortgroupclause_expr(clause, query->targetList);
+
+	return ZbxhistIsItemColumn(ungrouped_expr(query, expr), table, attnum);
+}
+
+/*
+ * IsSortedBy says whether a sort clause is such a column of type integer, and
+ * sets its direction.
+ */
+static bool
+IsSortedBy(Query *query, SortGroupClause *clause, Relation table,
+		   AttrNumber attnum, bool *is_descending)
+{
+	RegProcedure proc = get_opcode(clause->sortop);
+
+	*is_descending = proc == F_INT4GT;
+	return IsClause(query, clause, table, attnum) &&
+		(proc == F_INT4LT || proc == F_INT4GT);
+}
+
+/*
+ * IsSorted says whether sort clauses, from the first that counts on, are the
+ * clock, or clock and ns, and sets in which direction.
+ */
+static bool
+IsSorted(Query *query, int first, Relation table, const PartitionSet *set,
+		 bool *is_descending)
+{
+	int			n = list_length(query->sortClause) - first;
+	bool		is_ns_descending;
+
+	if (n < 1 || n > 2 ||
+		!IsSortedBy(query, list_nth(query->sortClause, first), table,
+					set->clock_attnum, is_descending))
+		return false;
+	return n == 1 ||
+		(IsSortedBy(query, list_nth(query->sortClause, first + 1), table,
+					set->ns_attnum, &is_ns_descending) &&
+		 *is_descending == is_ns_descending);
+}
+
+/*
+ * ZbxhistTakeItemConditions takes the conditions of WHERE apart; returns false if there
+ * is one that is not about item and clock only, beside those in conds.
+ */
+bool
+ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
+						  const PartitionSet *set, List **conds)
+{
+	Expr	   *quals = (Expr *) wanted->quals;
+	KeyColumns	columns;
+
+	*conds = NIL;
+	ZbxhistFindKeyColumns(NULL, parent, 1, &columns);
+	if (columns.itemid == InvalidAttrNumber ||
+		columns.itemid != set->itemid_attnum ||
+		columns.clock != set->clock_attnum)
+		return false;
+	return quals == NULL || (ZbxhistTakeCondition(quals, &columns, conds) &&
+							 (names_items(*conds) ||
+							  !(ZbxhistHasCond(*conds, COND_ITEM_BEFORE, COND_ITEM_TO) ||
+								ZbxhistHasCond(*conds, COND_ITEM_FROM, COND_ITEM_AFTER))));
+}
+
+/* ---- the first rows of one item ---- */
+
+/*
+ * IsOfOne says whether a query wants the first rows of one item, of those for which
+ * other conditions hold, if there are any.
+ */
+static bool
+IsOfOne(Query *query, Relation parent, const PartitionSet *set,
+		ItemQuery *wanted)
+{
+	List	   *conds;
+
+	return query->limitCount != NULL && query->sortClause != NIL &&
+		!query->hasAggs && query->distinctClause == NIL &&
+		query->groupClause == NIL && query->havingQual == NULL &&
+		IsSorted(query, 0, parent, set, &wanted->is_descending) &&
+		(ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
+		 !contain_subplans(wanted->quals)) &&
+		leaves_one_item(conds);
+}
+
+/* ---- one row of each item ---- */
+
+/* a search for what aggregates there are */
+typedef struct AggregateSearch
+{
+	Relation	parent;
+	AttrNumber	attnum;			/* of what */
+	bool		has_max;
+	bool		has_min;
+} AggregateSearch;
+
+/*
+ * find_other_aggregate is a walker that notes max and min of the column, and ends
+ * with true at any other aggregate.
+ */
+static bool
+find_other_aggregate(Node *node, void *context)
+{
+	AggregateSearch *search = context;
+	const Aggref *aggregate = (const Aggref *) node;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Aggref))
+		return expression_tree_walker(node, find_other_aggregate, context);
+	if ((aggregate->aggfnoid != F_MAX_INT4 &&
+		 aggregate->aggfnoid != F_MIN_INT4) ||
+		aggregate->aggfilter != NULL || aggregate->agglevelsup != 0 ||
+		!ZbxhistIsItemColumn((Node *) linitial_node(TargetEntry,
+													aggregate->args)->expr,
+							 search->parent, search->attnum))
+		return true;
+	search->has_max |= aggregate->aggfnoid == F_MAX_INT4;
+	search->has_min |= aggregate->aggfnoid == F_MIN_INT4;
+	return false;
+}
+
+/*
+ * ZbxhistFindExtremes says whether all aggregates in an expression are max and min of
+ * column attnum of relation 1, and which of them there are.
+ */
+bool
+ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum, bool *has_max,
+					bool *has_min)
+{
+	AggregateSearch search = {.parent = parent,.attnum = attnum};
+
+	if (find_other_aggregate(expr, &search))
+		return false;
+	*has_max = search.has_max;
+	*has_min = search.has_min;
+	return true;
+}
+
+/*
+ * mentions_column is a walker that ends with true at a column of the query outside of
+ * aggregates.
+ */
+static bool
+mentions_column(Node *node, void *context)
+{
+	if (node == NULL || IsA(node, Aggref))
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == 0;
+	return expression_tree_walker(node, mentions_column, context);
+}
+
+/*
+ * IsGrouped says whether a query groups by item, or not at all, and whether all that
+ * it wants of each is the newest clock, or the oldest, or nothing (is_of_any).
+ */
+static bool
+IsGrouped(Query *query, Relation parent, const PartitionSet *set,
+		  bool *is_descending, bool *is_of_any)
+{
+	bool		has_max;
+	bool		has_min;
+
+	if (list_length(query->groupClause) > 1 ||
+		query->distinctClause != NIL || query->constraintDeps != NIL ||
+		mentions_column(query->havingQual, NULL) ||
+		(query->groupClause != NIL &&
+		 !IsClause(query, linitial(query->groupClause), parent,
+				   set->itemid_attnum)) ||
+		!ZbxhistFindExtremes((Node *) list_make2(query->targetList,
+												 query->havingQual), parent,
+							 set->clock_attnum, &has_max, &has_min))
+		return false;
+	*is_descending = !has_min;
+	*is_of_any = !has_min && !has_max;
+	return !has_min || !has_max;
+}
+
+/*
+ * IsDistinct says whether a query wants a row of each item, and which: any if it
+ * wants nothing but the item.
+ */
+static bool
+IsDistinct(Query *query, Relation parent, const PartitionSet *set,
+		   bool *is_descending, bool *is_of_any)
+{
+	if (list_length(query->distinctClause) != 1 ||
+		query->groupClause != NIL || query->hasAggs ||
+		query->havingQual != NULL ||
+		!IsClause(query, linitial(query->distinctClause), parent,
+				  set->itemid_attnum))
+		return false;
+	*is_descending = true;
+	*is_of_any = !query->hasDistinctOn;
+	if (*is_of_any)
+		return true;
+	return list_length(query->sortClause) > 1 &&
+		IsClause(query, linitial(query->sortClause), parent,
+				 set->itemid_attnum) &&
+		IsSorted(query, 1, parent, set, is_descending);
+}
+
+/*
+ * ZbxhistCountItems estimates how many items a table has by what ANALYZE has found;
+ * -1: unknown.
+ */
+double
+ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH,
+										ObjectIdGetDatum(relid),
+										Int16GetDatum(attnum),
+										BoolGetDatum(true));
+	double		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return -1;
+	result = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
+	ReleaseSysCache(tuple);
+	return result < 0 ? -result * nrows : result;
+}
+
+/*
+ * HasNoBlocks says whether a table is empty.
+ */
+static bool
+HasNoBlocks(Oid relid)
+{
+	Relation	rel;
+	bool		result;
+
+	if (ZbxhistLockIfEmpty(relid, AccessShareLock))
+		return true;
+	rel = try_table_open(relid, AccessShareLock);
+	result = rel == NULL || ZbxhistIsEmpty(rel);
+	if (rel != NULL)
+		table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * CountTableRows adds the rows that a table has, by what VACUUM has found, to
+ * nrows; returns false if that is unknown.
+ */
+static bool
+CountTableRows(Oid relid, double *nrows)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	double		reltuples = -1;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		reltuples = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
+		ReleaseSysCache(tuple);
+	}
+	if (reltuples < 0)
+		return HasNoBlocks(relid);
+	*nrows += reltuples;
+	return true;
+}
+
+/*
+ * HasManyRows says whether items have enough rows for it to be worth while to
+ * look for one row of each, or that is unknown.
+ */
+static bool
+HasManyRows(const Query *query, Relation parent, const PartitionSet *set)
+{
+	ClockRange	bounds = ZbxhistBoundsInWhere(query, 1, set->clock_attnum);
+	double		nrows = 0;
+	double		nitems;
+
+	if (!CountTableRows(RelationGetRelid(parent), &nrows))
+		return true;
+	for (int i = 0; i < set->npartitions &&
+		 ZbxhistPartitionSetIsValid(set); i++)
+	{
+		if (clocks_overlap(&set->partitions[i], &bounds) &&
+			!CountTableRows(set->partitions[i].relid, &nrows))
+			return true;
+	}
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		if (clocks_overlap(&set->packed_days[i], &bounds))
+			nrows += set->packed_days[i].nrows;
+	}
+	nitems = ZbxhistCountItems(RelationGetRelid(parent), set->itemid_attnum, nrows);
+	return nitems < 0 || nrows >= nitems * MIN_ROWS_OF_ITEM;
+}
+
+/*
+ * ZbxhistMayBeOfEach says whether a query may be one for a row of each item.
+ */
+bool
+ZbxhistMayBeOfEach(const Query *query)
+{
+	return zbxhist_enable_item_scan &&
+		(query->distinctClause != NIL || query->groupClause != NIL ||
+		 query->hasAggs) &&
+		count_relations(query) == 1;
+}
+
+/*
+ * HasOpenClocks says whether some of a query's clocks are those of partitions.
+ */
+static bool
+HasOpenClocks(const Query *query, const PartitionSet *set)
+{
+	ClockRange	bounds = ZbxhistBoundsInWhere(query, 1, set->clock_attnum);
+
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		if (clocks_overlap(&set->partitions[i], &bounds))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * IsOfEach says whether a query wants one row of each item.  Which of a list have
+ * any at all is told sooner by the groups of packed days than by rows, if all are there.
+ */
+static bool
+IsOfEach(Query *query, Relation parent, const PartitionSet *set,
+		 ItemQuery *wanted)
+{
+	bool	   *is_descending = &wanted->is_descending;
+	bool		is_of_any;
+	List	   *conds;
+
+	if (!ZbxhistMayBeOfEach(query) ||
+		!(IsDistinct(query, parent, set, is_descending, &is_of_any) ||
+		  IsGrouped(query, parent, set, is_descending, &is_of_any)) ||
+		!ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
+		contain_volatile_functions((Node *) query->targetList))
+		return false;
+	if (query->distinctClause == NIL && query->groupClause == NIL)
+		return leaves_one_item(conds);
+	if (names_items(conds))
+		return !is_of_any || HasOpenClocks(query, set);
+	return HasManyRows(query, parent, set);
+}
+
+/* ---- both ---- */
+
+/*
+ * ZbxhistIsItemQuery says whether a query wants the newest or the oldest rows
+ * of an item of relation rti, an open parent, or of each item, and which.
+ */
+bool
+ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
+				   const PartitionSet *set, ItemQuery *result)
+{
+	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
+		!IsPlain(query, rti) || !set->is_exhaustive)
+		return false;
+	result->quals = query->jointree->quals;
+	result->is_of_each = IsOfEach(query, parent, set, result);
+	return result->is_of_each || IsOfOne(query, parent, set, result);
+}

@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_query.h
+ *	  Recognises SELECT of the newest or oldest rows of items.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_ITEM_QUERY_H
+#define ZBXHIST_ITEM_QUERY_H
+
+#include "nodes/parsenodes.h"
+#include "utils/relcache.h"
+
+#include "tables/partition_set.h"
+
+/* which rows a query wants */
+typedef struct ItemQuery
+{
+	bool		is_descending;	/* newest first */
+	bool		is_of_each;		/* one of each item, not the first of one */
+	Node	   *quals;			/* WHERE as it is to be planned */
+
+	/*
+	 * interval_query.c; expressions are of relation 1, quals that leave the
+	 * rows among which
+	 */
+	bool		is_of_intervals;	/* of each item the first of each interval */
+	bool		has_ns;			/* those of the same clock and ns, not clock */
+	List	   *keys;			/* which the rows of an interval have alike */
+
+	/* key_query.c */
+	Const	   *ranges;			/* rows of these KeyRanges (of positions),
+								 * which are sorted and do not overlap: a
+								 * Const; or NULL */
+} ItemQuery;
+
+extern double ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows);
+extern bool ZbxhistMayBeOfEach(const Query *query);
+extern bool ZbxhistIsItemColumn(Node *expr, Relation table, AttrNumber attnum);
+extern bool ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum,
+								bool *has_max, bool *has_min);
+extern bool ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
+									  const PartitionSet *set, List **conds);
+extern bool ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
+							   const PartitionSet *set, ItemQuery *result);
+
+/* key_query.c */
+extern bool ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
+							  const PartitionSet *set, ItemQuery *result);
+
+#endif							/* ZBXHIST_ITEM_QUERY_H */

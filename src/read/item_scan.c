@@ -1,0 +1,584 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_scan.c
+ *	  Executes SELECT of the newest or oldest rows of items.
+ *
+ * SELECT * FROM history WHERE itemid = 5 AND clock > 1795130262
+ * ORDER BY clock DESC, ns DESC LIMIT 2 is what Zabbix's frontend asks for each
+ * item of "Latest data", and the server's value cache likewise.  Mostly the
+ * first table that is looked at has these rows, and whatever the planner
+ * spends on the others is lost.  So such a query is planned for the parent
+ * alone, with a custom scan in place of all paths, which reads one partition
+ * or packed day after the other (read/reader.c), and the parent's own rows
+ * with them, as far as rows are asked for.
+ *
+ * One row of each of many items, or of all there are (DISTINCT ON), is read the
+ * same way, one item after the other.  Which items there are is found out first:
+ * partitions are asked by their index for one item after the other, of packed
+ * days only the directories are read.  That also says up to which clock an item
+ * has to be looked for.
+ *
+ * So are the first or last rows of each interval of items (interval_query.c): of
+ * an item all rows are read, and those given out that differ from the row before
+ * in a key of the intervals.
+ *
+ * And so are rows by a list of keys, which are of any partition or packed day, mostly
+ * few of each.  The planner would look for paths by all of them in each table, and the
+ * executor look in each table for all, which takes longer the more tables there are.
+ * Here each key is looked up where its clock says that it is, and in the parent's own
+ * rows.
+ *
+ * item_query.c and key_query.c find such a query before it is planned, and item_path.c
+ * plans it.
+ *
+ * Locks and the snapshot are the query's; privileges are those on the parent.
+ * All partitions that may have rows are locked, but only those
+ * that are read are opened; reader.c says why no row is missed.  What is opened is in the
+ * query's memory context and is closed with the scan, or by the resource
+ * owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+
+#include "compat.h"
+#include "custom_scan.h"
+#include "fdw/fdw.h"
+#include "packed/conditions.h"
+#include "read/item_scan.h"
+#include "read/reader.h"
+#include "tables/partition_set.h"
+
+/* how often partitions are looked for that have come meanwhile */
+#define MAX_LOOKS 10
+
+typedef struct ItemScanState
+{
+	CustomScanState css;		/* must be first */
+	List	   *kinds;			/* of conditions */
+	List	   *values;			/* ExprStates of theirs */
+	ItemQuery	query;
+	int			nranges;
+	const KeyRange *ranges;		/* the plan's; NULL: of no list of keys */
+	ItemReader *reader;			/* NULL: nothing has been read yet */
+	bool		has_started;	/* reader reads by the present values */
+	LockedPartitions locked;
+	MemoryContext bounds_context;	/* owns what values evaluate to, and the
+									 * list's items */
+
+	/* for a row of each item */
+	ItemRange	range;			/* of all of them */
+	ItemList	list;
+	int			next_item;		/* of the list */
+	bool		wants_item;		/* the row before was one that is wanted */
+	bool		needs_clock;	/* item and clock, but nothing else */
+	bool		is_known;		/* the row is what the list says of its item */
+	AttrNumber	itemid_attnum;
+	AttrNumber	clock_attnum;
+	uint64		nitems;			/* looked for; shown by EXPLAIN */
+	uint64		nknown;			/* of these, of which no row was read */
+
+	/* for intervals */
+	List	   *keys;			/* ExprStates */
+	int64	   *interval;		/* the keys' values */
+	int64		position;		/* of the interval's first row */
+	bool		has_position;	/* there is one of the present item */
+} ItemScanState;
+
+static const CustomExecMethods item_exec_methods;
+
+const ScanNode zbxhist_item_scan = {
+	.methods = {"ZbxhistItem", create_scan_state},
+	.state_size = sizeof(ItemScanState),
+	.exec_methods = &item_exec_methods
+};
+
+const ScanNode zbxhist_key_scan = {
+	.methods = {"ZbxhistKeys", create_scan_state},
+	.state_size = sizeof(ItemScanState),
+	.exec_methods = &item_exec_methods
+};
+
+/*
+ * NeedsClock says whether nothing but item and clock is wanted of rows, and
+ * there is nothing left to look for in others of an item.
+ */
+static bool
+NeedsClock(const ItemScanState *state, const CustomScan *scan)
+{
+	Bitmapset  *attnums = NULL;
+	Bitmapset  *known;
+
+	if (scan->scan.plan.qual != NIL)
+		return false;
+	pull_varattnos((Node *) scan->scan.plan.targetlist, scan->scan.scanrelid,
+				   &attnums);
+	known = bms_make_singleton(state->itemid_attnum -
+							   FirstLowInvalidHeapAttributeNumber);
+	known = bms_add_member(known, state->clock_attnum -
+						   FirstLowInvalidHeapAttributeNumber);
+	return bms_is_subset(attnums, known);
+}
+
+/*
+ * BeginItem prepares the conditions; nothing is opened before the first row
+ * is asked for.
+ */
+static void
+BeginItem(CustomScanState *node, EState *estate, int eflags)
+{
+	ItemScanState *state = (ItemScanState *) node;
+	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	List	   *numbers = list_nth(scan->custom_private, ITEM_QUERY);
+	int			nkeys = list_nth_int(numbers, QUERY_NKEYS);
+	Relation	parent = node->ss.ss_currentRelation;
+	List	   *exprs;
+
+	state->kinds = list_nth(scan->custom_private, ITEM_CONDS);
+	read_item_numbers(numbers, &state->query);
+	state->query.ranges = list_nth(scan->custom_private, ITEM_RANGES);
+	if (state->query.ranges != NULL)
+		state->ranges = read_key_ranges(state->query.ranges->constvalue,
+										&state->nranges);
+	else if (state->query.is_of_each)
+	{
+		state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);
+		state->clock_attnum = ZbxhistFindTyped(parent, "clock", INT4OID);
+		state->needs_clock = !state->query.is_of_intervals &&
+			NeedsClock(state, scan);
+	}
+	exprs = ExecInitExprList(list_copy_head(scan->custom_exprs,
+											list_length(state->kinds) + nkeys),
+							 &node->ss.ps);
+	state->values = list_copy_head(exprs, list_length(state->kinds));
+	state->keys = list_copy_tail(exprs, list_length(state->kinds));
+	state->interval = palloc(sizeof(int64) * Max(nkeys, 1));
+	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist item bounds",
+												  ALLOCSET_SMALL_SIZES);
+}
+
+/*
+ * EvaluateRange makes bounds of the values that the conditions have now, and a range
+ * of the first item in them, or of any if there are none; or one of all keys.
+ */
+static void
+EvaluateRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
+{
+	ZbxhistEvaluateConds(state->kinds, state->values,
+						 state->css.ss.ps.ps_ExprContext,
+						 state->bounds_context, bounds);
+	ZbxhistBoundsRange(bounds, range);
+	if (bounds->items != NULL && bounds->nitems > 0)
+		range->itemid = bounds->items[0];
+	else if (!state->query.is_of_each)
+		ZbxhistMakeEmpty(range);
+	range->is_descending = state->query.is_descending;
+	if (state->ranges == NULL)
+		return;
+	range->first = PG_INT64_MAX;
+	range->last = PG_INT64_MIN;
+	for (int i = 0; i < state->nranges; i++)
+	{
+		range->first = Min(range->first, state->ranges[i].first);
+		range->last = Max(range->last, state->ranges[i].last);
+	}
+}
+
+/*
+ * SetItems makes the list one of the items in bounds, or of those that have
+ * rows.
+ */
+static void
+SetItems(ItemScanState *state, const ScanBounds *bounds)
+{
+	ItemList   *list = &state->list;
+
+	state->next_item = 0;
+	if (state->ranges != NULL)
+	{
+		list->nitems = state->nranges;
+		list->last = PG_INT64_MAX;
+		return;
+	}
+	ZbxhistInitItemList(list, state->query.is_descending);
+	if (item_range_is_empty(&state->range))
+		return;
+	if (bounds->items == NULL)
+	{
+		ZbxhistListItems(state->reader, &state->range, list);
+		return;
+	}
+	list->nitems = bounds->nitems;
+	list->items = palloc(sizeof(ListedItem) * Max(list->nitems, 1));
+	for (int i = 0; i < list->nitems; i++)
+	{
+		list->items[i].itemid = bounds->items[i];
+		list->items[i].clock = list->is_descending ? PG_INT32_MAX :
+			PG_INT32_MIN;
+		list->items[i].is_exact = false;
+	}
+}
+
+/*
+ * ZbxhistLockScannedPartitions locks the partitions that may have rows of a range, so that none is
+ * dropped while a cursor is open, unless it has done so before.  A lock takes in what
+ * has happened meanwhile, so then it looks again, but not for ever: the reader copes
+ * with whatever happens.
+ */
+void
+ZbxhistLockScannedPartitions(Relation parent, const ItemRange *range,
+							 LockedPartitions *locked)
+{
+	ClockRange	bounds = {
+		.from_clock = position_clock(range->first),
+		.to_clock = (int64) position_clock(range->last) + 1
+	};
+
+	if (item_range_is_empty(range))
+		return;
+	for (int attempt = 0; attempt < MAX_LOOKS; attempt++)
+	{
+		PartitionSet *set = ZbxhistGetPartitions(parent);
+
+		if (set->generation == locked->generation &&
+			bounds.from_clock >= locked->clocks.from_clock &&
+			bounds.to_clock <= locked->clocks.to_clock)
+			break;
+		for (int i = 0; i < set->npartitions &&
+			 ZbxhistPartitionSetIsValid(set); i++)
+		{
+			if (clocks_overlap(&set->partitions[i], &bounds))
+				LockRelationOid(set->partitions[i].relid, AccessShareLock);
+		}
+		locked->generation = set->generation;
+		locked->clocks = bounds;
+		if (ZbxhistPartitionSetIsValid(set))
+			break;
+	}
+}
+
+/*
+ * StartItem begins to read.  A plan that does that a second time will do it
+ * again, so tables stay open from then on.
+ */
+static void
+StartItem(ItemScanState *state)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	ScanBounds	bounds;
+	ItemRange	range;
+
+	EvaluateRange(state, &bounds, &range);
+	ZbxhistLockScannedPartitions(state->css.ss.ss_currentRelation, &range, &state->locked);
+	if (state->reader == NULL)
+		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
+										  estate->es_snapshot,
+										  state->query.is_of_each);
+	if (state->query.is_of_each)
+	{
+		state->range = range;
+		MemoryContextSwitchTo(state->bounds_context);
+		SetItems(state, &bounds);
+	}
+	else
+		ZbxhistReadItem(state->reader, &range);
+	state->has_started = true;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * FillList makes the list one of the items that come after those in it, if it
+ * could not hold them; returns false if there are none.
+ */
+static bool
+FillList(ItemScanState *state)
+{
+	ItemList   *list = &state->list;
+
+	if (list->last == PG_INT64_MAX)
+		return false;
+	list->first = list->last + 1;
+	ZbxhistListItems(state->reader, &state->range, list);
+	state->next_item = 0;
+	return list->nitems > 0;
+}
+
+/*
+ * NextScannedItem begins with the next item; returns false if there is none.
+ */
+static bool
+NextScannedItem(ItemScanState *state)
+{
+	const ListedItem *item;
+	ItemRange	range = state->range;
+
+	if (state->next_item == state->list.nitems && !FillList(state))
+		return false;
+	if (state->ranges != NULL)
+	{
+		const KeyRange *key = &state->ranges[state->next_item++];
+
+		range.itemid = key->itemid;
+		range.first = key->first;
+		range.last = key->last;
+		ZbxhistReadItem(state->reader, &range);
+		return true;
+	}
+	item = &state->list.items[state->next_item++];
+	state->nitems++;
+	state->has_position = false;
+	state->is_known = item->is_exact && state->needs_clock;
+	if (state->is_known)
+	{
+		state->nknown++;
+		return true;
+	}
+	range.itemid = item->itemid;
+	if (range.is_descending)
+		ZbxhistEndAt(&range, make_position(item->clock, PG_INT32_MAX));
+	else
+		ZbxhistStartAt(&range, make_position(item->clock, PG_INT32_MIN));
+	ZbxhistReadItem(state->reader, &range);
+	return true;
+}
+
+/*
+ * NextItemRow goes to the next row: of one item, or of a range, or of another item if
+ * the row before was wanted; returns false at the end.
+ */
+static bool
+NextItemRow(ItemScanState *state)
+{
+	if (!state->query.is_of_each)
+		return ZbxhistReadNext(state->reader);
+	if (state->next_item > 0 && (state->ranges != NULL || !state->wants_item) &&
+		ZbxhistReadNext(state->reader))
+		return true;
+	while (NextScannedItem(state))
+	{
+		CHECK_FOR_INTERRUPTS();
+		state->wants_item = false;
+		if (state->is_known || ZbxhistReadNext(state->reader))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * IsOtherInterval says whether the row that has been read last is of another interval
+ * than the rows before, and notes which.  Keys are of its item and clock.
+ */
+static bool
+IsOtherInterval(ItemScanState *state, int64 position, TupleTableSlot *slot)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool		result = !state->has_position;
+	ListCell   *lc;
+
+	slot->tts_values[state->itemid_attnum - 1] =
+		Int64GetDatum(state->list.items[state->next_item - 1].itemid);
+	slot->tts_isnull[state->itemid_attnum - 1] = false;
+	slot->tts_values[state->clock_attnum - 1] =
+		Int32GetDatum(position_clock(position));
+	slot->tts_isnull[state->clock_attnum - 1] = false;
+	ExecStoreVirtualTuple(slot);
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = slot;
+	foreach(lc, state->keys)
+	{
+		int64	   *last = &state->interval[foreach_current_index(lc)];
+		bool		isnull;
+		Datum		value = ExecEvalExprSwitchContext(lfirst(lc), econtext, &isnull);
+		int64		key = isnull ? PG_INT64_MIN : (int64) value;
+
+		result |= key != *last;
+		*last = key;
+	}
+	ExecClearTuple(slot);
+	return result;
+}
+
+/*
+ * NextIntervalRow goes to the next row that is the first of an interval, or is of the
+ * same time as that; returns false at the end.
+ */
+static bool
+NextIntervalRow(ItemScanState *state, TupleTableSlot *slot)
+{
+	for (;;)
+	{
+		int64		position;
+		bool		is_same;
+
+		CHECK_FOR_INTERRUPTS();
+		while (state->next_item == 0 || !ZbxhistReadNext(state->reader))
+		{
+			if (!NextScannedItem(state))
+				return false;
+		}
+		position = ZbxhistReadPosition(state->reader);
+		is_same = state->has_position &&
+			(state->query.has_ns ? position == state->position :
+			 position_clock(position) == position_clock(state->position));
+		if (is_same)
+			return true;
+		if (IsOtherInterval(state, position, slot))
+		{
+			state->position = position;
+			state->has_position = true;
+			return true;
+		}
+		if (state->keys == NIL && !NextScannedItem(state))
+			return false;
+	}
+}
+
+/*
+ * FillKnown fills in what the list says of an item.
+ */
+static void
+FillKnown(const ItemScanState *state, TupleTableSlot *slot)
+{
+	const ListedItem *item = &state->list.items[state->next_item - 1];
+
+	memset(slot->tts_isnull, true,
+		   sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	slot->tts_values[state->itemid_attnum - 1] = Int64GetDatum(item->itemid);
+	slot->tts_isnull[state->itemid_attnum - 1] = false;
+	slot->tts_values[state->clock_attnum - 1] = Int32GetDatum(item->clock);
+	slot->tts_isnull[state->clock_attnum - 1] = false;
+}
+
+/*
+ * NextItemSlot puts the next row into the scan's slot, which is empty at the
+ * end.  Values stay where they are until the next one is read.
+ */
+static TupleTableSlot *
+NextItemSlot(ScanState *node)
+{
+	ItemScanState *state = (ItemScanState *) node;
+	TupleTableSlot *slot = node->ss_ScanTupleSlot;
+
+	if (!state->has_started)
+		StartItem(state);
+	ExecClearTuple(slot);
+	if (!(state->query.is_of_intervals ? NextIntervalRow(state, slot) :
+		  NextItemRow(state)))
+		return slot;
+	if (!state->is_known)
+		return fill_read(state->reader, slot,
+						 slot->tts_tupleDescriptor->natts);
+	FillKnown(state, slot);
+	return ExecStoreVirtualTuple(slot);
+}
+
+/*
+ * ExecItem gives out the next row.  ExecScan ends with one that is wanted.
+ */
+static TupleTableSlot *
+ExecItem(CustomScanState *node)
+{
+	((ItemScanState *) node)->wants_item = true;
+	return ExecScan(&node->ss, NextItemSlot, recheck_nothing);
+}
+
+/*
+ * EndItemScan closes what is open.
+ */
+static void
+EndItemScan(CustomScanState *node)
+{
+	ItemScanState *state = (ItemScanState *) node;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (state->reader != NULL)
+		ZbxhistCloseReader(state->reader);
+	state->reader = NULL;
+}
+
+/*
+ * ReScanItem begins anew, with the values of then.
+ */
+static void
+ReScanItem(CustomScanState *node)
+{
+	ItemScanState *state = (ItemScanState *) node;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (state->reader != NULL)
+		ZbxhistKeepSources(state->reader);
+	state->has_started = false;
+	ExecScanReScan(&node->ss);
+}
+
+/* what EXPLAIN says, by is_of_each and is_descending */
+static const char *const ORDERS[2][2] = {
+	{"oldest first", "newest first"},
+	{"oldest of each item", "newest of each item"}
+};
+
+/*
+ * ExplainItem shows the conditions, and with ANALYZE how many tables have been
+ * read.
+ */
+static void
+ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	const ItemScanState *state = (const ItemScanState *) node;
+	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	List	   *exprs = list_copy_tail(scan->custom_exprs,
+									   list_length(state->kinds));
+	int			nkeys = list_length(state->keys);
+	List	   *conditions = list_copy_tail(exprs, nkeys);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												   (Plan *) scan, ancestors);
+	bool		with_names = shows_table_names(es);
+
+	if (conditions != NIL)
+		ExplainPropertyText("Item Cond",
+							deparse_expression((Node *) make_ands_explicit(conditions),
+											   context, with_names, false), es);
+	if (state->ranges != NULL)
+		ExplainPropertyInteger("Keys", NULL, state->nranges, es);
+	else
+		ExplainPropertyText("Order", ORDERS[state->query.is_of_each]
+							[state->query.is_descending], es);
+	if (nkeys > 0)
+		ExplainPropertyText("Interval",
+							deparse_expression((Node *) list_copy_head(exprs, nkeys),
+											   context, with_names, false), es);
+	if (!es->analyze)
+		return;
+	if (state->query.is_of_each && state->ranges == NULL)
+		ExplainPropertyInteger("Items Read", NULL, state->nitems, es);
+	if (state->needs_clock)
+		ExplainPropertyInteger("Items Known", NULL, state->nknown, es);
+	ExplainPropertyInteger("Tables Read", NULL, state->reader == NULL ? 0 :
+						   ZbxhistCountSources(state->reader), es);
+	if (state->reader != NULL)
+		ZbxhistExplainArchive(&ZbxhistCountPacked(state->reader)->archive, es);
+}
+
+static const CustomExecMethods item_exec_methods = {
+	.CustomName = "ZbxhistItem",
+	.BeginCustomScan = BeginItem,
+	.ExecCustomScan = ExecItem,
+	.EndCustomScan = EndItemScan,
+	.ReScanCustomScan = ReScanItem,
+	.ExplainCustomScan = ExplainItem
+};

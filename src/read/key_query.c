@@ -1,0 +1,281 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_query.c
+ *	  Recognises SELECT of rows by a list of their keys.
+ *
+ * After a duplicate key Zabbix looks up which rows of a batch are there:
+ *
+ *	SELECT … WHERE (itemid = 5 AND clock = 100 AND ns = 7) OR (…) OR …
+ *
+ * up to a thousand of them.  Of (itemid, clock, ns) IN ((5, 100, 7), …) the parser makes
+ * the same.  Parts may lack ns, or have other conditions.  Where a condition is, or
+ * implies, such a list of constants item_scan.c reads these rows only.  A condition that
+ * says nothing else is taken out of the query.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/stratnum.h"
+#include "catalog/pg_opfamily.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "packed/conditions.h"
+#include "read/clock_bounds.h"
+#include "read/item_query.h"
+#include "read_integer.h"
+#include "tables/item_index.h"
+#include "tables/item_range.h"
+
+/* the columns of a key */
+typedef enum KeyColumn
+{
+	KEY_ITEMID,
+	KEY_CLOCK,
+	KEY_NS,
+	NUM_KEY_COLUMNS
+} KeyColumn;
+
+/* keys that are being collected */
+typedef struct KeyList
+{
+	Index		rti;			/* the parent, in the query */
+	AttrNumber	attnums[NUM_KEY_COLUMNS];
+	Oid			operators[NUM_KEY_COLUMNS]; /* equality, of the key before */
+	bool		is_exact;		/* all rows of the keys are wanted */
+	int			size;
+	int			nkeys;
+	KeyRange   *keys;
+} KeyList;
+
+/* a constant that a column is equal to */
+typedef struct KeyValue
+{
+	bool		is_known;
+	int64		number;
+} KeyValue;
+
+/* ---- keys ---- */
+
+/*
+ * FindPartOfKey returns which column of a key an expression is, -1 if it is
+ * none.
+ */
+static int
+FindPartOfKey(const KeyList *list, Node *expr)
+{
+	const Var  *var = (const Var *) expr;
+
+	if (!IsA(var, Var) || var->varno != list->rti || var->varlevelsup != 0 ||
+		var->varattno <= 0)
+		return -1;
+	for (int i = 0; i < NUM_KEY_COLUMNS; i++)
+	{
+		if (var->varattno == list->attnums[i])
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * FindEquality returns which column of a key a condition says is equal to a constant, which
+ * it sets; -1 if it says something else.
+ */
+static int
+FindEquality(KeyList *list, Node *condition, Const **value)
+{
+	const OpExpr *op = (const OpExpr *) condition;
+	int			column;
+	Node	   *other;
+
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+		return -1;
+	other = lsecond(op->args);
+	column = FindPartOfKey(list, linitial(op->args));
+	if (column < 0)
+	{
+		other = linitial(op->args);
+		column = FindPartOfKey(list, lsecond(op->args));
+	}
+	if (column < 0)
+		return -1;
+	if (op->opno != list->operators[column])
+	{
+		if (get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) !=
+			BTEqualStrategyNumber)
+			return -1;
+		list->operators[column] = op->opno;
+	}
+	if (!IsA(other, Const))
+		other = eval_const_expressions(NULL, other);
+	*value = (Const *) other;
+	return IsA(other, Const) ? column : -1;
+}
+
+/*
+ * TakeKey adds the key that a part of an OR is, or that its rows have; returns false
+ * if they have none.  No row has a key of which a column is null, of two values, or
+ * beyond its type.
+ */
+static bool
+TakeKey(KeyList *list, Node *arm)
+{
+	KeyValue	key[NUM_KEY_COLUMNS] = {0};
+	bool		is_of_no_row = false;
+	KeyRange   *range;
+	int32		clock;
+	ListCell   *lc;
+
+	foreach(lc, ZbxhistAddParts(NIL, arm, AND_EXPR))
+	{
+		Const	   *value;
+		int			column = FindEquality(list, lfirst(lc), &value);
+		int64		number = 0;
+
+		if (column < 0 ||
+			(!value->constisnull &&
+			 !read_integer(value->consttype, value->constvalue, &number)))
+		{
+			list->is_exact = false;
+			continue;
+		}
+		is_of_no_row |= value->constisnull ||
+			(key[column].is_known && key[column].number != number) ||
+			(column != KEY_ITEMID && number != (int32) number);
+		key[column].is_known = true;
+		key[column].number = number;
+	}
+	if (is_of_no_row)
+		return true;
+	if (!key[KEY_ITEMID].is_known || !key[KEY_CLOCK].is_known)
+		return false;
+	if (list->nkeys == list->size)
+	{
+		list->size *= 2;
+		list->keys = repalloc_huge(list->keys, sizeof(KeyRange) * list->size);
+	}
+	clock = (int32) key[KEY_CLOCK].number;
+	range = &list->keys[list->nkeys++];
+	range->itemid = key[KEY_ITEMID].number;
+	range->first = make_position(clock, key[KEY_NS].is_known ?
+								 (int32) key[KEY_NS].number : PG_INT32_MIN);
+	range->last = make_position(clock, key[KEY_NS].is_known ?
+								(int32) key[KEY_NS].number : PG_INT32_MAX);
+	return true;
+}
+
+/*
+ * TakeOrKeys adds the keys that the parts of an OR are.
+ */
+static bool
+TakeOrKeys(KeyList *list, Node *condition)
+{
+	ListCell   *lc;
+
+	foreach(lc, ZbxhistAddParts(NIL, condition, OR_EXPR))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!TakeKey(list, lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the query ---- */
+
+/*
+ * InitKeyList begins a list of keys of a parent's rows.  Returns false if its
+ * columns or indexes are none that these are found by.  What may be null is
+ * read as 0, so there must be none.
+ */
+static bool
+InitKeyList(KeyList *list, Index rti, Relation parent, const PartitionSet *set)
+{
+	TupleDesc	desc = RelationGetDescr(parent);
+	KeyColumns	columns;
+	Relation	index;
+
+	ZbxhistFindKeyColumns(NULL, parent, rti, &columns);
+	if (columns.itemid == InvalidAttrNumber ||
+		columns.itemid != set->itemid_attnum ||
+		columns.clock != set->clock_attnum ||
+		!has_no_nulls(desc, columns.itemid) ||
+		!has_no_nulls(desc, columns.clock))
+		return false;
+	index = ZbxhistFindItemIndex(parent);
+	if (index == NULL)
+		return false;
+	index_close(index, AccessShareLock);
+	memset(list, 0, sizeof(KeyList));
+	list->rti = rti;
+	list->attnums[KEY_ITEMID] = columns.itemid;
+	list->attnums[KEY_CLOCK] = columns.clock;
+	if (set->ns_attnum != InvalidAttrNumber &&
+		has_no_nulls(desc, set->ns_attnum))
+		list->attnums[KEY_NS] = set->ns_attnum;
+	list->is_exact = true;
+	list->size = 64;
+	list->keys = palloc(sizeof(KeyRange) * list->size);
+	return true;
+}
+
+/*
+ * FindKeys returns the one of conditions, which are ANDed, that leaves only
+ * rows of a list of keys, and fills that; NULL if there is none.
+ */
+static ListCell *
+FindKeys(List *conditions, KeyList *list)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		list->nkeys = 0;
+		list->is_exact = true;
+		if (is_orclause(lfirst(lc)) && TakeOrKeys(list, lfirst(lc)))
+			return lc;
+	}
+	return NULL;
+}
+
+/*
+ * ZbxhistIsKeyQuery says whether conditions of a query leave only rows of its only relation,
+ * an open parent, that a list of keys has, and which rows it wants then.
+ */
+bool
+ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
+				  const PartitionSet *set, ItemQuery *result)
+{
+	List	   *conditions;
+	KeyList		list;
+	ListCell   *lc;
+
+	/* nothing is opened for others */
+	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
+		count_relations(query) > 1 || !ZbxhistHasOr(query->jointree->quals) ||
+		!InitKeyList(&list, rti, parent, set))
+		return false;
+	conditions = ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR);
+	lc = FindKeys(conditions, &list);
+	if (lc == NULL)
+		return false;
+	if (list.is_exact)
+		conditions = list_delete_cell(conditions, lc);
+	result->quals = conditions == NIL ? NULL :
+		(Node *) make_ands_explicit(conditions);
+	list.nkeys = ZbxhistMergeKeyRanges(list.keys, list.nkeys);
+	result->is_of_each = true;
+	result->is_descending = false;
+	result->ranges = (Const *)
+		ZbxhistMakeArray((const int64 *) list.keys, list.nkeys *
+						 (sizeof(KeyRange) / sizeof(int64)));
+	return true;
+}

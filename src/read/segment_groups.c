@@ -1,0 +1,564 @@
+/*-------------------------------------------------------------------------
+ *
+ * segment_groups.c
+ *	  Adds a row, or a packed segment, to groups.
+ *
+ * A segment has rows of one item in the order of clocks.  If its first and
+ * last row are of the same group (clock_keys.c) then all are, and if its
+ * statistics say what is asked for, it is not even decoded.  Otherwise those
+ * of its columns are that are added up, and rows of the same group, which
+ * follow one another, are added column by column.
+ *
+ * Conditions on columns (column_filter.c) are decided by statistics as well, or
+ * leave some of the decoded rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "binary_search.h"
+#include "read/aggregate_scan.h"
+
+/* ---- a row ---- */
+
+/*
+ * ZbxhistAggregateRow adds a row of the input, whose memory the caller frees.
+ */
+void
+ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
+{
+	ExprContext *econtext = state->econtext;
+	KeyValues  *keys = &state->first;
+	MemoryContext old;
+	ValueGroup *group;
+
+	econtext->ecxt_outertuple = slot;
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (int i = 0; i < state->table.nkeys; i++)
+		keys->values[i] = ExecEvalExpr(state->keys[i], econtext,
+									   &keys->nulls[i]);
+	group = ZbxhistFindGroup(&state->table, keys->values, keys->nulls);
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		const InputSource *source = &state->sources[i];
+		Datum		value = (Datum) 0;
+		bool		isnull = false;
+
+		if (source->check != NULL && !ExecQual(source->check, econtext))
+			continue;
+		if (source->place > 0)
+			value = slot_getattr(slot, source->place, &isnull);
+		if (!isnull)
+			ZbxhistTotalAdd(&group->totals[i], state->table.inputs[i].kind, value,
+							source->type, state->table.context);
+	}
+	group->nrows++;
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- keys ---- */
+
+/*
+ * EvaluateKeys sets keys and breaks as they are at a clock of an item.
+ */
+static void
+EvaluateKeys(AggregateScanState *state, int64 itemid, int32 clock,
+			 KeyValues *result)
+{
+	TupleTableSlot *slot = state->key_input;
+	int			n = state->table.nkeys + state->nbreaks;
+	MemoryContext old;
+
+	if (state->itemid > 0)
+		slot->tts_values[state->itemid - 1] = Int64GetDatum(itemid);
+	if (state->clock > 0)
+		slot->tts_values[state->clock - 1] = Int32GetDatum(clock);
+	state->econtext->ecxt_outertuple = slot;
+	MemoryContextReset(result->context);
+	old = MemoryContextSwitchTo(result->context);
+	for (int i = 0; i < n; i++)
+		result->values[i] = ExecEvalExpr(state->keys[i], state->econtext,
+										 &result->nulls[i]);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * IsSameGroup says whether keys and breaks at a clock are those at the
+ * beginning of the run.
+ */
+static bool
+IsSameGroup(AggregateScanState *state, int64 itemid, int32 clock)
+{
+	const KeyValues *first = &state->first;
+	const KeyValues *other = &state->other;
+	int			n = state->table.nkeys + state->nbreaks;
+
+	EvaluateKeys(state, itemid, clock, &state->other);
+	for (int i = 0; i < n; i++)
+	{
+		const GroupKey *key = &state->table.keys[i];
+
+		if (first->nulls[i] != other->nulls[i] ||
+			(!first->nulls[i] &&
+			 !datumIsEqual(first->values[i], other->values[i], key->typbyval,
+						   key->typlen)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * FindGroup returns the group of the run in hand.
+ */
+static ValueGroup *
+FindGroup(AggregateScanState *state)
+{
+	return ZbxhistFindGroup(&state->table, state->first.values,
+							state->first.nulls);
+}
+
+/*
+ * IsInRun says whether all rows up to a clock, which come after the first one
+ * of the run, are of its group.
+ */
+static bool
+IsInRun(AggregateScanState *state, int64 itemid, int32 first_clock,
+		int32 last_clock)
+{
+	return !state->depends_on_clock || first_clock == last_clock ||
+		(state->follows_clock && IsSameGroup(state, itemid, last_clock));
+}
+
+/*
+ * FindRunEnd returns the first row after a run.  Runs are mostly as long as
+ * the one before.  Sets *looked to the row whose keys are in state->other.
+ */
+static int
+FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
+		   int row, int to, int *looked)
+{
+	int			last = row;		/* known to be of the run */
+	int			end = to;		/* known not to be */
+
+	*looked = -1;
+	if (!state->depends_on_clock)
+		return to;
+	for (int attempt = 0; end - last > 1; attempt++)
+	{
+		int			guess = row + state->usual_run - 1 + attempt;
+		int			middle = end == to ? to - 1 : last + (end - last) / 2;
+
+		if (!state->follows_clock)
+			middle = last + 1;	/* each clock has to be looked at */
+		else if (attempt < 2 && guess > last && guess < end)
+			middle = guess;
+		if (clocks[middle] != clocks[last])
+			*looked = middle;
+		if (clocks[middle] == clocks[last] ||
+			IsSameGroup(state, itemid, (int32) clocks[middle]))
+			last = middle;
+		else
+			end = middle;
+	}
+	return end;
+}
+
+/* ---- statistics ---- */
+
+/*
+ * IsKnownByStats says whether a segment's statistics, and its place, tell of
+ * all values of an input what is asked for.
+ */
+static bool
+IsKnownByStats(const AggregateScanState *state, int input,
+			   const SegmentStats *stats)
+{
+	const GroupInput *wanted = &state->table.inputs[input];
+	const InputSource *source = &state->sources[input];
+	const LayoutColumn *column = source->column;
+	const DayLayout *layout = state->reader->layout;
+
+	if (source->filter != NULL && source->verdict != FILTER_ALL)
+		return source->verdict == FILTER_NONE;
+	if (column->packed < 0)
+		return true;
+	if (column->packed == 0)
+		return !wanted->wants_sum;
+	if (layout->value < 0 ||
+		column->packed != layout->columns[layout->value].packed ||
+		!stats->is_set)
+		return false;
+	if (stats->count == 0 || wanted->kind == TOTAL_COUNT)
+		return true;
+	return wanted->kind == TOTAL_NUMERIC ? stats->kind == PACKED_UNSIGNED :
+		wanted->kind == TOTAL_DOUBLE && stats->kind == PACKED_DOUBLE &&
+		(stats->has_rest || !wanted->wants_sum);
+}
+
+/*
+ * ReadStats reads the statistics of the segment that has been found.
+ */
+static void
+ReadStats(const DayReader *reader, const SegmentInfo *info,
+		  SegmentStats *stats)
+{
+	const DayLayout *layout = reader->layout;
+
+	memset(stats, 0, sizeof(SegmentStats));
+	if (layout->value < 0)
+		return;
+	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats) ||
+		(stats->is_set && stats->kind != layout->columns[layout->value].kind))
+		ZbxhistRaiseCorrupt(reader->rel, info->itemid);
+}
+
+/*
+ * AddStats adds a whole segment to a group without decoding it, if that can be
+ * done.
+ */
+static bool
+AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
+{
+	SegmentStats stats;
+
+	if (state->table.ninputs > 0)
+		ReadStats(state->reader, info, &stats);
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		if (!IsKnownByStats(state, i, &stats))
+			return false;
+	}
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		const GroupInput *input = &state->table.inputs[i];
+		const InputSource *source = &state->sources[i];
+		Total	   *total = &group->totals[i];
+
+		if (source->filter != NULL && source->verdict == FILTER_NONE)
+			continue;
+		if (source->column->packed < 0)
+			ZbxhistTotalAddSame(total, input->kind, info->itemid, info->nrows);
+		else if (source->column->packed == 0)
+			ZbxhistTotalAddBounds(total, info->first_clock, info->last_clock,
+								  info->nrows);
+		else
+			(void) ZbxhistTotalAddStats(total, input->kind, input->wants_sum,
+										&stats, state->table.context);
+	}
+	group->nrows += info->nrows;
+	state->counters->segments_by_stats++;
+	return true;
+}
+
+/* ---- rows ---- */
+
+/*
+ * FilterDecoded makes rows of those of the segment that pass a filter, with the wanted
+ * columns, and returns which these are.
+ */
+static const bool *
+FilterDecoded(AggregateScanState *state, const ColumnFilter *filter,
+			  const SegmentRows *rows, const bool *wanted, SegmentRows *result)
+{
+	bool	   *mask = palloc(sizeof(bool) * Max(rows->nrows, 1));
+
+	memset(mask, true, sizeof(bool) * rows->nrows);
+	ZbxhistFilterRows(filter, rows, state->econtext, state->input, mask);
+	ZbxhistLeaveRows(rows, wanted, mask, result);
+	return mask;
+}
+
+/*
+ * FilterInput leaves those of the decoded rows that pass the filter of an input, of
+ * which some do.
+ */
+static void
+FilterInput(AggregateScanState *state, InputSource *source,
+			const SegmentRows *rows)
+{
+	bool	   *wanted = palloc0(sizeof(bool) * rows->ncolumns);
+	const bool *mask;
+
+	if (source->column->packed >= 0)
+		wanted[source->column->packed] = true;
+	mask = FilterDecoded(state, source->filter, rows, wanted, &source->rows);
+	source->places = palloc(sizeof(int) * (rows->nrows + 1));
+	source->places[0] = 0;
+	for (int i = 0; i < rows->nrows; i++)
+		source->places[i + 1] = source->places[i] + mask[i];
+}
+
+/*
+ * DecodeInputs decodes the segment that has been found, and its clocks if they
+ * are asked for.  If it has to be filtered, only rows that pass are left,
+ * unless rows are made of them, which are checked then.
+ */
+static void
+DecodeInputs(AggregateScanState *state, bool wants_clocks, bool is_filtered,
+			 SegmentRows *rows)
+{
+	const DayReader *reader = state->reader;
+	bool	   *wanted = is_filtered ? state->wanted_filter :
+		state->wanted_packed;
+	bool		had_clocks = wanted[0];
+
+	wanted[0] |= wants_clocks;
+	ZbxhistDayScanLoad(reader->scan, &state->scan->open.reader->group);
+	ZbxhistDecodeDaySegment(reader->rel, reader->layout,
+							&reader->group.reader, reader->segment,
+							wanted, rows);
+	state->counters->segments_read++;
+	state->counters->values_decoded += rows->nrows;
+	if (is_filtered && state->by_column)
+	{
+		SegmentRows all = *rows;
+
+		(void) FilterDecoded(state, state->filter, &all, wanted, rows);
+	}
+	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
+	{
+		if (state->sources[i].filter != NULL &&
+			state->sources[i].verdict == FILTER_SOME)
+			FilterInput(state, &state->sources[i], rows);
+	}
+	wanted[0] = had_clocks;
+}
+
+/*
+ * AddSameRows adds rows of a segment to a group.
+ */
+static void
+AddSameRows(AggregateScanState *state, ValueGroup *group,
+			const SegmentRows *rows,
+			int from, int to)
+{
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		const GroupInput *input = &state->table.inputs[i];
+		const InputSource *source = &state->sources[i];
+		const LayoutColumn *column = source->column;
+		const SegmentRows *passed = rows;
+		int			first = from;
+		int			next = to;
+
+		if (source->filter != NULL && source->verdict == FILTER_NONE)
+			continue;
+		if (source->filter != NULL && source->verdict == FILTER_SOME)
+		{
+			passed = &source->rows;
+			first = source->places[from];
+			next = source->places[to];
+		}
+		if (column->packed < 0)
+			ZbxhistTotalAddSame(&group->totals[i], input->kind, rows->itemid,
+								next - first);
+		else
+			ZbxhistTotalAddColumn(&group->totals[i], input->kind, input->type,
+								  column, &passed->columns[column->packed],
+								  first, next, state->table.context);
+	}
+	group->nrows += to - from;
+}
+
+/*
+ * AddRuns adds the rows of a segment from one to another, excluded, to their
+ * groups.
+ */
+static void
+AddRuns(AggregateScanState *state, const SegmentRows *rows, int from, int to)
+{
+	const int64 *clocks = rows->columns[0].ints;
+	int			row = from;
+	int			looked = -1;
+
+	while (row < to)
+	{
+		int			end;
+
+		if (looked == row)
+		{
+			KeyValues	other = state->other;
+
+			state->other = state->first;
+			state->first = other;
+		}
+		else
+			EvaluateKeys(state, rows->itemid, (int32) clocks[row],
+						 &state->first);
+		end = FindRunEnd(state, rows->itemid, clocks, row, to, &looked);
+		AddSameRows(state, FindGroup(state), rows, row, end);
+		state->usual_run = end - row;
+		row = end;
+	}
+}
+
+/*
+ * AddRowByRow does the same row by row, as far as the conditions hold.
+ */
+static void
+AddRowByRow(AggregateScanState *state, const SegmentRows *rows, int from,
+			int to)
+{
+	TupleTableSlot *slot = state->input;
+	int			natts = RelationGetDescr(state->packed)->natts;
+	Datum	   *values = palloc(sizeof(Datum) * Max(natts, 1));
+	bool	   *nulls = palloc(sizeof(bool) * Max(natts, 1));
+
+	ZbxhistMapSegment(state->reader->map, rows);
+	for (int row = from; row < to; row++)
+	{
+		MemoryContext old;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(state->econtext);
+		old = MemoryContextSwitchTo(state->econtext->ecxt_per_tuple_memory);
+		ZbxhistMapRow(state->reader->map, row, values, nulls);
+		MemoryContextSwitchTo(old);
+		ExecClearTuple(slot);
+		for (int i = 0; i < state->ncolumns; i++)
+		{
+			slot->tts_values[i] = values[state->attributes[i]];
+			slot->tts_isnull[i] = nulls[state->attributes[i]];
+		}
+		ExecStoreVirtualTuple(slot);
+		state->counters->rows_made++;
+		state->econtext->ecxt_outertuple = slot;
+		if (ExecQual(state->local, state->econtext))
+			ZbxhistAggregateRow(state, slot);
+	}
+}
+
+/*
+ * FindFirstClock returns the first row whose clock is not before one.
+ */
+static int
+FindFirstClock(const SegmentRows *rows, int64 clock)
+{
+	int			i;
+
+	find_first(i, rows->nrows, rows->columns[0].ints[i] >= clock);
+	return i;
+}
+
+/*
+ * AddSegmentPart adds those rows of the segment that are between the clocks
+ * asked for.
+ */
+static void
+AddSegmentPart(AggregateScanState *state, bool is_filtered)
+{
+	const ScanBounds *bounds = &state->scan->bounds;
+	SegmentRows rows;
+	int			from;
+	int			to;
+
+	DecodeInputs(state, true, is_filtered, &rows);
+	if (rows.nrows == 0)
+		return;
+	from = FindFirstClock(&rows, bounds->from_clock);
+	to = bounds->to_clock >= PG_INT32_MAX ? rows.nrows :
+		FindFirstClock(&rows, bounds->to_clock + 1);
+	if (state->by_column)
+		AddRuns(state, &rows, from, to);
+	else
+		AddRowByRow(state, &rows, from, to);
+}
+
+/*
+ * AddWhole adds the rows of a segment, all of which are of the run in hand.
+ */
+static void
+AddWhole(AggregateScanState *state, const SegmentInfo *info)
+{
+	SegmentRows rows;
+
+	if (AddStats(state, FindGroup(state), info))
+		return;
+	DecodeInputs(state, false, false, &rows);
+	AddSameRows(state, FindGroup(state), &rows, 0, rows.nrows);
+}
+
+/*
+ * SetFilterValues evaluates what filters compare with, for the first segment:
+ * where there are no rows, there are no errors either.
+ */
+static void
+SetFilterValues(AggregateScanState *state)
+{
+	if (state->has_values)
+		return;
+	state->has_values = true;
+	if (state->filter != NULL)
+		ZbxhistSetFilterValues(state->filter, state->econtext,
+							   state->bounds_context);
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		if (state->sources[i].filter != NULL)
+			ZbxhistSetFilterValues(state->sources[i].filter, state->econtext,
+								   state->bounds_context);
+	}
+}
+
+/*
+ * Judge says what of the segment passes the filter, and sets it for inputs with
+ * filters of their own.
+ */
+static FilterVerdict
+Judge(AggregateScanState *state, const SegmentInfo *info)
+{
+	const DayLayout *layout = state->reader->layout;
+	FilterVerdict result = FILTER_ALL;
+	SegmentStats stats;
+
+	if (state->filter == NULL && !state->has_filters)
+		return result;
+	SetFilterValues(state);
+	ReadStats(state->reader, info, &stats);
+	if (state->filter != NULL)
+		result = ZbxhistJudgeSegment(state->filter, layout, info, &stats);
+	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
+	{
+		InputSource *source = &state->sources[i];
+
+		if (source->filter != NULL)
+			source->verdict = ZbxhistJudgeSegment(source->filter, layout, info,
+												  &stats);
+	}
+	return result;
+}
+
+/*
+ * ZbxhistAddSegment adds the segment that has been found.
+ */
+void
+ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
+{
+	const ScanBounds *bounds = &state->scan->bounds;
+	FilterVerdict verdict;
+
+	verdict = Judge(state, info);
+	if (verdict == FILTER_NONE)
+	{
+		state->counters->segments_excluded++;
+		return;
+	}
+	/* keys are evaluated for rows that are wanted only: for others they may fail */
+	if (state->by_column && verdict == FILTER_ALL &&
+		info->first_clock >= bounds->from_clock &&
+		info->last_clock <= bounds->to_clock)
+	{
+		EvaluateKeys(state, info->itemid, info->first_clock, &state->first);
+		if (IsInRun(state, info->itemid, info->first_clock, info->last_clock))
+		{
+			AddWhole(state, info);
+			return;
+		}
+	}
+	AddSegmentPart(state, verdict == FILTER_SOME);
+}

@@ -1,0 +1,423 @@
+/*-------------------------------------------------------------------------
+ *
+ * bounds.c
+ *	  Reads partitions' ranges of clocks from their CHECK constraints.
+ *
+ * A partition is an inheritance child with a constraint
+ *
+ *		CONSTRAINT zbxhist_clock CHECK (clock >= X AND clock < Y)
+ *
+ * The planner excludes partitions by that very constraint, so what routing
+ * believes and what readers see cannot differ: there is no other catalog of
+ * partitions that could go stale, be restored wrongly or be forgotten when
+ * somebody drops a table.  Either half may be missing at the ends of int4.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/primnodes.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "tables/bounds.h"
+
+/*
+ * ReadBound takes one half, "clock >= const" or "clock < const", into
+ * bounds; returns false if expr is anything else.
+ */
+static bool
+ReadBound(Node *expr, AttrNumber clock_attnum, PartitionBounds *bounds)
+{
+	OpExpr	   *op = (OpExpr *) expr;
+	Var		   *var;
+	Const	   *value;
+	RegProcedure proc;
+
+	if (!IsA(expr, OpExpr) || list_length(op->args) != 2 ||
+		!IsA(linitial(op->args), Var) || !IsA(lsecond(op->args), Const))
+		return false;
+
+	var = (Var *) linitial(op->args);
+	value = (Const *) lsecond(op->args);
+	if (var->varattno != clock_attnum || value->consttype != INT4OID ||
+		value->constisnull)
+		return false;
+
+	proc = get_opcode(op->opno);
+	if (proc == F_INT4GE)
+		bounds->from_clock = DatumGetInt32(value->constvalue);
+	else if (proc == F_INT4LT)
+		bounds->to_clock = DatumGetInt32(value->constvalue);
+	else
+		return false;
+	return true;
+}
+
+/*
+ * ReadBoundsExpr takes a constraint's expression into bounds, which the
+ * caller has set to the whole range.
+ */
+static bool
+ReadBoundsExpr(Node *expr, AttrNumber clock_attnum, PartitionBounds *bounds)
+{
+	ListCell   *lc;
+
+	if (!is_andclause(expr))
+		return ReadBound(expr, clock_attnum, bounds);
+
+	foreach(lc, ((BoolExpr *) expr)->args)
+	{
+		if (!ReadBound((Node *) lfirst(lc), clock_attnum, bounds))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the catalogs ---- */
+
+/* a constant's value in an expression's text, as outfuncs.c writes an int4 */
+#define CONSTANT_VALUE ":constvalue 4 ["
+
+/* reads bounds of several tables by one scan of each catalog */
+typedef struct BoundsReader
+{
+	SysScanDesc constraints;	/* of pg_constraint */
+	SysScanDesc columns;		/* of pg_attribute */
+	char	   *text;			/* the expression read last, */
+	Node	   *expr;			/* what it says, */
+	List	   *constants;		/* and the Consts in it, as they follow */
+} BoundsReader;
+
+/*
+ * FindInCatalog returns the first row by other keys than those that a scan of a
+ * catalog has been begun with, in the same order, or NULL.
+ */
+static HeapTuple
+FindInCatalog(SysScanDesc scan, ScanKey key, int nkeys)
+{
+	if (scan->irel == NULL)
+		table_rescan(scan->scan, key);
+	else
+	{
+		for (int i = 0; i < nkeys; i++)
+			key[i].sk_attno = i + 1;
+		index_rescan(scan->iscan, key, nkeys, NULL, 0);
+	}
+	return systable_getnext(scan);
+}
+
+/*
+ * BeginCatalogScan begins such a scan, by an index that has just these keys.
+ */
+static SysScanDesc
+BeginCatalogScan(Oid catalog, Oid index, ScanKey key, int nkeys)
+{
+	return systable_beginscan(table_open(catalog, AccessShareLock), index,
+							  true, NULL, nkeys, key);
+}
+
+/*
+ * EndCatalogScan ends it.
+ */
+static void
+EndCatalogScan(SysScanDesc scan)
+{
+	Relation	catalog = scan->heap_rel;
+
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+}
+
+/*
+ * SetConstraintKeys sets the keys of a table's bounds constraint.
+ */
+static void
+SetConstraintKeys(ScanKey key, Oid relid)
+{
+	ScanKeyInit(&key[0], Anum_pg_constraint_conrelid,
+				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	ScanKeyInit(&key[1], Anum_pg_constraint_contypid,
+				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(InvalidOid));
+	ScanKeyInit(&key[2], Anum_pg_constraint_conname,
+				BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum(ZBXHIST_BOUNDS_CONSTRAINT));
+}
+
+/*
+ * SetColumnKeys sets the keys of a table's column "clock".
+ */
+static void
+SetColumnKeys(ScanKey key, Oid relid)
+{
+	ScanKeyInit(&key[0], Anum_pg_attribute_attrelid,
+				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	ScanKeyInit(&key[1], Anum_pg_attribute_attname,
+				BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum("clock"));
+}
+
+/*
+ * FindClock returns the number of a table's column "clock", or 0.
+ */
+static AttrNumber
+FindClock(BoundsReader *reader, Oid relid)
+{
+	ScanKeyData key[2];
+	HeapTuple	tuple;
+
+	SetColumnKeys(key, relid);
+	tuple = FindInCatalog(reader->columns, key, lengthof(key));
+	return HeapTupleIsValid(tuple) ?
+		((Form_pg_attribute) GETSTRUCT(tuple))->attnum : InvalidAttrNumber;
+}
+
+/*
+ * GetBoundsConstraint returns the text of the bounds constraint's
+ * expression, palloc'd, or NULL if relid has none that is valid.
+ */
+static char *
+GetBoundsConstraint(BoundsReader *reader, Oid relid)
+{
+	ScanKeyData key[3];
+	HeapTuple	tuple;
+	Datum		conbin;
+	bool		isnull;
+
+	SetConstraintKeys(key, relid);
+	tuple = FindInCatalog(reader->constraints, key, lengthof(key));
+	if (!HeapTupleIsValid(tuple) ||
+		((Form_pg_constraint) GETSTRUCT(tuple))->contype != CONSTRAINT_CHECK ||
+		!((Form_pg_constraint) GETSTRUCT(tuple))->convalidated)
+		return NULL;
+	conbin = heap_getattr(tuple, Anum_pg_constraint_conbin,
+						  RelationGetDescr(reader->constraints->heap_rel),
+						  &isnull);
+	return isnull ? NULL : TextDatumGetCString(conbin);
+}
+
+/* ---- expressions ---- */
+
+/*
+ * collect_constants is a walker that lists the constants of an expression in
+ * the order of its text.
+ */
+static bool
+collect_constants(Node *node, void *constants)
+{
+	List	  **list = constants;
+
+	if (node != NULL && IsA(node, Const))
+		*list = lappend(*list, node);
+	return expression_tree_walker(node, collect_constants, constants);
+}
+
+/*
+ * TakeConstant takes the bytes of a constant out of a text, which is left behind
+ * them.
+ */
+static const char *
+TakeConstant(const char *text, Const *constant)
+{
+	char	   *end = unconstify(char *, text);
+	uint8		bytes[sizeof(Datum)];
+
+	for (int i = 0; i < sizeof(Datum); i++)
+		bytes[i] = (uint8) strtol(end, &end, 10);
+	memcpy(&constant->constvalue, bytes, sizeof(Datum));
+	return end;
+}
+
+/*
+ * TakeConstants makes of the expression read last another, if the texts of both
+ * differ in the values of constants only, as those of partitions mostly do.
+ * That takes a tenth of what reading the expression does.
+ */
+static bool
+TakeConstants(BoundsReader *reader, const char *text)
+{
+	const char *known = reader->text;
+	ListCell   *lc;
+
+	foreach(lc, reader->constants)
+	{
+		const char *value = strstr(known, CONSTANT_VALUE);
+		Size		length;
+
+		if (value == NULL)
+			return false;
+		value += strlen(CONSTANT_VALUE);
+		length = value - known;
+		if (strncmp(known, text, length) != 0)
+			return false;
+		text = TakeConstant(text + length, lfirst(lc));
+		known = strchr(value, ']');
+		/* what the one has between them and the end, the other has not */
+		if (strncmp(text, " ]", 2) != 0)
+			return false;
+		text++;
+	}
+	return known != NULL && strcmp(known, text) == 0;
+}
+
+/*
+ * ReadExpression sets the reader's expression to that of a text.
+ */
+static void
+ReadExpression(BoundsReader *reader, char *text)
+{
+	if (reader->text != NULL && TakeConstants(reader, text))
+	{
+		pfree(text);
+		return;
+	}
+	reader->text = text;
+	reader->expr = stringToNode(text);
+	reader->constants = NIL;
+	(void) collect_constants(reader->expr, &reader->constants);
+}
+
+/* ---- bounds ---- */
+
+/*
+ * BeginBounds makes a reader of bounds, in the current context.
+ */
+static BoundsReader *
+BeginBounds(void)
+{
+	BoundsReader *reader = palloc0(sizeof(BoundsReader));
+	ScanKeyData key[3];
+
+	SetConstraintKeys(key, InvalidOid);
+	reader->constraints = BeginCatalogScan(ConstraintRelationId,
+										   ConstraintRelidTypidNameIndexId,
+										   key, 3);
+	SetColumnKeys(key, InvalidOid);
+	reader->columns = BeginCatalogScan(AttributeRelationId,
+									   AttributeRelidNameIndexId, key, 2);
+	return reader;
+}
+
+/*
+ * NextBounds fills bounds for the table relid; returns false if it
+ * has no valid bounds constraint of our shape.  Needs no lock on relid: a
+ * table dropped meanwhile simply has no constraint.
+ */
+static bool
+NextBounds(BoundsReader *reader, Oid relid, PartitionBounds *bounds)
+{
+	AttrNumber	clock_attnum;
+	char	   *conbin;
+
+	bounds->relid = relid;
+	bounds->from_clock = ZBXHIST_CLOCK_MIN;
+	bounds->to_clock = ZBXHIST_CLOCK_END;
+	bounds->is_verified = false;
+	bounds->is_compared = false;
+	bounds->has_same_keys = false;
+
+	if ((conbin = GetBoundsConstraint(reader, relid)) == NULL ||
+		(clock_attnum = FindClock(reader, relid)) == InvalidAttrNumber)
+		return false;
+
+	ReadExpression(reader, conbin);
+	return ReadBoundsExpr(reader->expr, clock_attnum, bounds) &&
+		bounds->from_clock < bounds->to_clock;
+}
+
+/*
+ * EndBounds closes what a reader of bounds has open.
+ */
+static void
+EndBounds(BoundsReader *reader)
+{
+	EndCatalogScan(reader->columns);
+	EndCatalogScan(reader->constraints);
+	pfree(reader);
+}
+
+/*
+ * ZbxhistReadBounds fills bounds for one table, as NextBounds does.
+ */
+bool
+ZbxhistReadBounds(Oid relid, PartitionBounds *bounds)
+{
+	BoundsReader *reader = BeginBounds();
+	bool		result = NextBounds(reader, relid, bounds);
+
+	EndBounds(reader);
+	return result;
+}
+
+/*
+ * compare_bounds orders partitions by the beginning of their range.
+ */
+static int
+compare_bounds(const void *a, const void *b)
+{
+	const PartitionBounds *left = a;
+	const PartitionBounds *right = b;
+
+	if (left->from_clock != right->from_clock)
+		return left->from_clock < right->from_clock ? -1 : 1;
+	return left->relid < right->relid ? -1 : left->relid > right->relid;
+}
+
+/*
+ * IsPlainTable says whether a child is there and a table like others: a
+ * temporary one is some session's own business.
+ */
+static bool
+IsPlainTable(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result =
+		((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
+		((Form_pg_class) GETSTRUCT(tuple))->relpersistence != RELPERSISTENCE_TEMP;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * ZbxhistReadPartitions returns the partitions of parent as the catalogs say
+ * now, sorted by clock, in an array palloc'd in the current context.
+ */
+PartitionBounds *
+ZbxhistReadPartitions(Oid parent, int *npartitions)
+{
+	List	   *children = find_inheritance_children(parent, NoLock);
+	PartitionBounds *partitions =
+		palloc(sizeof(PartitionBounds) * Max(list_length(children), 1));
+	BoundsReader *reader = BeginBounds();
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, children)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (IsPlainTable(relid) && NextBounds(reader, relid, &partitions[n]))
+			n++;
+	}
+	EndBounds(reader);
+	qsort(partitions, n, sizeof(PartitionBounds), compare_bounds);
+	*npartitions = n;
+	return partitions;
+}

@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_tables.c
+ *	  Tables that are kept open, as they will be read again for other items.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "tables/kept_tables.h"
+
+/*
+ * ZbxhistKeepTable keeps what reads a table, in the current context.
+ */
+void
+ZbxhistKeepTable(KeptTables *kept, Oid relid, void *reader)
+{
+	kept->readers = lappend(kept->readers, reader);
+	kept->relids = lappend_oid(kept->relids, relid);
+}
+
+/*
+ * ZbxhistFindKept returns what reads a table that is open already, or NULL.  One
+ * item after the other reads them in the same order.
+ */
+void *
+ZbxhistFindKept(KeptTables *kept, Oid relid)
+{
+	int			nkept = list_length(kept->relids);
+
+	for (int i = 0; i < nkept; i++)
+	{
+		int			place = (kept->hint + i) % nkept;
+
+		if (list_nth_oid(kept->relids, place) == relid)
+		{
+			kept->hint = place + 1;
+			return list_nth(kept->readers, place);
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,190 @@
+/*-------------------------------------------------------------------------
+ *
+ * move_lock.c
+ *	  Keeps statements that change rows and moves of rows apart.
+ *
+ * An UPDATE, DELETE or SELECT ... FOR UPDATE that meets a row on its way from
+ * one table of a parent to another fails with 40001, see move.c: its snapshot
+ * shows the row at the old place only.  Zabbix repeats a transaction after a
+ * deadlock, but not after that, and an hour's trends would be lost.  So a move
+ * and such statements wait for each other's transaction, which for a move is
+ * one batch of rows.
+ *
+ * Most sessions need not know of this.  Before a statement takes its snapshot
+ * it has locked, as PostgreSQL does for any inheritance parent, all children
+ * in ROW SHARE or ROW EXCLUSIVE.  So a move locks one of them, the gate, in
+ * EXCLUSIVE, which is in the way of neither SELECT nor VACUUM's readers.  No
+ * INSERT needs the gate: it is the foreign table of packed days or else the
+ * partition that is furthest in the future (and rows that are for that one are
+ * stored in the parent meanwhile, see batch_flush.c).
+ *
+ * A statement that has been running since before the gate was created has not
+ * locked it.  While there may be such, a move first waits for the transactions
+ * that have locked the parent for changes.
+ *
+ * What is planned for one partition instead of the parent (prune.c), and
+ * functions that change rows by themselves, lock no gate.  They take the move
+ * lock of the parent in ROW EXCLUSIVE before their snapshot, a move takes it
+ * in SHARE.
+ *
+ * No session waits for one of these locks while it holds the other: a move that
+ * cannot have both gives back what it has.
+ *
+ * 40001 is left for snapshots older than the statement: REPEATABLE READ.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "utils/rel.h"
+
+#include "tables/move_lock.h"
+#include "tables/object_lock.h"
+#include "tables/partition_set.h"
+#include "tables/policy.h"
+
+/* a move that others get ahead of that often is left for later */
+#define MAX_TRIES 20
+
+/* ---- the move lock ---- */
+
+/*
+ * ZbxhistBeginChanging takes the move lock for changes until the end of the
+ * transaction, waiting for a move.  It is called before rows of parent, which
+ * is locked, are changed by a statement that locks no gate.  Returns whether
+ * the transaction did not hold it before, so that a snapshot that it has by now
+ * may be older than the end of a move.
+ */
+bool
+ZbxhistBeginChanging(Oid parent)
+{
+	return lock_object(parent, MOVE_LOCK, RowExclusiveLock);
+}
+
+/* ---- the gate ---- */
+
+/*
+ * ChooseGate returns the child of parent that a move locks, or InvalidOid if
+ * it has none.  is_settled is set to whether every statement that changes the
+ * parent's rows has locked it.
+ */
+static Oid
+ChooseGate(Oid parent, bool *is_settled)
+{
+	Relation	rel = table_open(parent, AccessShareLock);
+	const PartitionSet *set = ZbxhistGetPartitions(rel);
+	Oid			result = InvalidOid;
+
+	*is_settled = true;
+	/* before a day is packed every transaction knows the foreign table */
+	if (set->npacked_days > 0 && OidIsValid(set->packed))
+		result = set->packed;
+	else if (set->npartitions > 0)
+	{
+		result = set->partitions[set->npartitions - 1].relid;
+		*is_settled = ZbxhistPartitionIsSettled(parent, result);
+	}
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * Contains says whether vxid is one of a list that ends with an invalid one.
+ */
+static bool
+Contains(const VirtualTransactionId *list, VirtualTransactionId vxid)
+{
+	for (; VirtualTransactionIdIsValid(*list); list++)
+	{
+		if (VirtualTransactionIdEquals(*list, vxid))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * WaitForOlderChanges waits for the transactions that have locked parent for
+ * changes or inserts.  VACUUM, ANALYZE and the building of indexes may take
+ * long, and change nothing.
+ */
+static void
+WaitForOlderChanges(Oid parent)
+{
+	LOCKTAG		tag;
+	VirtualTransactionId *lockers;
+	VirtualTransactionId *others;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, parent);
+	lockers = GetLockConflicts(&tag, ExclusiveLock, NULL);
+	others = GetLockConflicts(&tag, ShareUpdateExclusiveLock, NULL);
+	for (; VirtualTransactionIdIsValid(*lockers); lockers++)
+	{
+		if (!Contains(others, *lockers))
+			(void) VirtualXactLock(*lockers, true);
+	}
+}
+
+/*
+ * LockGate locks the gate of a parent and returns it, or InvalidOid if there
+ * is none, when every statement that changes the parent's rows has to lock it.
+ */
+static Oid
+LockGate(Oid parent)
+{
+	Oid			locked = InvalidOid;
+	Oid			waited_for = InvalidOid;
+
+	for (;;)
+	{
+		bool		is_settled;
+		Oid			gate = ChooseGate(parent, &is_settled);
+
+		if (gate == locked)
+			return gate;
+		if (OidIsValid(locked))
+			UnlockRelationOid(locked, ExclusiveLock);
+		locked = InvalidOid;
+		if (is_settled || gate == waited_for)
+		{
+			/* this takes in what happened meanwhile */
+			LockRelationOid(gate, ExclusiveLock);
+			locked = gate;
+		}
+		else
+		{
+			WaitForOlderChanges(parent);
+			waited_for = gate;
+		}
+	}
+}
+
+/* ---- moving ---- */
+
+/*
+ * ZbxhistBeginMoving is called before rows of parent are moved, by a session
+ * that holds no lock that a statement which changes rows would wait for.
+ */
+void
+ZbxhistBeginMoving(Oid parent)
+{
+	for (int i = 0; i < MAX_TRIES; i++)
+	{
+		Oid			gate = LockGate(parent);
+
+		if (try_object(parent, MOVE_LOCK, ShareLock))
+			return;
+		if (OidIsValid(gate))
+			UnlockRelationOid(gate, ExclusiveLock);
+		/* waits for those who hold it for changes */
+		(void) lock_object(parent, MOVE_LOCK, ShareLock);
+		unlock_object(parent, MOVE_LOCK, ShareLock);
+	}
+	ereport(ERROR,
+			errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			errmsg("rows of the table with OID %u are always being changed",
+				   parent));
+}

@@ -1,0 +1,630 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition_set.c
+ *	  A per-session cache of each parent's partitions.
+ *
+ * A set is built from pg_inherits, each child's bounds constraint and the
+ * parent's rows in zbxhist.parent_config, partition_state, stray_mark and
+ * packed_day.  A relcache callback on the parent or one of its partitions or
+ * packed days only marks it stale; ZbxhistGetPartitionSet rebuilds it then.
+ * Sets live as long as the session, so a pointer to one stays good; the
+ * partitions array does not outlive a rebuild.  Which relation is of which set
+ * is forgotten some time after it has been dropped: there may be hundreds a day.
+ *
+ * No lock on a partition is held by the cache.  A session that uses an entry
+ * locks the partition first, which takes in pending invalidations, and then
+ * looks whether the set has become stale.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "binary_search.h"
+#include "compat.h"
+#include "tables/columns.h"
+#include "tables/packed_days.h"
+#include "tables/partition_set.h"
+#include "tables/policy.h"
+
+/* which parent's set a relation is part of */
+typedef struct MemberEntry
+{
+	Oid			relid;			/* hash key - must be first */
+	Oid			parent;
+	uint32		generation;		/* the set's when it was last a part of it */
+	SMgrRelation file;			/* its file, kept open from then on */
+} MemberEntry;
+
+static HTAB *partition_sets = NULL;
+static HTAB *members = NULL;
+
+/* this transaction has built a set that has members to be forgotten */
+static bool forget_at_commit = false;
+static bool forgot_statistics = false;	/* of these members, since then */
+
+static void InitPartitionSets(void);
+static void ForgetAtCommit(XactEvent event, void *arg);
+static void BuildPartitionSet(PartitionSet *set, Relation parent);
+static void ReadPolicy(PartitionSet *set, Relation parent);
+
+/*
+ * ZbxhistGetPartitions returns the up-to-date set of a parent that the caller
+ * has locked, with all that tells where rows are.  Must be called in a
+ * transaction.
+ */
+PartitionSet *
+ZbxhistGetPartitions(Relation parent)
+{
+	Oid			relid = RelationGetRelid(parent);
+	PartitionSet *set;
+	bool		found;
+
+	if (partition_sets == NULL)
+		InitPartitionSets();
+
+	set = hash_search(partition_sets, &relid, HASH_ENTER, &found);
+	if (!found)
+	{
+		memset(set, 0, sizeof(*set));
+		set->parent = relid;
+	}
+	if (!ZbxhistPartitionSetIsValid(set))
+		BuildPartitionSet(set, parent);
+	return set;
+}
+
+/*
+ * ZbxhistGetPartitionSet returns the same with the policy, which sessions that
+ * store rows need.
+ */
+PartitionSet *
+ZbxhistGetPartitionSet(Relation parent)
+{
+	PartitionSet *set = ZbxhistGetPartitions(parent);
+
+	if (!set->has_policy)
+		ReadPolicy(set, parent);
+	return set;
+}
+
+/*
+ * FindSetMember returns what is known of a relation, or NULL.
+ */
+static MemberEntry *
+FindSetMember(Oid relid)
+{
+	return members == NULL ? NULL :
+		hash_search(members, &relid, HASH_FIND, NULL);
+}
+
+/*
+ * ZbxhistFindPartitions returns the set that a relation is part of, NULL if
+ * none is known that is up to date.
+ */
+PartitionSet *
+ZbxhistFindPartitions(Oid member)
+{
+	MemberEntry *entry = FindSetMember(member);
+	PartitionSet *set = entry == NULL ? NULL :
+		hash_search(partition_sets, &entry->parent, HASH_FIND, NULL);
+
+	return set != NULL && ZbxhistPartitionSetIsValid(set) ? set : NULL;
+}
+
+/*
+ * ZbxhistLockIfEmpty locks a member of a set and says whether it has no rows
+ * for any snapshot, see lock_if_empty.  To open the files of hours to come for
+ * each query anew takes longer than the query.
+ */
+bool
+ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
+{
+	MemberEntry *entry = FindSetMember(member);
+
+	return lock_if_empty(member, lockmode, entry == NULL ? NULL : &entry->file);
+}
+
+/*
+ * ZbxhistFindPartition returns the partition that holds clock, or NULL.
+ */
+const PartitionBounds *
+ZbxhistFindPartition(const PartitionSet *set, int32 clock)
+{
+	int			i;
+
+	/* the first one that begins after clock */
+	find_first(i, set->npartitions, set->partitions[i].from_clock > clock);
+	return i > 0 && clock < set->partitions[i - 1].to_clock ?
+		&set->partitions[i - 1] : NULL;
+}
+
+/*
+ * ZbxhistFindPackedDay returns the packed day that holds clock, or NULL.
+ */
+const PackedDay *
+ZbxhistFindPackedDay(const PartitionSet *set, int32 clock)
+{
+	int			i;
+
+	/* the first one that begins after clock */
+	find_first(i, set->npacked_days, set->packed_days[i].from_clock > clock);
+	return i > 0 && clock < set->packed_days[i - 1].to_clock ?
+		&set->packed_days[i - 1] : NULL;
+}
+
+/*
+ * ZbxhistCopyPackedDays returns a copy of the set's packed days, which may
+ * change when one is locked, in the current context.
+ */
+PackedDay *
+ZbxhistCopyPackedDays(const PartitionSet *set, int *ndays)
+{
+	PackedDay  *days = palloc(sizeof(PackedDay) * Max(set->npacked_days, 1));
+
+	*ndays = set->npacked_days;
+	memcpy(days, set->packed_days, sizeof(PackedDay) * set->npacked_days);
+	return days;
+}
+
+/*
+ * MarkStale is the relcache callback: it may come at any time, so it only
+ * flags.  InvalidOid means every relation.
+ */
+static void
+MarkStale(Datum arg, Oid relid)
+{
+	MemberEntry *member;
+	PartitionSet *set;
+
+	if (relid != InvalidOid)
+	{
+		member = FindSetMember(relid);
+		set = member == NULL ? NULL :
+			hash_search(partition_sets, &member->parent, HASH_FIND, NULL);
+		if (set != NULL)
+			set->is_stale = true;
+	}
+	else
+	{
+		HASH_SEQ_STATUS status;
+
+		hash_seq_init(&status, partition_sets);
+		while ((set = hash_seq_search(&status)) != NULL)
+			set->is_stale = true;
+	}
+}
+
+/*
+ * InitPartitionSets makes the empty cache and registers the callback, once
+ * in a session.
+ */
+static void
+InitPartitionSets(void)
+{
+	HASHCTL		ctl = {0};
+
+	ctl.keysize = sizeof(Oid);
+	ctl.hcxt = CacheMemoryContext;
+
+	ctl.entrysize = sizeof(MemberEntry);
+	members = hash_create("zbxhist relation to parent", 64, &ctl,
+						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	ctl.entrysize = sizeof(PartitionSet);
+	partition_sets = hash_create("zbxhist partition sets", 16, &ctl,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	CacheRegisterRelcacheCallback(MarkStale, (Datum) 0);
+	RegisterXactCallback(ForgetAtCommit, NULL);
+}
+
+/*
+ * AddSetMember makes invalidations of relid reach a set.
+ */
+static void
+AddSetMember(PartitionSet *set, Oid relid)
+{
+	bool		found;
+	MemberEntry *member = hash_search(members, &relid, HASH_ENTER, &found);
+
+	if (!found)
+		member->file = NULL;
+	if (!found || member->parent != set->parent)
+		set->nmembers++;
+	member->parent = set->parent;
+	member->generation = set->generation;
+}
+
+/*
+ * ForgetStatistics removes from the catalog cache that the columns of a table
+ * had no statistics.  PostgreSQL remembers that of each table that a query was
+ * planned for, and DROP TABLE has no row to invalidate it by.
+ */
+static void
+ForgetStatistics(Oid relid, int natts)
+{
+	for (int attnum = 1; attnum <= natts; attnum++)
+		SysCacheInvalidate(STATRELATTINH,
+						   GetSysCacheHashValue3(STATRELATTINH,
+												 ObjectIdGetDatum(relid),
+												 Int16GetDatum(attnum),
+												 BoolGetDatum(false)));
+}
+
+/*
+ * HasDropped says whether a set has more members that are no part of it any
+ * more than others.
+ */
+static bool
+HasDropped(const PartitionSet *set)
+{
+	int			nlive = set->npartitions + set->npacked_days + set->nothers;
+
+	return set->nmembers >= 2 * nlive + 64;
+}
+
+/*
+ * IsDropped says whether a member is known for a set and was no part of it when
+ * that was last built.
+ */
+static bool
+IsDropped(const PartitionSet *set, const MemberEntry *member)
+{
+	return member->parent == set->parent &&
+		member->generation != set->generation;
+}
+
+/*
+ * ForgetStatisticsOf does the above for the members to be forgotten.  That they
+ * have none will be found out again if it was too early.
+ */
+static void
+ForgetStatisticsOf(PartitionSet *set)
+{
+	HASH_SEQ_STATUS status;
+	MemberEntry *member;
+
+	hash_seq_init(&status, members);
+	while ((member = hash_seq_search(&status)) != NULL)
+	{
+		if (IsDropped(set, member))
+			ForgetStatistics(member->relid, set->natts);
+	}
+}
+
+/*
+ * ForgetDropped removes the members that were no part of a set when it was
+ * last built.  One of a set that is up to date may come back when its DROP is
+ * rolled back, so there must be none that this transaction might have made.
+ */
+static void
+ForgetDropped(PartitionSet *set)
+{
+	HASH_SEQ_STATUS status;
+	MemberEntry *member;
+
+	set->nmembers = 0;
+	hash_seq_init(&status, members);
+	while ((member = hash_seq_search(&status)) != NULL)
+	{
+		if (IsDropped(set, member))
+		{
+			keep_file_open(&member->file, NULL);
+			(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
+		}
+		else if (member->parent == set->parent)
+			set->nmembers++;
+	}
+}
+
+/*
+ * ForgetOfAll calls a function for the sets that have members to be forgotten.
+ */
+static void
+ForgetOfAll(void (*forget) (PartitionSet *set))
+{
+	HASH_SEQ_STATUS status;
+	PartitionSet *set;
+
+	hash_seq_init(&status, partition_sets);
+	while ((set = hash_seq_search(&status)) != NULL)
+	{
+		if (HasDropped(set))
+			forget(set);
+	}
+}
+
+/*
+ * ForgetAtCommit forgets members for a transaction that has changed something,
+ * as all of maintenance's do: first what takes a transaction, then, when there
+ * is no place for errors any more, the members.
+ */
+static void
+ForgetAtCommit(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT && forget_at_commit)
+	{
+		ForgetOfAll(ForgetStatisticsOf);
+		forgot_statistics = true;
+	}
+	if (event == XACT_EVENT_COMMIT && forgot_statistics)
+		ForgetOfAll(ForgetDropped);
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+		event == XACT_EVENT_PREPARE)
+		forget_at_commit = forgot_statistics = false;
+}
+
+/*
+ * FreePartitions lets go of what an earlier build left.  Its members stay
+ * known for now, see ForgetDropped.
+ */
+static void
+FreePartitions(PartitionSet *set)
+{
+	set->is_built = false;
+	set->npartitions = 0;
+	set->nothers = 0;
+	set->npacked_days = 0;
+	set->packed = InvalidOid;
+	set->new_columns = NIL;
+	set->renamed = NIL;
+	if (set->context != NULL)
+		MemoryContextReset(set->context);
+	else
+		set->context = AllocSetContextCreate(CacheMemoryContext,
+											 "zbxhist partition set",
+											 ALLOCSET_SMALL_SIZES);
+}
+
+/*
+ * CopyToSet copies an array of so many bytes into the set's context.
+ */
+static void *
+CopyToSet(PartitionSet *set, const void *array, Size size)
+{
+	return memcpy(MemoryContextAlloc(set->context, Max(size, 1)), array, size);
+}
+
+/*
+ * MayTakeRows says whether rows may be sent to a partition as far as a packed
+ * day is concerned: not before those of the day have arrived there, if it is
+ * being unpacked to the partition, and not at all if it has the same clocks
+ * otherwise, for nobody would look for their keys in the day.
+ */
+static bool
+MayTakeRows(const PartitionBounds *partition, const PackedDay *day)
+{
+	if (day->partition == partition->relid)
+		return day->is_unpacked;
+	return !clocks_overlap(day, partition);
+}
+
+/*
+ * RemoveUnready takes those of the sorted partitions out that are no place for
+ * new rows, or overlap one before them: what belongs to both is sent to the
+ * first.
+ */
+static int
+RemoveUnready(const PartitionSet *set, PartitionBounds *partitions,
+			  int npartitions)
+{
+	int			n = 0;
+
+	for (int i = 0; i < npartitions; i++)
+	{
+		bool		is_ready = n == 0 ||
+			partitions[i].from_clock >= partitions[n - 1].to_clock;
+
+		for (int j = 0; j < set->npacked_days && is_ready; j++)
+			is_ready = MayTakeRows(&partitions[i], &set->packed_days[j]);
+		if (is_ready)
+			partitions[n++] = partitions[i];
+	}
+	return n;
+}
+
+/*
+ * AddChildren sorts the children of the parent that are not partitions: the
+ * foreign table of packed days, and others, which are never routed to, but may
+ * have rows.
+ */
+static void
+AddChildren(PartitionSet *set)
+{
+	List	   *children = find_inheritance_children(set->parent, NoLock);
+	ListCell   *lc;
+
+	if (list_length(children) == set->npartitions)
+		return;
+	set->others = MemoryContextAlloc(set->context,
+									 sizeof(Oid) * list_length(children));
+	foreach(lc, children)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (partition_of(set, relid) != NULL)
+			continue;
+		AddSetMember(set, relid);
+		if (!OidIsValid(set->packed) && ZbxhistIsPackedTable(relid))
+			set->packed = relid;
+		else
+			set->others[set->nothers++] = relid;
+	}
+}
+
+/*
+ * HasChildren says whether a table has children.  Unlike has_subclass(), it
+ * does not mind that the table may have been dropped since it was listed.
+ */
+static bool
+HasChildren(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_class) GETSTRUCT(tuple))->relhassubclass;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * IsExhaustive says whether the parent has no other children, and its
+ * partitions and packed days have no children themselves and do not overlap.
+ */
+static bool
+IsExhaustive(const PartitionSet *set)
+{
+	if (set->nothers > 0)
+		return false;
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		const PartitionBounds *partition = &set->partitions[i];
+
+		if (HasChildren(partition->relid) ||
+			(i > 0 && partition->from_clock < partition[-1].to_clock))
+			return false;
+	}
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		/* older snapshots see the rows of an unpacked day where they were */
+		if (OidIsValid(set->packed_days[i].partition))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * ReadPackedColumns notes which columns packed days do not have, whatever the
+ * names of theirs, and which they have under another name.
+ */
+static void
+ReadPackedColumns(PartitionSet *set)
+{
+	MemoryContext old;
+
+	if (!OidIsValid(set->packed) || set->npacked_days == 0)
+		return;
+	old = MemoryContextSwitchTo(set->context);
+	ZbxhistReadPackedColumns(set->packed, &set->new_columns, &set->renamed);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ReadPackedDays fills in the packed days.
+ */
+static void
+ReadPackedDays(PartitionSet *set)
+{
+	int			n;
+	PackedDay  *days = ZbxhistReadPackedDays(set->parent, &n);
+
+	set->packed_days = CopyToSet(set, days, sizeof(PackedDay) * n);
+	set->npacked_days = n;
+	for (int i = 0; i < n; i++)
+		AddSetMember(set, days[i].relid);
+	pfree(days);
+}
+
+/*
+ * ReadPartitions fills in the partitions that take rows.
+ */
+static void
+ReadPartitions(PartitionSet *set)
+{
+	int			n;
+	PartitionBounds *partitions = ZbxhistReadPartitions(set->parent, &n);
+
+	n = RemoveUnready(set, partitions, n);
+	set->partitions = CopyToSet(set, partitions, sizeof(PartitionBounds) * n);
+	set->npartitions = n;
+	for (int i = 0; i < n; i++)
+		AddSetMember(set, partitions[i].relid);
+	pfree(partitions);
+}
+
+/*
+ * ReadChildren fills in partitions, packed days and others.
+ */
+static void
+ReadChildren(PartitionSet *set)
+{
+	ReadPackedDays(set);
+	ReadPartitions(set);
+	AddChildren(set);
+	ReadPackedColumns(set);
+	set->is_exhaustive = IsExhaustive(set);
+}
+
+/*
+ * BuildPartitionSet fills a set from the catalogs.  is_stale is cleared
+ * before anything is read, so that a change that comes in meanwhile makes
+ * the next user build again.
+ */
+static void
+BuildPartitionSet(PartitionSet *set, Relation parent)
+{
+	TupleDesc	desc = RelationGetDescr(parent);
+
+	FreePartitions(set);
+	set->is_stale = false;
+	set->generation++;
+	AddSetMember(set, set->parent);
+
+	set->natts = desc->natts;
+	set->itemid_attnum = ZbxhistFindColumn(desc, "itemid", INT8OID);
+	set->clock_attnum = ZbxhistFindColumn(desc, "clock", INT4OID);
+	set->ns_attnum = ZbxhistFindColumn(desc, "ns", INT4OID);
+	ReadChildren(set);
+	if (set->has_policy)
+		ReadPolicy(set, parent);
+	if (HasDropped(set))
+	{
+		if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		{
+			forget_at_commit = true;
+			forgot_statistics = false;
+		}
+		else
+		{
+			ForgetStatisticsOf(set);
+			ForgetDropped(set);
+		}
+	}
+	set->is_built = true;
+}
+
+/*
+ * ReadPolicy fills in what only counts when rows are stored.
+ */
+static void
+ReadPolicy(PartitionSet *set, Relation parent)
+{
+	ParentPolicy policy;
+
+	ZbxhistReadPolicy(parent, &policy);
+	set->is_routing = policy.is_routing;
+	set->limits = policy.limits;
+	set->has_marks = policy.has_marks;
+	set->is_verified = false;
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		PartitionBounds *partition = &set->partitions[i];
+
+		partition->is_verified = list_member_oid(policy.verified,
+												 partition->relid);
+		set->is_verified |= partition->is_verified;
+	}
+	list_free(policy.verified);
+	set->has_policy = true;
+}

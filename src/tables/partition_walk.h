@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition_walk.h
+ *	  The order in which partitions and packed days are read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_PARTITION_WALK_H
+#define ZBXHIST_PARTITION_WALK_H
+
+#include "utils/relcache.h"
+
+#include "tables/item_range.h"
+#include "tables/partition_set.h"
+
+/* a partition or packed day */
+typedef struct WalkStep
+{
+	Oid			relid;
+	int64		from_clock;
+	int64		to_clock;
+	bool		is_day;
+} WalkStep;
+
+typedef struct PartitionWalk
+{
+	Relation	parent;			/* NULL: the days below are all, and stay */
+	PartitionSet *set;
+	uint32		generation;		/* of the set that these are of */
+	int			npartitions;
+	const PartitionBounds *partitions;
+	int			ndays;
+	const PackedDay *days;
+	int64		first_clock;	/* of those that are wanted */
+	int64		last_clock;
+	bool		is_descending;
+	int64		place;			/* of the one found last, see GetPlace */
+	int64		arrived;		/* of the one arrived at last */
+} PartitionWalk;
+
+/*
+ * walk_beginning returns the place before all others of a walk.
+ */
+static inline int64
+walk_beginning(const PartitionWalk *walk)
+{
+	return walk->is_descending ? PG_INT64_MAX : PG_INT64_MIN;
+}
+
+extern void ZbxhistBeginWalk(PartitionWalk *walk, Relation parent,
+							 const ItemRange *range);
+extern void ZbxhistBeginDayWalk(PartitionWalk *walk, const PackedDay *days,
+								int ndays, const ItemRange *range);
+extern bool ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step);
+extern void ZbxhistWalkArrived(PartitionWalk *walk, const WalkStep *step);
+extern bool ZbxhistWalkKnows(const PartitionWalk *walk, Oid relid);
+
+#endif							/* ZBXHIST_PARTITION_WALK_H */

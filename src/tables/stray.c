@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * stray.c
+ *	  Knows for which partitions no row can be in the parent.
+ *
+ * A parent that was taken over with its rows stays full of old ones until
+ * their retention ends.  To look each new key up in its index would cost a
+ * fifth of an insert, for nothing: maintenance has verified that none of those
+ * rows is in the range of today's partition (sql/maintenance/row_steps.sql),
+ * and says so in zbxhist.partition_state.
+ *
+ * That stays true until somebody puts a row there that belongs to a partition,
+ * a stray: RETURNING, ON CONFLICT, routing switched off, a partition that is
+ * locked, an UPDATE of clocks, the apply of logical replication.  Such a writer takes the strays
+ * lock of the parent in ROW EXCLUSIVE until its transaction ends, and leaves a
+ * mark in zbxhist.stray_mark, before it stores the row.  A session that has
+ * stored a row in a partition tries the lock in SHARE for a moment, without
+ * waiting: if somebody holds it, or a mark is there, the keys are looked up in
+ * the parent.  So of two sessions that store the same key on different sides
+ * one sees the other, as ingest/key_look.c says: either the lock was free, then
+ * the other one stores its row later and will find ours, or it has committed,
+ * then its mark is there.
+ *
+ * Verification takes the lock in SHARE until its transaction ends, so no stray
+ * is under way, and removes the marks.  To look through a large parent takes
+ * longer than a writer may wait for the lock, so that is done in a second
+ * transaction without it: a session that stores a stray after the first one
+ * leaves a mark, and marks that are there when the look is over make it void.
+ *
+ * A session that disables the trigger and loads rows leaves no mark, but
+ * another version of the trigger's catalog row: verification notes which one it
+ * saw.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "fmgr.h"
+#include "storage/lock.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+
+#include "tables/object_lock.h"
+#include "tables/own_tables.h"
+#include "tables/owned_table.h"
+#include "tables/partition_set.h"
+#include "tables/stray.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_lock_strays);
+
+/*
+ * LeaveMark inserts a row into zbxhist.stray_mark, whatever the privileges of
+ * the user, who only wants to insert into the parent.
+ */
+static void
+LeaveMark(Oid parent)
+{
+	Relation	rel = ZbxhistOpenOwnTable("stray_mark", RowExclusiveLock);
+	OwnValue	mark = {"parent", ObjectIdGetDatum(parent)};
+
+	if (rel == NULL)
+		return;
+	ZbxhistStoreOwnRow(rel, &mark, 1);
+	table_close(rel, NoLock);
+	CacheInvalidateRelcacheByRelid(parent);
+}
+
+/*
+ * ZbxhistNoteStray is to be called before a row that belongs to a partition
+ * is stored in the parent.
+ */
+void
+ZbxhistNoteStray(Relation parent)
+{
+	(void) lock_object(RelationGetRelid(parent), STRAYS_LOCK, RowExclusiveLock);
+	AcceptInvalidationMessages();
+	if (!ZbxhistGetPartitionSet(parent)->has_marks)
+		LeaveMark(RelationGetRelid(parent));
+}
+
+/*
+ * ZbxhistNoteStrayOnce does so for the first such row of a statement.
+ */
+void
+ZbxhistNoteStrayOnce(Relation parent, bool *is_noted)
+{
+	if (*is_noted)
+		return;
+	ZbxhistNoteStray(parent);
+	*is_noted = true;
+}
+
+/*
+ * IsVerified says whether the parent had no rows of a partition when maintenance
+ * looked.
+ */
+static bool
+IsVerified(const PartitionSet *set, Oid relid)
+{
+	const PartitionBounds *partition = partition_of(set, relid);
+
+	return partition != NULL && partition->is_verified;
+}
+
+/*
+ * ZbxhistHasNoStrays says whether the parent surely has no rows of a partition
+ * that its caller might collide with; to be called after the caller's own row is
+ * stored there.
+ */
+bool
+ZbxhistHasNoStrays(Relation parent, Oid partition)
+{
+	PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	Oid			relid = RelationGetRelid(parent);
+
+	if (!set->is_verified || !try_object(relid, STRAYS_LOCK, ShareLock))
+		return false;
+	unlock_object(relid, STRAYS_LOCK, ShareLock);
+
+	/* now marks of those who committed before can be seen */
+	AcceptInvalidationMessages();
+	set = ZbxhistGetPartitionSet(parent);
+	return set->is_verified && IsVerified(set, partition);
+}
+
+/*
+ * zbxhist_lock_strays(parent regclass) keeps strays away until the end of the
+ * transaction.  Waits for those under way.
+ */
+Datum
+zbxhist_lock_strays(PG_FUNCTION_ARGS)
+{
+	Oid			parent = PG_GETARG_OID(0);
+
+	ZbxhistRequireOwner(parent);
+	(void) lock_object(parent, STRAYS_LOCK, ShareLock);
+	PG_RETURN_VOID();
+}
