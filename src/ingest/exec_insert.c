@@ -75,41 +75,30 @@ GetPrivate(const InsertState *state, FastInsertPrivate member)
 }
 
 /*
- * FillConstants puts the columns that all rows have in common into the row
- * being formed: defaults, NULL elsewhere.  They live as long as the statement.
- */
-static void
-FillConstants(InsertState *state, int natts)
-{
-	ListCell   *expr;
-	ListCell   *attnum;
-
-	state->values = palloc0(sizeof(Datum) * natts);
-	state->nulls = palloc(sizeof(bool) * natts);
-	memset(state->nulls, true, sizeof(bool) * natts);
-
-	forboth(expr, GetPrivate(state, FAST_CONSTANTS),
-			attnum, GetPrivate(state, FAST_CONSTANT_ATTNUMS))
-	{
-		int			i = lfirst_int(attnum) - 1;
-
-		state->values[i] = ZbxhistEvalLiteral(&state->literals, lfirst(expr),
-											  &state->nulls[i]);
-	}
-}
-
-/*
- * PrepareInsert sets up what rows are formed with, in the statement's memory.
+ * PrepareInsert sets up what rows are formed with, in the statement's memory.  The
+ * columns that all rows have in common are in the row being formed from now on:
+ * defaults, NULL elsewhere.
  */
 static void
 PrepareInsert(InsertState *state)
 {
-	Relation	parent = state->css.ss.ss_currentRelation;
+	int			natts = RelationGetDescr(state->css.ss.ss_currentRelation)->natts;
 	List	   *attnums = GetPrivate(state, FAST_ROW_ATTNUMS);
+	ListCell   *expr;
 	ListCell   *lc;
 
 	ZbxhistInitLiterals(&state->literals, &state->css.ss.ps);
-	FillConstants(state, RelationGetDescr(parent)->natts);
+	state->values = palloc0(sizeof(Datum) * natts);
+	state->nulls = palloc(sizeof(bool) * natts);
+	memset(state->nulls, true, sizeof(bool) * natts);
+	forboth(expr, GetPrivate(state, FAST_CONSTANTS),
+			lc, GetPrivate(state, FAST_CONSTANT_ATTNUMS))
+	{
+		int			i = lfirst_int(lc) - 1;
+
+		state->values[i] = ZbxhistEvalLiteral(&state->literals, lfirst(expr),
+											  &state->nulls[i]);
+	}
 
 	state->attnums = palloc(sizeof(AttrNumber) * Max(list_length(attnums), 1));
 	state->ncolumns = 0;
@@ -118,82 +107,48 @@ PrepareInsert(InsertState *state)
 }
 
 /*
- * EvalRow evaluates a row into values and nulls.
+ * RouteLiteral evaluates a row, forms its tuple in the batch's memory and hands it
+ * over to the batch.
  */
 static void
-EvalRow(InsertState *state, const List *row)
+RouteLiteral(InsertState *state, const List *exprs)
 {
+	Relation	parent = state->css.ss.ss_currentRelation;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	AttrNumber	clock = state->set->clock_attnum;
+	AttrNumber	ns = state->set->ns_attnum;
+	AttrNumber	itemid = state->set->itemid_attnum;
+	NewRow		row = {.is_owned = true};
+	Oid			relid;
+
 	for (int i = 0; i < state->ncolumns; i++)
 	{
 		AttrNumber	attnum = state->attnums[i];
 
 		if (attnum != 0)
 			state->values[attnum - 1] =
-				ZbxhistEvalLiteral(&state->literals, list_nth(row, i),
+				ZbxhistEvalLiteral(&state->literals, list_nth(exprs, i),
 								   &state->nulls[attnum - 1]);
 	}
-}
 
-/*
- * ReadLiteralKey fills in what is asked of the row being formed.
- */
-static void
-ReadLiteralKey(const InsertState *state, NewRow *row)
-{
-	AttrNumber	clock = state->set->clock_attnum;
-	AttrNumber	ns = state->set->ns_attnum;
-	AttrNumber	itemid = state->set->itemid_attnum;
+	row.has_clock = clock != InvalidAttrNumber && !state->nulls[clock - 1];
+	if (row.has_clock)
+		row.clock = DatumGetInt32(state->values[clock - 1]);
+	if (ns != InvalidAttrNumber && !state->nulls[ns - 1])
+		row.ns = DatumGetInt32(state->values[ns - 1]);
+	if (itemid != InvalidAttrNumber && !state->nulls[itemid - 1])
+		row.itemid = DatumGetInt64(state->values[itemid - 1]);
 
-	row->has_clock = clock != InvalidAttrNumber && !state->nulls[clock - 1];
-	row->clock = row->has_clock ? DatumGetInt32(state->values[clock - 1]) : 0;
-	row->ns = ns != InvalidAttrNumber && !state->nulls[ns - 1] ?
-		DatumGetInt32(state->values[ns - 1]) : 0;
-	row->itemid = itemid != InvalidAttrNumber && !state->nulls[itemid - 1] ?
-		DatumGetInt64(state->values[itemid - 1]) : 0;
-}
-
-/*
- * PutLiteral forms the row's tuple in the batch's memory and hands it over.
- */
-static void
-PutLiteral(InsertState *state)
-{
-	Relation	parent = state->css.ss.ss_currentRelation;
-	MemoryContext old = MemoryContextSwitchTo(state->memory);
-	NewRow		row = {.is_owned = true};
-	Oid			relid;
-
-	ReadLiteralKey(state, &row);
+	MemoryContextSwitchTo(state->memory);
 	row.tuple = ZbxhistFormRow(state->layout, state->values, state->nulls);
 	MemoryContextSwitchTo(old);
 	row.tuple->t_tableOid = RelationGetRelid(parent);
 	relid = ZbxhistRouteRow(state->batch, parent, &row);
-
 	if (state->css.ss.ps.instrument != NULL && OidIsValid(relid) &&
 		relid != RelationGetRelid(parent))
 		state->partitions = list_append_unique_oid(state->partitions, relid);
-}
-
-/*
- * RouteLiterals puts all rows into the open batch.
- */
-static void
-RouteLiterals(InsertState *state, const List *rows)
-{
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	ListCell   *lc;
-
-	foreach(lc, rows)
-	{
-		MemoryContext old =
-			MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-
-		CHECK_FOR_INTERRUPTS();
-		EvalRow(state, lfirst_node(List, lc));
-		MemoryContextSwitchTo(old);
-		PutLiteral(state);
-		ResetExprContext(econtext);
-	}
+	ResetExprContext(econtext);
 }
 
 /*
@@ -206,6 +161,7 @@ ExecInsertRows(CustomScanState *node)
 	EState	   *estate = node->ss.ps.state;
 	Relation	parent = node->ss.ss_currentRelation;
 	List	   *rows = GetPrivate(state, FAST_ROWS);
+	ListCell   *lc;
 
 	if (state->is_done)
 		return NULL;
@@ -218,7 +174,11 @@ ExecInsertRows(CustomScanState *node)
 	state->set = ZbxhistGetPartitionSet(parent);
 	state->layout = ZbxhistDescribeRow(RelationGetDescr(parent),
 									   list_length(rows));
-	RouteLiterals(state, rows);
+	foreach(lc, rows)
+	{
+		CHECK_FOR_INTERRUPTS();
+		RouteLiteral(state, lfirst_node(List, lc));
+	}
 	state->stats = ZbxhistCloseBatch(state->batch);
 	state->batch = NULL;
 

@@ -39,8 +39,6 @@ typedef struct InsertParts
 	List	   *constant_attnums;
 } InsertParts;
 
-/* ---- the statement ---- */
-
 /*
  * IsPlainInsert says whether a query inserts one or more rows of expressions
  * into a table and does nothing else.  The cheap part comes first: it is asked
@@ -72,92 +70,42 @@ IsPlainInsert(const Query *query)
 }
 
 /*
- * MayBeParent says whether a table has row triggers at all, as every parent
- * does.
+ * SplitInsert takes a plain INSERT apart; returns false unless all its expressions
+ * are literals.  Its target list has columns of the VALUES lists, and constants,
+ * which are defaults; of a single row the rewriter has put all into the target list.
  */
 static bool
-MayBeParent(Relation rel)
+SplitInsert(const Query *query, InsertParts *parts)
 {
-	return rel->trigdesc != NULL && rel->trigdesc->trig_insert_before_row;
-}
-
-/* ---- the rows ---- */
-
-/*
- * AllLiterals says whether all expressions of a list can be evaluated by
- * literal.c.
- */
-static bool
-AllLiterals(List *exprs)
-{
+	const RangeTblEntry *values = NULL;
+	int			ncolumns = 0;
 	ListCell   *lc;
+	ListCell   *expr;
 
-	foreach(lc, exprs)
+	memset(parts, 0, sizeof(*parts));
+	if (list_length(query->rtable) == 2)
 	{
-		if (!ZbxhistIsLiteral(lfirst(lc)))
+		values = lsecond_node(RangeTblEntry, query->rtable);
+		if (values->lateral)
 			return false;
+		ncolumns = list_length(linitial_node(List, values->values_lists));
 	}
-	return true;
-}
-
-/*
- * SplitRow takes the only row of an INSERT from its target list, in which the
- * rewriter has put the defaults.
- */
-static bool
-SplitRow(const Query *query, InsertParts *parts)
-{
-	List	   *row = NIL;
-	ListCell   *lc;
-
-	foreach(lc, query->targetList)
-	{
-		TargetEntry *entry = lfirst_node(TargetEntry, lc);
-
-		if (entry->resjunk || !ZbxhistIsLiteral((Node *) entry->expr))
-			return false;
-		row = lappend(row, entry->expr);
-		parts->row_attnums = lappend_int(parts->row_attnums, entry->resno);
-	}
-	parts->rows = list_make1(row);
-	return true;
-}
-
-/*
- * PutColumn notes that the column attnum is the VALUES list's one of that
- * number.
- */
-static bool
-PutColumn(const Var *var, AttrNumber attnum, InsertParts *parts)
-{
-	if (var->varno != 2 || var->varlevelsup != 0 || var->varattno < 1 ||
-		var->varattno > list_length(parts->row_attnums))
-		return false;
-	lfirst_int(list_nth_cell(parts->row_attnums, var->varattno - 1)) = attnum;
-	return true;
-}
-
-/*
- * SplitTargets sorts an INSERT's target list into columns of the VALUES lists
- * and constants, which are defaults.
- */
-static bool
-SplitTargets(const Query *query, int ncolumns, InsertParts *parts)
-{
-	ListCell   *lc;
-
 	for (int i = 0; i < ncolumns; i++)
 		parts->row_attnums = lappend_int(parts->row_attnums, 0);
 	foreach(lc, query->targetList)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		const Var  *var = (Var *) entry->expr;
 
 		if (entry->resjunk)
 			return false;
-		if (IsA(entry->expr, Var))
+		if (IsA(var, Var))
 		{
-			if (!PutColumn((Var *) entry->expr, entry->resno, parts))
+			if (var->varno != 2 || var->varlevelsup != 0 ||
+				var->varattno < 1 || var->varattno > ncolumns)
 				return false;
+			lfirst_int(list_nth_cell(parts->row_attnums,
+									 var->varattno - 1)) = entry->resno;
 			continue;
 		}
 		if (!ZbxhistIsLiteral((Node *) entry->expr))
@@ -166,80 +114,16 @@ SplitTargets(const Query *query, int ncolumns, InsertParts *parts)
 		parts->constant_attnums = lappend_int(parts->constant_attnums,
 											  entry->resno);
 	}
-	return true;
-}
-
-/*
- * SplitRows takes the rows of an INSERT with several.
- */
-static bool
-SplitRows(const Query *query, InsertParts *parts)
-{
-	RangeTblEntry *values = lsecond_node(RangeTblEntry, query->rtable);
-	int			ncolumns = list_length(linitial_node(List,
-													 values->values_lists));
-	ListCell   *lc;
-
-	if (values->lateral || !SplitTargets(query, ncolumns, parts))
-		return false;
-	foreach(lc, values->values_lists)
+	parts->rows = values != NULL ? values->values_lists : list_make1(NIL);
+	foreach(lc, parts->rows)
 	{
-		if (!AllLiterals(lfirst_node(List, lc)))
-			return false;
+		foreach(expr, lfirst_node(List, lc))
+		{
+			if (!ZbxhistIsLiteral(lfirst(expr)))
+				return false;
+		}
 	}
-	parts->rows = values->values_lists;
 	return true;
-}
-
-/*
- * SplitInsert takes a plain INSERT apart if all its expressions are literals.
- */
-static bool
-SplitInsert(const Query *query, InsertParts *parts)
-{
-	memset(parts, 0, sizeof(*parts));
-	if (list_length(query->rtable) == 2)
-		return SplitRows(query, parts);
-	return SplitRow(query, parts);
-}
-
-/* ---- the plan ---- */
-
-/*
- * MakeScan makes the custom scan of an INSERT taken apart.
- */
-static CustomScan *
-MakeScan(const InsertParts *parts)
-{
-	CustomScan *scan = makeNode(CustomScan);
-
-	scan->scan.scanrelid = 1;
-	scan->custom_relids = bms_make_singleton(1);
-	scan->methods = &zbxhist_insert_scan.methods;
-	scan->custom_private = list_make4(parts->rows, parts->row_attnums,
-									  parts->constants,
-									  parts->constant_attnums);
-	scan->scan.plan.plan_rows = 0;
-	scan->scan.plan.total_cost =
-		cpu_tuple_cost * list_length(parts->rows);
-	return scan;
-}
-
-/*
- * MakeRangeTable returns the range table for a plan: the VALUES lists, which
- * are in the plan already, left out.
- */
-static List *
-MakeRangeTable(const Query *query)
-{
-	RangeTblEntry *values;
-
-	if (list_length(query->rtable) < 2)
-		return query->rtable;
-	values = makeNode(RangeTblEntry);
-	*values = *lsecond_node(RangeTblEntry, query->rtable);
-	values->values_lists = NIL;
-	return list_make2(linitial(query->rtable), values);
 }
 
 /*
@@ -252,9 +136,12 @@ PlanInsert(const Query *query)
 	RangeTblEntry *target = linitial_node(RangeTblEntry, query->rtable);
 	Relation	rel = table_open(target->relid, NoLock);
 	InsertPath	path = PATH_OTHER;
+	List	   *rtable = query->rtable;
 	InsertParts parts;
+	CustomScan *scan;
 
-	if (MayBeParent(rel))
+	/* every parent has row triggers */
+	if (rel->trigdesc != NULL && rel->trigdesc->trig_insert_before_row)
 	{
 		path = ZbxhistTableInsertPath(rel);
 		if (path == PATH_FAST && !SplitInsert(query, &parts))
@@ -266,7 +153,26 @@ PlanInsert(const Query *query)
 	table_close(rel, NoLock);
 	if (path != PATH_FAST)
 		return NULL;
-	return make_plan(query, MakeRangeTable(query), (Plan *) MakeScan(&parts));
+
+	scan = makeNode(CustomScan);
+	scan->scan.scanrelid = 1;
+	scan->custom_relids = bms_make_singleton(1);
+	scan->methods = &zbxhist_insert_scan.methods;
+	scan->custom_private = list_make4(parts.rows, parts.row_attnums,
+									  parts.constants,
+									  parts.constant_attnums);
+	scan->scan.plan.plan_rows = 0;
+	scan->scan.plan.total_cost = cpu_tuple_cost * list_length(parts.rows);
+	if (list_length(rtable) == 2)
+	{
+		/* the VALUES lists are in the plan already */
+		RangeTblEntry *values = makeNode(RangeTblEntry);
+
+		*values = *lsecond_node(RangeTblEntry, rtable);
+		values->values_lists = NIL;
+		rtable = list_make2(target, values);
+	}
+	return make_plan(query, rtable, (Plan *) scan);
 }
 
 /*
