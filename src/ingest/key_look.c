@@ -34,28 +34,25 @@
 
 /* ---- looking, and waiting ---- */
 
-/*
- * WaitFor waits for the transaction that may be about to store or delete the
- * row that was found, or only for its speculative insertion.
- */
-static void
-WaitFor(const KeyHolder *place, FoundKey *found)
+/* a look, which may fail */
+typedef struct KeyAttempt
 {
-	if (!TransactionIdIsValid(found->waits_for))
-		return;
-	if (found->token != 0)
-		SpeculativeInsertionWait(found->waits_for, found->token);
-	else
-		XactLockTableWait(found->waits_for, place->rel, &found->tid,
-						  XLTW_InsertIndexUnique);
-}
+	KeyHolder  *place;
+	FoundKey   *found;
+	bool		is_taken;
+} KeyAttempt;
 
 /*
- * LookAndWait says whether a row's key is there for good.
+ * LookAndWait finds out whether a row's key is there for good.  It waits for the
+ * transaction that may be about to store or delete the row that was found, or only
+ * for its speculative insertion.
  */
-static bool
-LookAndWait(KeyHolder *place, FoundKey *found)
+static void
+LookAndWait(void *arg)
 {
+	KeyAttempt *attempt = arg;
+	KeyHolder  *place = attempt->place;
+	FoundKey   *found = attempt->found;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist look for keys",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -69,81 +66,48 @@ LookAndWait(KeyHolder *place, FoundKey *found)
 		MemoryContextReset(context);
 		if (state != KEY_UNSURE)
 			break;
-		WaitFor(place, found);
+		if (!TransactionIdIsValid(found->waits_for))
+			continue;
+		if (found->token != 0)
+			SpeculativeInsertionWait(found->waits_for, found->token);
+		else
+			XactLockTableWait(found->waits_for, place->rel, &found->tid,
+							  XLTW_InsertIndexUnique);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
-	return state == KEY_TAKEN;
-}
-
-/* a look that may fail */
-typedef struct KeyAttempt
-{
-	KeyHolder  *place;
-	FoundKey   *found;
-	bool		is_taken;
-} KeyAttempt;
-
-/*
- * Attempt looks for keys.
- */
-static void
-Attempt(void *arg)
-{
-	KeyAttempt *attempt = arg;
-
-	attempt->is_taken = LookAndWait(attempt->place, attempt->found);
-}
-
-/*
- * LogUnreadable says in the server's log, once for each table, why keys cannot
- * be looked for in it.
- */
-static void
-LogUnreadable(Relation rel, const ErrorData *error)
-{
-	static Oid	last_relid = InvalidOid;
-
-	if (RelationGetRelid(rel) == last_relid)
-		return;
-	last_relid = RelationGetRelid(rel);
-	ereport(LOG,
-			errcode(error->sqlerrcode),
-			errmsg("could not look for keys in \"%s\": %s",
-				   RelationGetRelationName(rel), error->message),
-			errdetail("New rows of that time are stored all the same."));
-}
-
-/*
- * FindReadable does so where an error must not fail an INSERT: the row that was
- * looked for is passed over.
- */
-static bool
-FindReadable(KeyHolder *place, FoundKey *found)
-{
-	KeyAttempt	attempt = {.place = place,.found = found};
-	ErrorData  *error;
-
-	while (found->row < place->nrows &&
-		   (error = ZbxhistAttempt(Attempt, &attempt)) != NULL)
-	{
-		LogUnreadable(place->rel, error);
-		found->row++;
-	}
-	return attempt.is_taken;
+	attempt->is_taken = state == KEY_TAKEN;
 }
 
 /*
  * ZbxhistFindKeys says whether the key of one of the rows is in a place; waits
  * for transactions that are about to store or delete it, unless it looks by a
- * snapshot of the caller's.
+ * snapshot of the caller's.  Where an error must not fail an INSERT, the row that was
+ * looked for is passed over, and the server's log says why, once for each table.
  */
 bool
 ZbxhistFindKeys(KeyHolder *place, FoundKey *found)
 {
+	static Oid	logged = InvalidOid;
+	KeyAttempt	attempt = {.place = place,.found = found};
+	ErrorData  *error;
+
 	found->row = 0;
-	return place->may_be_damaged ? FindReadable(place, found) :
-		LookAndWait(place, found);
+	if (!place->may_be_damaged)
+		LookAndWait(&attempt);
+	while (place->may_be_damaged && found->row < place->nrows &&
+		   (error = ZbxhistAttempt(LookAndWait, &attempt)) != NULL)
+	{
+		if (RelationGetRelid(place->rel) != logged)
+			ereport(LOG,
+					errcode(error->sqlerrcode),
+					errmsg("could not look for keys in \"%s\": %s",
+						   RelationGetRelationName(place->rel), error->message),
+					errdetail("New rows of that time are stored all the same."));
+		logged = RelationGetRelid(place->rel);
+		found->row++;
+	}
+	return attempt.is_taken;
 }
 
 /*
