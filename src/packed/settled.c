@@ -48,78 +48,53 @@ typedef struct SettledScan
 } SettledScan;
 
 /*
- * RaiseNotSettled raises the error for a row that not every transaction sees
- * alike.
- */
-static void
-RaiseNotSettled(Relation rel)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_IN_USE),
-			errmsg("table \"%s\" has rows that some transactions see and others do not",
-				   RelationGetRelationName(rel)),
-			errhint("Try again when the transactions that are running now have ended."),
-			errtable(rel));
-}
-
-/*
- * NoteTransaction notes one that has stored or deleted a row.
- */
-static void
-NoteTransaction(SettledScan *scan, TransactionId xid)
-{
-	if (TransactionIdIsNormal(xid) &&
-		(!TransactionIdIsValid(scan->newest) ||
-		 TransactionIdFollows(xid, scan->newest)))
-		scan->newest = xid;
-}
-
-/*
  * IsVisibleToAll says whether every transaction sees a row, whose page is
- * locked; no transaction does if not.  Anything else is an error.
+ * locked; no transaction does if not.  Anything else is an error.  Notes the
+ * transaction that has stored or deleted the row.
  */
 static bool
 IsVisibleToAll(SettledScan *scan, HeapTuple tuple, Buffer buffer)
 {
-	TransactionId xmin;
+	HTSV_Result state = HeapTupleSatisfiesVacuum(tuple, scan->oldest, buffer);
+	TransactionId xid = state == HEAPTUPLE_DEAD ?
+		HeapTupleHeaderGetUpdateXid(tuple->t_data) :
+		HeapTupleHeaderGetXmin(tuple->t_data);
 
-	switch (HeapTupleSatisfiesVacuum(tuple, scan->oldest, buffer))
+	if (state != HEAPTUPLE_DEAD &&
+		(state != HEAPTUPLE_LIVE || !TransactionIdPrecedes(xid, scan->oldest)))
 	{
-		case HEAPTUPLE_DEAD:
-			NoteTransaction(scan, HeapTupleHeaderGetUpdateXid(tuple->t_data));
-			return false;
-		case HEAPTUPLE_LIVE:
-			xmin = HeapTupleHeaderGetXmin(tuple->t_data);
-			if (TransactionIdPrecedes(xmin, scan->oldest))
-			{
-				NoteTransaction(scan, xmin);
-				return true;
-			}
-			break;
-		default:
-			break;
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_IN_USE),
+				errmsg("table \"%s\" has rows that some transactions see and others do not",
+					   RelationGetRelationName(scan->rel)),
+				errhint("Try again when the transactions that are running now have ended."),
+				errtable(scan->rel));
 	}
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	RaiseNotSettled(scan->rel);
-	return false;				/* keep compiler quiet */
+	if (TransactionIdIsNormal(xid) &&
+		(!TransactionIdIsValid(scan->newest) ||
+		 TransactionIdFollows(xid, scan->newest)))
+		scan->newest = xid;
+	return state == HEAPTUPLE_LIVE;
 }
 
 /*
- * FindSettledRows notes the rows of a page that is pinned, and stays so as long
- * as they are used: then nobody moves them within it.  Returns their number;
- * offsets has room for MaxHeapTuplesPerPage.
+ * ReadSettledPage gives the rows of a page to visit.  The page is pinned, so that
+ * nobody moves them within it after its lock has been released.
  */
-static int
-FindSettledRows(SettledScan *scan, Buffer buffer, OffsetNumber *offsets)
+static void
+ReadSettledPage(SettledScan *scan, Buffer buffer,
+				void (*visit) (void *arg, HeapTuple row), void *arg)
 {
 	Page		page = BufferGetPage(buffer);
-	HeapTupleData tuple;
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	int			noffsets = 0;
+	HeapTupleData tuple;
 	bool		all_visible;
 
+	tuple.t_tableOid = RelationGetRelid(scan->rel);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	all_visible = PageIsAllVisible(page);
-	tuple.t_tableOid = RelationGetRelid(scan->rel);
 	for (OffsetNumber i = FirstOffsetNumber;
 		 i <= PageGetMaxOffsetNumber(page); i++)
 	{
@@ -134,22 +109,7 @@ FindSettledRows(SettledScan *scan, Buffer buffer, OffsetNumber *offsets)
 			offsets[noffsets++] = i;
 	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return noffsets;
-}
 
-/*
- * ReadPage gives the rows of a page to visit.
- */
-static void
-ReadPage(SettledScan *scan, Buffer buffer,
-		 void (*visit) (void *arg, HeapTuple row), void *arg)
-{
-	Page		page = BufferGetPage(buffer);
-	OffsetNumber offsets[MaxHeapTuplesPerPage];
-	int			noffsets = FindSettledRows(scan, buffer, offsets);
-	HeapTupleData tuple;
-
-	tuple.t_tableOid = RelationGetRelid(scan->rel);
 	for (int i = 0; i < noffsets; i++)
 	{
 		ItemId		item = PageGetItemId(page, offsets[i]);
@@ -181,7 +141,7 @@ ZbxhistReadSettled(Relation rel, void (*visit) (void *arg, HeapTuple row),
 
 		CHECK_FOR_INTERRUPTS();
 		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
-		ReadPage(&scan, buffer, visit, arg);
+		ReadSettledPage(&scan, buffer, visit, arg);
 		ReleaseBuffer(buffer);
 	}
 	FreeAccessStrategy(strategy);
@@ -219,24 +179,6 @@ ZbxhistReadDayVersion(Relation day, DayVersion *version)
 }
 
 /*
- * GetNewestChange returns the newest transaction that has changed a day.
- */
-static Datum
-GetNewestChange(const DayVersion *version, bool *isnull)
-{
-	FullTransactionId next = ReadNextFullTransactionId();
-	uint32		epoch = EpochFromFullTransactionId(next);
-
-	*isnull = !TransactionIdIsNormal(version->newest);
-	if (*isnull)
-		return (Datum) 0;
-	if (version->newest > XidFromFullTransactionId(next))
-		epoch--;
-	return FullTransactionIdGetDatum(FullTransactionIdFromEpochAndXid(epoch,
-																	  version->newest));
-}
-
-/*
  * zbxhist_day_version(day) returns the version of a day, and the newest
  * transaction that has changed it; see sql/packed/days.sql.
  */
@@ -246,6 +188,8 @@ zbxhist_day_version(PG_FUNCTION_ARGS)
 	Relation	day = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
 	Datum		values[2];
 	bool		nulls[2] = {false};
+	FullTransactionId next;
+	uint32		epoch;
 	DayVersion	version;
 
 	if (day->rd_rel->relam != HEAP_TABLE_AM_OID)
@@ -254,7 +198,16 @@ zbxhist_day_version(PG_FUNCTION_ARGS)
 				errmsg("only tables with access method \"heap\" can be packed"));
 	ZbxhistReadDayVersion(day, &version);
 	values[0] = Int64GetDatum((int64) version.number);
-	values[1] = GetNewestChange(&version, &nulls[1]);
+	nulls[1] = !TransactionIdIsNormal(version.newest);
+	if (!nulls[1])
+	{
+		next = ReadNextFullTransactionId();
+		epoch = EpochFromFullTransactionId(next);
+		if (version.newest > XidFromFullTransactionId(next))
+			epoch--;
+		values[1] = FullTransactionIdGetDatum(FullTransactionIdFromEpochAndXid(epoch,
+																			   version.newest));
+	}
 	table_close(day, NoLock);
 	return result_row(fcinfo, values, nulls);
 }
