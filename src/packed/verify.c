@@ -63,116 +63,53 @@ AddProblem(VerifyState *state, int64 itemid, int32 clock, const char *problem)
 /* ---- a segment ---- */
 
 /*
- * SameStats says whether two statistics, of which all that is not set is zero,
- * are the same, the second ones being stored: they may lack the rest of the sum.
- */
-static bool
-SameStats(SegmentStats *a, const SegmentStats *b)
-{
-	if (!b->has_rest)
-	{
-		a->has_rest = false;
-		a->rest_double = 0;
-	}
-	return memcmp(a, b, sizeof(SegmentStats)) == 0;
-}
-
-/*
- * AreInOrder says whether the rows of a segment are sorted by time.
- */
-static bool
-AreInOrder(const VerifyState *state, const SegmentRows *rows)
-{
-	for (int i = 1; i < rows->nrows; i++)
-	{
-		if (ZbxhistRowPosition(state->look.layout, rows, i - 1) >
-			ZbxhistRowPosition(state->look.layout, rows, i))
-			return false;
-	}
-	return true;
-}
-
-/*
- * FindWrongColumn returns a column of the segment that has a value which is
- * none of its type, or NULL.
- */
-static const LayoutColumn *
-FindWrongColumn(const VerifyState *state, const SegmentRows *rows)
-{
-	for (int i = 1; i < rows->ncolumns; i++)
-	{
-		const LayoutColumn *column = state->look.layout->packed[i];
-
-		if (ZbxhistFindWrong(column, rows, 0) < rows->nrows)
-			return column;
-	}
-	return NULL;
-}
-
-/*
- * HasRightStats says whether the statistics of a segment are those of its
- * rows.
- */
-static bool
-HasRightStats(const VerifyState *state, int segment, const SegmentRows *rows)
-{
-	int			stats_column = ZbxhistStatsColumn(state->look.layout);
-	SegmentStats stats;
-	SegmentStats stored;
-
-	if (stats_column < 0)
-		return true;
-	ZbxhistComputeStats(&rows->columns[stats_column], 0, rows->nrows, &stats);
-	return ZbxhistReadStats(&state->group.reader, segment, &stored) &&
-		SameStats(&stats, &stored);
-}
-
-/*
  * WhatIsWrong returns what is wrong with the values of a segment, or NULL.
  */
 static const char *
 WhatIsWrong(const VerifyState *state, int segment)
 {
+	const DayLayout *layout = state->look.layout;
 	const GroupReader *reader = &state->group.reader;
 	const SegmentInfo *info = &reader->segments[segment];
-	const LayoutColumn *column;
+	int			stats_column = ZbxhistStatsColumn(layout);
 	SegmentRows rows;
-	const char *problem = ZbxhistWhyNotDecoded(state->look.layout, reader, segment,
-											   &rows);
+	SegmentStats stats;
+	SegmentStats stored;
+	const char *problem = ZbxhistWhyNotDecoded(layout, reader, segment, &rows);
 
 	if (problem != NULL)
 		return problem;
-	if ((column = FindWrongColumn(state, &rows)) != NULL)
-		return psprintf("column \"%s\" has bytes that are no value of its type",
-						NameStr(column->name));
-	if (!AreInOrder(state, &rows))
-		return "clocks are not in order";
+	for (int i = 1; i < rows.ncolumns; i++)
+	{
+		if (ZbxhistFindWrong(layout->packed[i], &rows, 0) < rows.nrows)
+			return psprintf("column \"%s\" has bytes that are no value of its type",
+							NameStr(layout->packed[i]->name));
+	}
+	for (int i = 1; i < rows.nrows; i++)
+	{
+		if (ZbxhistRowPosition(layout, &rows, i - 1) >
+			ZbxhistRowPosition(layout, &rows, i))
+			return "clocks are not in order";
+	}
 	if (info->first_clock < state->from_clock ||
 		info->last_clock >= state->to_clock)
 		return "clocks are not of this day";
-	return HasRightStats(state, segment, &rows) ? NULL : "wrong statistics";
+
+	if (stats_column < 0)
+		return NULL;
+	ZbxhistComputeStats(&rows.columns[stats_column], 0, rows.nrows, &stats);
+	if (!ZbxhistReadStats(reader, segment, &stored))
+		return "wrong statistics";
+	/* they may lack the rest of the sum */
+	if (!stored.has_rest)
+	{
+		stats.has_rest = false;
+		stats.rest_double = 0;
+	}
+	/* all that is not set is zero */
+	return memcmp(&stats, &stored, sizeof(SegmentStats)) == 0 ? NULL :
+		"wrong statistics";
 }
-
-/*
- * VerifySegment looks at a segment.
- */
-static void
-VerifySegment(VerifyState *state, int segment)
-{
-	const SegmentInfo *info = &state->group.reader.segments[segment];
-	MemoryContext old = MemoryContextSwitchTo(state->look.segment_context);
-	const char *problem = WhatIsWrong(state, segment);
-
-	CHECK_FOR_INTERRUPTS();
-	if (problem != NULL)
-		AddProblem(state, info->itemid, info->first_clock,
-				   psprintf("segment to clock %d, %u values: %s",
-							(int) info->last_clock, info->nrows, problem));
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(state->look.segment_context);
-}
-
-/* ---- a group ---- */
 
 /*
  * AddGroupProblem adds a problem of the group as a whole.
@@ -189,51 +126,49 @@ AddGroupProblem(VerifyState *state, const char *problem)
 }
 
 /*
- * AddStoredProblem adds what prevents that a row is opened.  Which items share
- * times their segments tell, which cannot be decoded if something is wrong.
- */
-static void
-AddStoredProblem(VerifyState *state, const StoredGroup *stored,
-				 const char *problem)
-{
-	if (stored->is_times)
-		AddProblem(state, 0, 0, psprintf("shared times in page %u: %s",
-										 ItemPointerGetBlockNumber(&stored->group.tid),
-										 problem));
-	else
-		AddGroupProblem(state, problem);
-}
-
-/*
- * VerifyStored looks at a row of the day's table.
+ * VerifyStored looks at a row of the day's table.  Of shared times that are damaged
+ * it is not told which items have them: their segments tell, which cannot be decoded.
  */
 static void
 VerifyStored(void *arg, StoredGroup *stored)
 {
 	VerifyState *state = arg;
 	DayGroup   *group = &state->group;
+	BlockNumber block = ItemPointerGetBlockNumber(&stored->group.tid);
 	const char *problem;
 
 	if (stored->lost != NULL)
 	{
-		AddProblem(state, 0, 0,
-				   psprintf("page %u: %s",
-							ItemPointerGetBlockNumber(&stored->group.tid),
-							stored->lost));
+		AddProblem(state, 0, 0, psprintf("page %u: %s", block, stored->lost));
 		return;
 	}
 	if (stored->has_place && !stored->is_times)
 		ZbxhistKeepPlace(&state->look, &stored->group);
 	problem = ZbxhistOpenStored(&state->look, stored);
 	*group = stored->group;
-	if (problem != NULL)
-		AddStoredProblem(state, stored, problem);
+	if (problem != NULL && stored->is_times)
+		AddProblem(state, 0, 0, psprintf("shared times in page %u: %s", block,
+										 problem));
+	else if (problem != NULL)
+		AddGroupProblem(state, problem);
 	if (problem != NULL || stored->is_times)
 		return;
 	if (!ZbxhistGroupAgrees(group))
 		AddGroupProblem(state, "the row does not agree with the directory");
 	for (int i = 0; i < group->reader.nsegments; i++)
-		VerifySegment(state, i);
+	{
+		const SegmentInfo *info = &group->reader.segments[i];
+		MemoryContext old = MemoryContextSwitchTo(state->look.segment_context);
+
+		CHECK_FOR_INTERRUPTS();
+		problem = WhatIsWrong(state, i);
+		if (problem != NULL)
+			AddProblem(state, info->itemid, info->first_clock,
+					   psprintf("segment to clock %d, %u values: %s",
+								(int) info->last_clock, info->nrows, problem));
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->look.segment_context);
+	}
 	state->nrows += group->nrows;
 }
 
@@ -323,12 +258,29 @@ VerifyLost(VerifyState *state)
 /* ---- the function ---- */
 
 /*
- * VerifyGroups looks at all groups, and at all of them together.
+ * zbxhist_verify_day(day) returns item, first clock and problem of what is
+ * damaged in a packed day.
  */
-static void
-VerifyGroups(VerifyState *state)
+Datum
+zbxhist_verify_day(PG_FUNCTION_ARGS)
 {
+	VerifyState *state = palloc0(sizeof(VerifyState));
+	Relation	day;
+	PackedDay	entry;
 	char	   *error;
+
+	InitMaterializedSRF(fcinfo, 0);
+	state->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	day = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
+	ZbxhistBeginDayLook(&state->look, day, ZbxhistDayLayout(day),
+						GetActiveSnapshot());
+	state->from_clock = ZBXHIST_CLOCK_MIN;
+	state->to_clock = ZBXHIST_CLOCK_END;
+	if (ZbxhistReadPackedDay(RelationGetRelid(day), NULL, &entry))
+	{
+		state->from_clock = entry.from_clock;
+		state->to_clock = entry.to_clock;
+	}
 
 	ZbxhistLookThrough(&state->look, DAY_JOB_VERIFY, &state->nrows,
 					   VerifyStored, state);
@@ -337,43 +289,8 @@ VerifyGroups(VerifyState *state)
 	if (VerifyLost(state) && state->look.blocks == NIL &&
 		!ZbxhistTry(VerifyIndex, state, ZbxhistIsDamage, &error))
 		AddProblem(state, 0, 0, psprintf("the index: %s", error));
-}
-
-/*
- * OpenState opens the day and prepares for a look at it.
- */
-static void
-OpenState(VerifyState *state, Oid relid)
-{
-	Relation	day = ZbxhistOpenOwnedTable(relid, AccessShareLock);
-	PackedDay	entry;
-
-	ZbxhistBeginDayLook(&state->look, day, ZbxhistDayLayout(day),
-						GetActiveSnapshot());
-	state->from_clock = ZBXHIST_CLOCK_MIN;
-	state->to_clock = ZBXHIST_CLOCK_END;
-	if (ZbxhistReadPackedDay(relid, NULL, &entry))
-	{
-		state->from_clock = entry.from_clock;
-		state->to_clock = entry.to_clock;
-	}
-}
-
-/*
- * zbxhist_verify_day(day) returns item, first clock and problem of what is
- * damaged in a packed day.
- */
-Datum
-zbxhist_verify_day(PG_FUNCTION_ARGS)
-{
-	VerifyState *state = palloc0(sizeof(VerifyState));
-
-	InitMaterializedSRF(fcinfo, 0);
-	state->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	OpenState(state, PG_GETARG_OID(0));
-	VerifyGroups(state);
 	pgstat_progress_end_command();
 	/* of hundreds in one statement */
-	table_close(state->look.day, AccessShareLock);
+	table_close(day, AccessShareLock);
 	return (Datum) 0;
 }
