@@ -108,27 +108,8 @@ enum
 };
 
 /*
- * PutBytes puts the bytes that belong to the loss into a row, if that has not
- * been done.
- */
-static void
-PutBytes(LossReport *report, Datum *values, bool *nulls)
-{
-	struct varlena *bytes;
-
-	if (report->bytes == NULL)
-		return;
-	bytes = palloc(VARHDRSZ + report->length);
-	SET_VARSIZE(bytes, VARHDRSZ + report->length);
-	memcpy(VARDATA(bytes), report->bytes, report->length);
-	values[LOSS_BYTES] = PointerGetDatum(bytes);
-	nulls[LOSS_BYTES] = false;
-	report->bytes = NULL;
-}
-
-/*
- * WriteLoss writes a loss, or how many values have been kept, in a row without a
- * problem.
+ * WriteLoss writes a loss, with the bytes that belong to it if that has not been
+ * done, or how many values have been kept, in a row without a problem.
  */
 static void
 WriteLoss(LossReport *report, const Loss *loss)
@@ -153,7 +134,16 @@ WriteLoss(LossReport *report, const Loss *loss)
 		nulls[LOSS_IS_END] = false;
 		values[LOSS_PROBLEM] = CStringGetTextDatum(loss->problem);
 		nulls[LOSS_PROBLEM] = false;
-		PutBytes(report, values, nulls);
+		if (report->bytes != NULL)
+		{
+			struct varlena *bytes = palloc(VARHDRSZ + report->length);
+
+			SET_VARSIZE(bytes, VARHDRSZ + report->length);
+			memcpy(VARDATA(bytes), report->bytes, report->length);
+			values[LOSS_BYTES] = PointerGetDatum(bytes);
+			nulls[LOSS_BYTES] = false;
+			report->bytes = NULL;
+		}
 	}
 	tuplestore_putvalues(report->rsinfo->setResult, report->rsinfo->setDesc,
 						 values, nulls);
@@ -171,37 +161,29 @@ WriteLast(LossReport *report)
 }
 
 /*
- * Continues says whether a loss goes on where the last one ends.
+ * ReportLoss tells of values that cannot be read; those of an item that go on where
+ * the last ones end are told of together.  The problem must stay until the report
+ * is ended.
  */
-static bool
-Continues(const LossReport *report, const Loss *loss)
+static void
+ReportLoss(LossReport *report, const Loss *loss)
 {
-	const Loss *last = &report->last;
+	Loss	   *last = &report->last;
 
-	return report->has_last && last->has_begin && loss->has_begin &&
+	if (report->has_last && last->has_begin && loss->has_begin &&
 		last->has_end && loss->has_end &&
 		last->last_itemid == loss->first_itemid &&
 		loss->first_itemid == loss->last_itemid &&
 		last->last_clock <= loss->first_clock &&
 		last->nrows >= 0 && loss->nrows >= 0 &&
-		strcmp(last->problem, loss->problem) == 0;
-}
-
-/*
- * ReportLoss tells of values that cannot be read.  The problem must
- * stay until the report is ended.
- */
-static void
-ReportLoss(LossReport *report, const Loss *loss)
-{
-	if (Continues(report, loss))
+		strcmp(last->problem, loss->problem) == 0)
 	{
-		report->last.last_clock = loss->last_clock;
-		report->last.nrows += loss->nrows;
+		last->last_clock = loss->last_clock;
+		last->nrows += loss->nrows;
 		return;
 	}
 	WriteLast(report);
-	report->last = *loss;
+	*last = *loss;
 	report->has_last = true;
 }
 
@@ -213,32 +195,6 @@ EndReport(LossReport *report)
 {
 	WriteLast(report);
 	report->bytes = NULL;
-}
-
-/*
- * FindNextReadable returns the number of the first group, of those that can be
- * read, that begins after a place.
- */
-static int
-FindNextReadable(const DayLook *look, const LostGroup *begin)
-{
-	int			i;
-
-	find_first(i, look->nplaces,
-			   compare_places(look->places[i].first_itemid,
-							  look->places[i].first_clock, begin->itemid,
-							  begin->clock) > 0);
-	return i;
-}
-
-/*
- * IsWithin says whether a place is within a group.
- */
-static bool
-IsWithin(const DayGroup *group, const LostGroup *begin)
-{
-	return compare_places(begin->itemid, begin->clock, group->last_itemid,
-						  group->last_clock) <= 0;
 }
 
 /*
@@ -264,9 +220,17 @@ MakeLoss(const DayLook *look, const List *lost, int number, Loss *loss)
 	const LostGroup *begin = list_nth(lost, number);
 	const LostGroup *after = number + 1 < list_length(lost) ?
 		list_nth(lost, number + 1) : NULL;
-	int			next = FindNextReadable(look, begin);
+	int			next;
 
-	if (next > 0 && IsWithin(&look->places[next - 1], begin))
+	/* the first of the groups that can be read that begins after it */
+	find_first(next, look->nplaces,
+			   compare_places(look->places[next].first_itemid,
+							  look->places[next].first_clock, begin->itemid,
+							  begin->clock) > 0);
+	if (next > 0 &&
+		compare_places(begin->itemid, begin->clock,
+					   look->places[next - 1].last_itemid,
+					   look->places[next - 1].last_clock) <= 0)
 		return false;
 	/* an older version of the same group */
 	if (after != NULL && after->itemid == begin->itemid &&
@@ -302,41 +266,30 @@ BeginBlock(LossReport *report, Relation day, BlockNumber number)
 }
 
 /*
- * ReportUnknown tells of blocks of which nothing is known but that they cannot
- * be read.
- */
-static void
-ReportUnknown(LossReport *report, const DayLook *look)
-{
-	Loss		loss = {.nrows = -1};
-	ListCell   *lc;
-
-	foreach(lc, look->blocks)
-	{
-		const LostBlock *block = lfirst(lc);
-
-		BeginBlock(report, look->day, block->number);
-		loss.problem = psprintf("page %u: %s", block->number, block->error);
-		ReportLoss(report, &loss);
-	}
-}
-
-/*
- * ReportBlocks tells of what was in blocks that cannot be read and of
- * what the index has besides, by the groups that can be read; sorts these.
+ * ReportBlocks tells of what was in blocks that cannot be read and of what the
+ * index has besides, by the groups that can be read; sorts these.  If the index is
+ * damaged itself, nothing is known of blocks but that they cannot be read.
  */
 static void
 ReportBlocks(LossReport *report, DayLook *look)
 {
 	BlockNumber last = InvalidBlockNumber;
 	List	   *lost;
-	Loss		loss;
+	Loss		loss = {.nrows = -1};
 	char	   *error;
+	ListCell   *lc;
 
 	if (!ZbxhistFindLostGroups(look, &lost, &error))
 	{
-		ReportUnknown(report, look);
 		lost = NIL;
+		foreach(lc, look->blocks)
+		{
+			const LostBlock *block = lfirst(lc);
+
+			BeginBlock(report, look->day, block->number);
+			loss.problem = psprintf("page %u: %s", block->number, block->error);
+			ReportLoss(report, &loss);
+		}
 	}
 	ZbxhistSortPlaces(look);
 	for (int i = 0; i < list_length(lost); i++)
@@ -387,35 +340,38 @@ typedef struct Unpacking
 /* ---- what rows pass through ---- */
 
 /*
- * OpenColumnsTable returns the table whose columns the rows of a day have: the
- * foreign table that stands for packed days, which knows what was in columns
- * that came later, the partition's parent, or the partition itself.
+ * BeginUnpacking opens and locks both tables, and what the rows pass through,
+ * in the current context, and becomes the owner of the tables.
+ *
+ * The rows get the columns of the foreign table that stands for packed days, which
+ * knows what was in columns that came later, of the partition's parent, or of the
+ * partition itself.
  */
-static Relation
-OpenColumnsTable(Oid partition)
+static Unpacking *
+BeginUnpacking(Oid day, Oid partition)
 {
-	Relation	parent;
+	Unpacking  *state = palloc0(sizeof(Unpacking));
+	PartitionBounds bounds;
+	TupleDesc	desc;
 	Oid			packed;
 
-	if (!has_superclass(partition))
-		return table_open(partition, AccessShareLock);
-	parent = table_open(get_partition_parent(partition, true),
-						AccessShareLock);
-	packed = ZbxhistGetPartitions(parent)->packed;
-	if (!OidIsValid(packed))
-		return parent;
-	table_close(parent, NoLock);
-	return table_open(packed, AccessShareLock);
-}
-
-/*
- * ReadRange finds the clocks that the partition holds.
- */
-static void
-ReadRange(Unpacking *state, Oid partition)
-{
-	PartitionBounds bounds;
-
+	state->context = CurrentMemoryContext;
+	state->partition = ZbxhistOpenOwnedTable(partition, RowExclusiveLock);
+	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
+	state->table = table_open(has_superclass(partition) ?
+							  get_partition_parent(partition, true) : partition,
+							  AccessShareLock);
+	packed = RelationGetRelid(state->table) == partition ? InvalidOid :
+		ZbxhistGetPartitions(state->table)->packed;
+	if (OidIsValid(packed))
+	{
+		table_close(state->table, NoLock);
+		state->table = table_open(packed, AccessShareLock);
+	}
+	ZbxhistRequireSameOwner(state->table, state->partition);
+	ZbxhistTakeOwnerRights(&state->before, state->partition->rd_rel->relowner);
+	state->layout = ZbxhistDayLayout(state->day);
+	ZbxhistMarkReplaced(state->layout, state->table);
 	state->from_clock = ZBXHIST_CLOCK_MIN;
 	state->to_clock = ZBXHIST_CLOCK_END;
 	if (ZbxhistReadBounds(partition, &bounds))
@@ -423,27 +379,6 @@ ReadRange(Unpacking *state, Oid partition)
 		state->from_clock = bounds.from_clock;
 		state->to_clock = bounds.to_clock;
 	}
-}
-
-/*
- * BeginUnpacking opens and locks both tables, and what the rows pass through,
- * in the current context, and becomes the owner of the tables.
- */
-static Unpacking *
-BeginUnpacking(Oid day, Oid partition)
-{
-	Unpacking  *state = palloc0(sizeof(Unpacking));
-	TupleDesc	desc;
-
-	state->context = CurrentMemoryContext;
-	state->partition = ZbxhistOpenOwnedTable(partition, RowExclusiveLock);
-	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
-	state->table = OpenColumnsTable(partition);
-	ZbxhistRequireSameOwner(state->table, state->partition);
-	ZbxhistTakeOwnerRights(&state->before, state->partition->rd_rel->relowner);
-	state->layout = ZbxhistDayLayout(state->day);
-	ZbxhistMarkReplaced(state->layout, state->table);
-	ReadRange(state, partition);
 	desc = RelationGetDescr(state->table);
 	state->map = ZbxhistCreateRowMap(state->day, state->layout, state->table,
 									 NULL);
@@ -545,26 +480,8 @@ TryInsert(Unpacking *state, int first, int count, char **error)
 }
 
 /*
- * InsertOne inserts a row, or tells that it cannot be kept.
- */
-static void
-InsertOne(Unpacking *state, int number)
-{
-	Loss		loss = {.has_begin = true,.has_end = true,.nrows = 1};
-	char	   *error;
-
-	CHECK_FOR_INTERRUPTS();
-	if (TryInsert(state, number, 1, &error))
-		return;
-	loss.first_itemid = loss.last_itemid = state->itemids[number];
-	loss.first_clock = loss.last_clock = state->clocks[number];
-	loss.problem = error;
-	ReportLoss(&state->report, &loss);
-}
-
-/*
  * InsertCollected inserts the rows that have been collected: all at once, or if
- * that fails, one by one.
+ * that fails, one by one, and tells of those that cannot be kept.
  */
 static void
 InsertCollected(Unpacking *state)
@@ -574,7 +491,17 @@ InsertCollected(Unpacking *state)
 	if (state->nslots > 0 && !TryInsert(state, 0, state->nslots, &error))
 	{
 		for (int i = 0; i < state->nslots; i++)
-			InsertOne(state, i);
+		{
+			Loss		loss = {.has_begin = true,.has_end = true,.nrows = 1};
+
+			CHECK_FOR_INTERRUPTS();
+			if (TryInsert(state, i, 1, &error))
+				continue;
+			loss.first_itemid = loss.last_itemid = state->itemids[i];
+			loss.first_clock = loss.last_clock = state->clocks[i];
+			loss.problem = error;
+			ReportLoss(&state->report, &loss);
+		}
 	}
 	for (int i = 0; i < state->nslots; i++)
 		ExecClearTuple(state->slots[i]);
@@ -752,64 +679,18 @@ LoseGroup(Unpacking *state, StoredGroup *stored, const char *problem)
 }
 
 /*
- * SalvageGroup keeps the rows of a group, which is open: its places are those of
- * its directory.
- */
-static void
-SalvageGroup(Unpacking *state, DayGroup *group)
-{
-	const GroupReader *reader = &group->reader;
-
-	group->first_itemid = reader->first_itemid;
-	group->first_clock = reader->first_clock;
-	group->last_itemid = reader->last_itemid;
-	group->last_clock = reader->last_clock;
-	ZbxhistKeepPlace(&state->look, group);
-	KeepGroup(state, group);
-	InsertCollected(state);
-}
-
-/*
- * RefuseNewer raises an error if a group could not be opened because a newer
- * version has written it: nothing of it is lost.
- */
-static void
-RefuseNewer(const Unpacking *state, const StoredGroup *stored)
-{
-	Relation	day = state->day;
-
-	if (stored->newer == 0)
-		return;
-	ereport(ERROR,
-			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			errmsg("packed day \"%s\" has values of format %d, which this version of zbxhist does not know",
-				   RelationGetRelationName(day), stored->newer),
-			errdetail("A newer version can read them.  If there was none, what is damaged is the group with first_itemid = " INT64_FORMAT " and first_clock = %d.",
-					  stored->group.first_itemid,
-					  (int) stored->group.first_clock),
-			errtable(day));
-}
-
-/*
- * LoseTimes tells of a row of shared times that is damaged.  No value is in it;
- * the segments that cannot be read without it tell which are lost.
- */
-static void
-LoseTimes(Unpacking *state, const char *problem)
-{
-	Loss		loss = {.problem = psprintf("shared times: %s", problem)};
-
-	ReportLoss(&state->report, &loss);
-}
-
-/*
  * SalvageStored keeps what can be read of a row of the day's table.  One of shared
- * times stays until the day is dropped, for whatever needs it.
+ * times stays until the day is dropped, for whatever needs it; if it is damaged, no
+ * value is in it, and the segments that cannot be read without it tell which are
+ * lost.  Nothing is lost of a group that a newer version has written.
  */
 static void
 SalvageStored(void *arg, StoredGroup *stored)
 {
 	Unpacking  *state = arg;
+	DayGroup   *group = &stored->group;
+	const GroupReader *reader = &group->reader;
+	Loss		loss = {0};
 	const char *problem;
 
 	if (stored->lost != NULL)
@@ -817,11 +698,30 @@ SalvageStored(void *arg, StoredGroup *stored)
 	problem = ZbxhistOpenStored(&state->look, stored);
 	state->report.bytes = (const char *) stored->data;
 	state->report.length = stored->length;
-	RefuseNewer(state, stored);
+	if (stored->newer != 0)
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("packed day \"%s\" has values of format %d, which this version of zbxhist does not know",
+					   RelationGetRelationName(state->day), stored->newer),
+				errdetail("A newer version can read them.  If there was none, what is damaged is the group with first_itemid = " INT64_FORMAT " and first_clock = %d.",
+						  group->first_itemid, (int) group->first_clock),
+				errtable(state->day));
 	if (problem == NULL && !stored->is_times)
-		SalvageGroup(state, &stored->group);
+	{
+		/* its places are those of its directory */
+		group->first_itemid = reader->first_itemid;
+		group->first_clock = reader->first_clock;
+		group->last_itemid = reader->last_itemid;
+		group->last_clock = reader->last_clock;
+		ZbxhistKeepPlace(&state->look, group);
+		KeepGroup(state, group);
+		InsertCollected(state);
+	}
 	else if (problem != NULL && stored->is_times)
-		LoseTimes(state, problem);
+	{
+		loss.problem = psprintf("shared times: %s", problem);
+		ReportLoss(&state->report, &loss);
+	}
 	else if (problem != NULL)
 		LoseGroup(state, stored, problem);
 	EndReport(&state->report);
