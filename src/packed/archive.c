@@ -150,31 +150,8 @@ IsSameCopy(const pg_uuid_t *a, const pg_uuid_t *b)
 }
 
 /*
- * ReadCopy takes a row of archive_copy, if it is of that copy.
- */
-static bool
-ReadCopy(Relation rel, HeapTuple tuple, const pg_uuid_t *copy,
-		 ArchiveCopy *result)
-{
-	bool		isnull;
-	Datum		value = get_own_value(rel, tuple, ZbxhistOwnColumn(rel, "copy"),
-									  &isnull);
-
-	if (isnull || !IsSameCopy(DatumGetUUIDP(value), copy))
-		return false;
-	result->copy = *copy;
-	result->groups = DatumGetObjectId(get_own_value(rel, tuple,
-													ZbxhistOwnColumn(rel, "groups"),
-													&isnull));
-	result->archived_at = DatumGetTimestampTz(get_own_value(rel, tuple,
-															ZbxhistOwnColumn(rel, "archived_at"),
-															&isnull));
-	return true;
-}
-
-/*
  * FindCopy finds a copy of a day; returns false if there is none.  If copy is
- * NULL, any will do.
+ * NULL, any will do, and nothing is told of it.
  */
 static bool
 FindCopy(Oid day, const pg_uuid_t *copy, ArchiveCopy *result)
@@ -188,7 +165,24 @@ FindCopy(Oid day, const pg_uuid_t *copy, ArchiveCopy *result)
 		return false;
 	scan = ZbxhistBeginOwnScan(rel, "day", day, NULL);
 	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
-		found = copy == NULL || ReadCopy(rel, tuple, copy, result);
+	{
+		bool		isnull;
+		Datum		value = get_own_value(rel, tuple,
+										  ZbxhistOwnColumn(rel, "copy"),
+										  &isnull);
+
+		found = copy == NULL ||
+			(!isnull && IsSameCopy(DatumGetUUIDP(value), copy));
+		if (!found || copy == NULL)
+			continue;
+		result->copy = *copy;
+		value = get_own_value(rel, tuple, ZbxhistOwnColumn(rel, "groups"),
+							  &isnull);
+		result->groups = DatumGetObjectId(value);
+		value = get_own_value(rel, tuple,
+							  ZbxhistOwnColumn(rel, "archived_at"), &isnull);
+		result->archived_at = DatumGetTimestampTz(value);
+	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return found;
@@ -241,32 +235,6 @@ FindGroupsTable(ArchiveReader *reader, Relation day,
 /* ---- the query ---- */
 
 /*
- * PreparePlan replaces a plan by one for another query of so many parameters.
- */
-static void
-PreparePlan(KeptPlan *kept, const char *query, int nvalues)
-{
-	Oid			types[MAX_PARAMETERS];
-	SPIPlanPtr	made;
-
-	for (int i = 0; i < nvalues; i++)
-		types[i] = i % RANGE_PARAMETERS == 0 ? UUIDOID : INT8OID;
-	if (kept->plan != NULL)
-	{
-		SPI_freeplan(kept->plan);
-		pfree(kept->query);
-	}
-	kept->plan = NULL;
-	made = SPI_prepare_cursor(query, nvalues, types, CURSOR_OPT_GENERIC_PLAN);
-	if (made == NULL)
-		elog(ERROR, "could not prepare query: %s",
-			 SPI_result_code_string(SPI_result));
-	kept->query = MemoryContextStrdup(TopMemoryContext, query);
-	SPI_keepplan(made);
-	kept->plan = made;
-}
-
-/*
  * GetPlan returns the plan of a query; of each number of ranges, as a power of two,
  * that which was executed last is kept.
  */
@@ -275,13 +243,31 @@ GetPlan(const RangeQuery *query)
 {
 	static KeptPlan plans[8];
 	KeptPlan   *kept = &plans[pg_leftmost_one_pos32(query->nvalues / RANGE_PARAMETERS)];
+	Oid			types[MAX_PARAMETERS];
+	SPIPlanPtr	made;
 
 	StaticAssertDecl(1 << (lengthof(plans) - 1) == 2 * MAX_RANGES,
 					 "plans for all numbers of ranges");
 
-	if (kept->plan == NULL || strcmp(query->text.data, kept->query) != 0)
-		PreparePlan(kept, query->text.data, query->nvalues);
-	return kept->plan;
+	if (kept->plan != NULL && strcmp(query->text.data, kept->query) == 0)
+		return kept->plan;
+	if (kept->plan != NULL)
+	{
+		SPI_freeplan(kept->plan);
+		pfree(kept->query);
+	}
+	kept->plan = NULL;
+	for (int i = 0; i < query->nvalues; i++)
+		types[i] = i % RANGE_PARAMETERS == 0 ? UUIDOID : INT8OID;
+	made = SPI_prepare_cursor(query->text.data, query->nvalues, types,
+							  CURSOR_OPT_GENERIC_PLAN);
+	if (made == NULL)
+		elog(ERROR, "could not prepare query: %s",
+			 SPI_result_code_string(SPI_result));
+	kept->query = MemoryContextStrdup(TopMemoryContext, query->text.data);
+	SPI_keepplan(made);
+	kept->plan = made;
+	return made;
 }
 
 /*
@@ -321,20 +307,34 @@ CompareTables(const void *a, const void *b)
 }
 
 /*
- * QueryRanges has the groups of some ranges as the result of SPI, to which the caller
- * has connected, and sorts the ranges.
+ * FetchRanges fetches the groups that are wanted, instead of those that have
+ * been, unless they are kept.  Sorts the ranges.
  */
 static void
-QueryRanges(GroupRange *ranges, int nranges)
+FetchRanges(ArchiveReader *reader, ArchiveCounters *counters)
 {
+	bool		has_snapshot = ActiveSnapshotSet();
+	GroupRange *ranges = reader->ranges;
 	RangeQuery	query = {.nvalues = 0};
 	int			first = 0;
+	MemoryContext old;
+
+	if (!reader->keeps_all)
+	{
+		MemoryContextReset(reader->fetched_context);
+		reader->nfetched = 0;
+		reader->nused = 0;
+	}
+	if (!has_snapshot)
+		PushActiveSnapshot(GetLatestSnapshot());
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
 
 	initStringInfo(&query.text);
-	qsort(ranges, nranges, sizeof(GroupRange), CompareTables);
-	for (int i = 1; i <= nranges; i++)
+	qsort(ranges, reader->nranges, sizeof(GroupRange), CompareTables);
+	for (int i = 1; i <= reader->nranges; i++)
 	{
-		if (i < nranges && ranges[i].groups == ranges[first].groups)
+		if (i < reader->nranges && ranges[i].groups == ranges[first].groups)
 			continue;
 		AddRanges(&query, &ranges[first], i - first);
 		first = i;
@@ -342,17 +342,8 @@ QueryRanges(GroupRange *ranges, int nranges)
 	if (SPI_execute_plan(GetPlan(&query), query.values, NULL, true,
 						 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read archived groups");
-}
 
-/*
- * KeepFetched keeps the rows that the query has given.
- */
-static void
-KeepFetched(ArchiveReader *reader, ArchiveCounters *counters)
-{
-	MemoryContext old = MemoryContextSwitchTo(reader->fetched_context);
-	TupleDesc	desc = SPI_tuptable->tupdesc;
-
+	old = MemoryContextSwitchTo(reader->fetched_context);
 	if (reader->nfetched == 0)
 		reader->fetched = palloc(sizeof(FetchedGroup) * (SPI_processed + 1));
 	else
@@ -361,6 +352,7 @@ KeepFetched(ArchiveReader *reader, ArchiveCounters *counters)
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[i];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
 		FetchedGroup *fetched = &reader->fetched[reader->nfetched];
 		bool		isnull;
 		Datum		payload = SPI_getbinval(tuple, desc, 3, &isnull);
@@ -378,54 +370,12 @@ KeepFetched(ArchiveReader *reader, ArchiveCounters *counters)
 		reader->nfetched++;
 	}
 	MemoryContextSwitchTo(old);
-}
-
-/*
- * FetchRanges fetches the groups that are wanted, instead of those that have
- * been, unless they are kept.
- */
-static void
-FetchRanges(ArchiveReader *reader, ArchiveCounters *counters)
-{
-	bool		has_snapshot = ActiveSnapshotSet();
-
-	if (!reader->keeps_all)
-	{
-		MemoryContextReset(reader->fetched_context);
-		reader->nfetched = 0;
-		reader->nused = 0;
-	}
-	if (!has_snapshot)
-		PushActiveSnapshot(GetLatestSnapshot());
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "could not connect to SPI");
-	QueryRanges(reader->ranges, reader->nranges);
-	KeepFetched(reader, counters);
 	SPI_finish();
 	if (!has_snapshot)
 		PopActiveSnapshot();
 }
 
 /* ---- what is wanted ---- */
-
-/*
- * IsWantedOrPassed says whether a group is in a range already, or has been passed: of the day
- * of what is asked for, those on that side of it that are not read any more.
- */
-static bool
-IsWantedOrPassed(const ArchiveReader *reader, const ArchivedGroup *group,
-				 bool is_descending)
-{
-	const GroupRange *asked = &reader->ranges[0];
-	const GroupRange *last = &reader->ranges[reader->nranges - 1];
-
-	if (IsSameCopy(&asked->copy, &group->copy) &&
-		(is_descending ? group->number >= asked->last :
-		 group->number <= asked->first))
-		return true;
-	return IsSameCopy(&last->copy, &group->copy) &&
-		group->number >= last->first && group->number <= last->last;
-}
 
 /*
  * SetRange makes a range of one group, which a foreign table has.
@@ -440,123 +390,64 @@ SetRange(GroupRange *range, Oid groups, const ArchivedGroup *group)
 }
 
 /*
- * ExtendRange adds a group, which a foreign table has, to the last range, or to a new
- * one; returns false if there is none left.
- */
-static bool
-ExtendRange(ArchiveReader *reader, Oid groups, const ArchivedGroup *group)
-{
-	GroupRange *last = &reader->ranges[reader->nranges - 1];
-
-	if (IsSameCopy(&last->copy, &group->copy) &&
-		(group->number == last->last + 1 || group->number == last->first - 1))
-	{
-		last->first = Min(last->first, group->number);
-		last->last = Max(last->last, group->number);
-		return true;
-	}
-	if (reader->nranges == MAX_RANGES)
-		return false;
-	SetRange(&reader->ranges[reader->nranges++], groups, group);
-	return true;
-}
-
-/*
- * TableToAsk returns the foreign table that has a group of a day, if it can be asked together
- * with that which has the group that is asked for.
- */
-static Oid
-TableToAsk(const ArchiveReader *reader, Relation day,
-		   const ArchivedGroup *group)
-{
-	const GroupRange *last = &reader->ranges[reader->nranges - 1];
-	ArchiveCopy copy;
-
-	if (IsSameCopy(&last->copy, &group->copy))
-		return last->groups;
-	if (!FindCopy(RelationGetRelid(day), &group->copy, &copy) ||
-		(copy.groups != reader->copy.groups &&
-		 (get_rel_relkind(copy.groups) != RELKIND_FOREIGN_TABLE ||
-		  !ZbxhistMayAskToo(GetForeignTable(copy.groups)->serverid))))
-		return InvalidOid;
-	return copy.groups;
-}
-
-/*
  * ZbxhistWantArchived says that the group of a day for which archived stands will be
  * asked for next, in the order of the day or against it; returns false if no more
- * than before will be fetched.  What cannot be asked for now is left out.
+ * than before will be fetched.  What cannot be asked for now, together with what is,
+ * is left out.
  */
 bool
 ZbxhistWantArchived(ArchiveReader *reader, Relation day,
 					const struct varlena *archived, bool is_descending)
 {
+	const GroupRange *asked = &reader->ranges[0];
+	GroupRange *last = &reader->ranges[reader->nranges - 1];
+	Oid			groups = last->groups;
 	ArchivedGroup group;
-	Oid			groups;
+	ArchiveCopy copy;
+	bool		is_last_copy;
 
 	ZbxhistReadArchived(archived, &group);
-	if (IsWantedOrPassed(reader, &group, is_descending))
+	is_last_copy = IsSameCopy(&last->copy, &group.copy);
+	/* what is on that side of what is asked for is not read any more */
+	if (IsSameCopy(&asked->copy, &group.copy) &&
+		(is_descending ? group.number >= asked->last :
+		 group.number <= asked->first))
+		return true;
+	if (is_last_copy && group.number >= last->first &&
+		group.number <= last->last)
 		return true;
 	if (reader->nwanted >= reader->most ||
 		reader->nbytes + group.length > (Size) work_mem * 1024)
 		return false;
-	groups = TableToAsk(reader, day, &group);
-	if (!OidIsValid(groups))
-		return true;
-	if (!ExtendRange(reader, groups, &group))
+
+	if (!is_last_copy)
+	{
+		if (!FindCopy(RelationGetRelid(day), &group.copy, &copy) ||
+			(copy.groups != reader->copy.groups &&
+			 (get_rel_relkind(copy.groups) != RELKIND_FOREIGN_TABLE ||
+			  !ZbxhistMayAskToo(GetForeignTable(copy.groups)->serverid))))
+			return true;
+		groups = copy.groups;
+	}
+	if (is_last_copy &&
+		(group.number == last->last + 1 || group.number == last->first - 1))
+	{
+		last->first = Min(last->first, group.number);
+		last->last = Max(last->last, group.number);
+	}
+	else if (reader->nranges == MAX_RANGES)
 		return false;
+	else
+		SetRange(&reader->ranges[reader->nranges++], groups, &group);
 	reader->nwanted++;
 	reader->nbytes += group.length;
 	return true;
 }
 
 /*
- * WantNeighbours wants those that come after the one that is asked for in its day,
- * which may have been its neighbour's.
- */
-static void
-WantNeighbours(ArchiveReader *reader, const ArchivedGroup *group, int64 step)
-{
-	GroupRange *range = &reader->ranges[0];
-	int64		most = Min(Min(reader->most, MAX_NEIGHBOURS),
-						   (int64) work_mem * 1024 / Max(group->length, 1));
-
-	if (most <= 1 || step < -MAX_PASSED || step > MAX_PASSED)
-		return;
-	if (step < 0)
-		range->first -= most - 1;
-	else
-		range->last += most - 1;
-}
-
-/*
- * SetMost sets how many groups the next query may fetch: more than the one before,
- * unless most of what that has fetched was not asked for.
- */
-static void
-SetMost(ArchiveReader *reader)
-{
-	if (reader->nfetched > 0 && reader->nused >= reader->nfetched / 2 &&
-		reader->most < PG_INT32_MAX)
-		reader->most *= GROWTH;
-}
-
-/*
- * MakeRoom prepares a reader for its first query, which most never have.
- */
-static void
-MakeRoom(ArchiveReader *reader)
-{
-	reader->ranges = MemoryContextAlloc(reader->context,
-										sizeof(GroupRange) * MAX_RANGES);
-	reader->fetched_context = AllocSetContextCreate(reader->context,
-													"zbxhist archived groups",
-													ALLOCSET_DEFAULT_SIZES);
-}
-
-/*
  * FetchGroup fetches a group, and those that will be asked for next, with the rights of
- * the owner of the day.
+ * the owner of the day: what the reader's owner says, or else those that come after it
+ * in its day, if what was asked for before may have been its neighbour.
  */
 static void
 FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
@@ -565,18 +456,36 @@ FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
 	bool		is_same = reader->nranges > 0 &&
 		IsSameCopy(&reader->copy.copy, &group->copy);
 	int64		step = is_same ? group->number - reader->last : PG_INT32_MAX;
+	int64		most;
 	OwnerRights before;
 
 	FindGroupsTable(reader, day, group);
-	SetMost(reader);
+	/* more than before, unless most of those were not asked for */
+	if (reader->nfetched > 0 && reader->nused >= reader->nfetched / 2 &&
+		reader->most < PG_INT32_MAX)
+		reader->most *= GROWTH;
+	/* most readers never have a query */
 	if (reader->fetched_context == NULL)
-		MakeRoom(reader);
+	{
+		reader->ranges = MemoryContextAlloc(reader->context,
+											sizeof(GroupRange) * MAX_RANGES);
+		reader->fetched_context = AllocSetContextCreate(reader->context,
+														"zbxhist archived groups",
+														ALLOCSET_DEFAULT_SIZES);
+	}
 	reader->nranges = 1;
 	SetRange(&reader->ranges[0], reader->copy.groups, group);
 	reader->nwanted = 1;
 	reader->nbytes = group->length;
 	if (reader->ahead == NULL || !reader->ahead(reader->ahead_arg))
-		WantNeighbours(reader, group, step);
+	{
+		most = Min(Min(reader->most, MAX_NEIGHBOURS),
+				   (int64) work_mem * 1024 / Max(group->length, 1));
+		if (most > 1 && step < 0 && step >= -MAX_PASSED)
+			reader->ranges[0].first -= most - 1;
+		else if (most > 1 && step >= 0 && step <= MAX_PASSED)
+			reader->ranges[0].last += most - 1;
+	}
 	ZbxhistTakeOwnerRights(&before, day->rd_rel->relowner);
 	FetchRanges(reader, counters);
 	ZbxhistGiveBackRights(&before);
@@ -610,27 +519,6 @@ ZbxhistHasFetched(const ArchiveReader *reader, const struct varlena *archived)
 
 	ZbxhistReadArchived(archived, &group);
 	return FindFetched(reader, &group) != NULL;
-}
-
-/*
- * RaiseNotThere raises the error for a group that the server does not have.
- */
-static void
-RaiseNotThere(const ArchiveReader *reader, Relation day, int64 number)
-{
-	if (reader->copy.archived_at > GetCurrentTransactionStartTimestamp())
-		ereport(ERROR,
-				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				errmsg("packed day \"%s\" was archived on server \"%s\" after this transaction had begun",
-					   RelationGetRelationName(day), ServerName(&reader->copy)),
-				errhint("Repeat the transaction."),
-				errtable(day));
-	ereport(ERROR,
-			errcode(ERRCODE_DATA_CORRUPTED),
-			errmsg("server \"%s\" does not have group " INT64_FORMAT " of archived day \"%s\"",
-				   ServerName(&reader->copy), number,
-				   RelationGetRelationName(day)),
-			errtable(day));
 }
 
 /*
@@ -668,26 +556,6 @@ ZbxhistRestartArchive(ArchiveReader *reader, bool reads_all)
 {
 	reader->most = reads_all ? PG_INT32_MAX : 1;
 	reader->nused = 0;
-}
-
-/*
- * CheckFetched raises an error unless bytes are those of a group.
- */
-static void
-CheckFetched(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
-			 const struct varlena *bytes)
-{
-	if (bytes != NULL && ZbxhistIsGroup(group, bytes))
-		return;
-	FindGroupsTable(reader, day, group);
-	if (bytes == NULL)
-		RaiseNotThere(reader, day, group->number);
-	ereport(ERROR,
-			errcode(ERRCODE_DATA_CORRUPTED),
-			errmsg("group " INT64_FORMAT " of archived day \"%s\" is damaged on server \"%s\"",
-				   group->number, RelationGetRelationName(day),
-				   ServerName(&reader->copy)),
-			errtable(day));
 }
 
 /* the arguments of FetchIfNeeded */
@@ -751,7 +619,31 @@ ZbxhistFetchArchived(ArchiveReader *reader, Relation day,
 	bytes = FindFetched(reader, &group);
 	reader->last = group.number;
 	reader->nused++;
-	CheckFetched(reader, day, &group, bytes);
+	if (bytes == NULL || !ZbxhistIsGroup(&group, bytes))
+	{
+		FindGroupsTable(reader, day, &group);
+		if (bytes == NULL &&
+			reader->copy.archived_at > GetCurrentTransactionStartTimestamp())
+			ereport(ERROR,
+					errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					errmsg("packed day \"%s\" was archived on server \"%s\" after this transaction had begun",
+						   RelationGetRelationName(day), ServerName(&reader->copy)),
+					errhint("Repeat the transaction."),
+					errtable(day));
+		if (bytes == NULL)
+			ereport(ERROR,
+					errcode(ERRCODE_DATA_CORRUPTED),
+					errmsg("server \"%s\" does not have group " INT64_FORMAT " of archived day \"%s\"",
+						   ServerName(&reader->copy), group.number,
+						   RelationGetRelationName(day)),
+					errtable(day));
+		ereport(ERROR,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("group " INT64_FORMAT " of archived day \"%s\" is damaged on server \"%s\"",
+					   group.number, RelationGetRelationName(day),
+					   ServerName(&reader->copy)),
+				errtable(day));
+	}
 	result = palloc(VARSIZE_ANY(bytes));
 	memcpy(result, bytes, VARSIZE_ANY(bytes));
 	return result;
