@@ -49,27 +49,6 @@ typedef struct BlockRead
 } BlockRead;
 
 /*
- * MakeGroupOfSlot makes the group of the row in slot.
- */
-static StoredGroup *
-MakeGroupOfSlot(Relation day, TupleTableSlot *slot)
-{
-	StoredGroup *stored = palloc0(sizeof(StoredGroup));
-	const char *payload;
-
-	stored->group.tid = slot->tts_tid;
-	stored->has_place = ZbxhistReadPlace(slot, &stored->group);
-	stored->is_times = stored->has_place && ZbxhistHoldsTimes(&stored->group);
-	if (stored->has_place && ZbxhistHasPayload(day, slot))
-	{
-		payload = DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
-		stored->payload = palloc(VARSIZE_ANY(payload));
-		memcpy(stored->payload, payload, VARSIZE_ANY(payload));
-	}
-	return stored;
-}
-
-/*
  * ReadBlock reads the rows of a block that the snapshot sees.
  */
 static void
@@ -87,8 +66,21 @@ ReadBlock(void *arg)
 	while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
 	{
 		MemoryContext old = MemoryContextSwitchTo(read->context);
+		StoredGroup *stored = palloc0(sizeof(StoredGroup));
 
-		read->groups = lappend(read->groups, MakeGroupOfSlot(read->day, slot));
+		stored->group.tid = slot->tts_tid;
+		stored->has_place = ZbxhistReadPlace(slot, &stored->group);
+		stored->is_times = stored->has_place &&
+			ZbxhistHoldsTimes(&stored->group);
+		if (stored->has_place && ZbxhistHasPayload(read->day, slot))
+		{
+			const char *payload =
+				DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
+
+			stored->payload = palloc(VARSIZE_ANY(payload));
+			memcpy(stored->payload, payload, VARSIZE_ANY(payload));
+		}
+		read->groups = lappend(read->groups, stored);
 		MemoryContextSwitchTo(old);
 	}
 	table_endscan(scan);
@@ -205,25 +197,6 @@ HasRow(Relation day, ItemPointer tid)
 }
 
 /*
- * KeepLost keeps the group that the index scan has found.
- */
-static void
-KeepLost(IndexRead *read, IndexScanDesc scan, BlockNumber block)
-{
-	MemoryContext old = MemoryContextSwitchTo(read->context);
-	LostGroup  *group = palloc(sizeof(LostGroup));
-	bool		isnull;
-
-	group->itemid = DatumGetInt64(index_getattr(scan->xs_itup, 1,
-												scan->xs_itupdesc, &isnull));
-	group->clock = DatumGetInt32(index_getattr(scan->xs_itup, 2,
-											   scan->xs_itupdesc, &isnull));
-	group->block = block;
-	read->groups = lappend(read->groups, group);
-	MemoryContextSwitchTo(old);
-}
-
-/*
  * ReadIndex finds groups to which the index leads in vain.  The scan keeps its
  * page pinned, since the snapshot is none of MVCC.
  */
@@ -234,6 +207,7 @@ ReadIndex(void *arg)
 	Relation	day = read->look->day;
 	Relation	index = ZbxhistOpenGroupIndex(day);
 	IndexScanDesc scan = index_beginscan_compat(day, index, SnapshotAny, 0);
+	MemoryContext old;
 	ItemPointer tid;
 
 	scan->xs_want_itup = true;
@@ -243,11 +217,23 @@ ReadIndex(void *arg)
 	while ((tid = index_getnext_tid(scan, ForwardScanDirection)) != NULL)
 	{
 		BlockNumber block = ItemPointerGetBlockNumber(tid);
+		LostGroup  *group;
+		bool		isnull;
 
 		CHECK_FOR_INTERRUPTS();
-		if (ZbxhistFindLostBlock(read->look, block) != NULL ||
-			!HasRow(day, tid))
-			KeepLost(read, scan, block);
+		if (ZbxhistFindLostBlock(read->look, block) == NULL && HasRow(day, tid))
+			continue;
+		old = MemoryContextSwitchTo(read->context);
+		group = palloc(sizeof(LostGroup));
+		group->itemid = DatumGetInt64(index_getattr(scan->xs_itup, 1,
+													scan->xs_itupdesc,
+													&isnull));
+		group->clock = DatumGetInt32(index_getattr(scan->xs_itup, 2,
+												   scan->xs_itupdesc,
+												   &isnull));
+		group->block = block;
+		read->groups = lappend(read->groups, group);
+		MemoryContextSwitchTo(old);
 	}
 	index_endscan(scan);
 	index_close(index, NoLock);
@@ -295,11 +281,13 @@ FetchBytes(void *arg)
 }
 
 /*
- * FetchStored finds the bytes of a row; returns what prevents that, or NULL.
+ * ZbxhistOpenStored opens a row: its group, or none if it has shared times; returns
+ * what prevents that, or is wrong with these, or NULL.
  */
-static const char *
-FetchStored(DayLook *look, StoredGroup *stored)
+const char *
+ZbxhistOpenStored(DayLook *look, StoredGroup *stored)
 {
+	GroupReader *reader = &stored->group.reader;
 	BytesFetch	fetch = {look, stored->payload};
 	char	   *error;
 
@@ -312,21 +300,6 @@ FetchStored(DayLook *look, StoredGroup *stored)
 		return error;
 	stored->data = (uint8 *) VARDATA_ANY(fetch.payload);
 	stored->length = VARSIZE_ANY_EXHDR(fetch.payload);
-	return NULL;
-}
-
-/*
- * ZbxhistOpenStored opens a row: its group, or none if it has shared times; returns
- * what prevents that, or is wrong with these, or NULL.
- */
-const char *
-ZbxhistOpenStored(DayLook *look, StoredGroup *stored)
-{
-	GroupReader *reader = &stored->group.reader;
-	const char *problem = FetchStored(look, stored);
-
-	if (problem != NULL)
-		return problem;
 	if (stored->is_times)
 		return ZbxhistWhyNotTimes(&stored->group, stored->data, stored->length);
 	if (!ZbxhistOpenGroup(reader, stored->data, stored->length,
