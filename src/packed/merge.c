@@ -107,73 +107,36 @@ typedef struct MergePart
 /* ---- late rows ---- */
 
 /*
- * LoadRows fills the buffer of a part with its late rows.
- */
-static void
-LoadRows(MergeState *state, MergePart *part)
-{
-	part->buffer = ZbxhistCreateRowBuffer(state->layout);
-	ZbxhistBeginRows(part->buffer, part->rows[0].itemid);
-	for (int i = 0; i < part->nrows; i++)
-		ZbxhistLoadTuple(&state->source, part->rows[i].tuple, part->buffer,
-						 ZbxhistAddRow(part->buffer,
-									   position_clock(part->rows[i].position)));
-}
-
-/*
- * FindRowOfKey returns the number of the row at a position in a decoded
- * segment, or -1.
- */
-static int
-FindRowOfKey(const MergeState *state, const SegmentRows *rows, int64 position)
-{
-	int32		clock = position_clock(position);
-
-	for (int i = ZbxhistFirstOfClock(rows, clock);
-		 i < rows->nrows && rows->columns[0].ints[i] == clock; i++)
-	{
-		if (ZbxhistRowPosition(state->layout, rows, i) == position)
-			return i;
-	}
-	return -1;
-}
-
-/*
- * IsFull says whether the part has as many rows of a clock as there can be.
- * Clocks come in their order.
- */
-static bool
-IsFull(MergePart *part, int32 clock)
-{
-	const SegmentRows *rows = &part->decoded;
-
-	if (part->nclock == 0 || part->clock != clock)
-	{
-		part->clock = clock;
-		part->nclock = 0;
-		for (int i = part->segment < 0 ? rows->nrows :
-			 ZbxhistFirstOfClock(rows, clock);
-			 i < rows->nrows && rows->columns[0].ints[i] == clock; i++)
-			part->nclock++;
-	}
-	return part->nclock == ZBXHIST_MAX_CLOCK_ROWS;
-}
-
-/*
  * TakeOutRow takes the row number of part out of the parent, unless it has to
- * stay there.
+ * stay there: another row has its key, or there are as many of its clock as there
+ * can be.  Clocks come in their order.
  */
 static void
 TakeOutRow(MergeState *state, MergePart *part, int number)
 {
 	LateRow    *row = &part->rows[number];
+	const SegmentRows *rows = &part->decoded;
+	int32		clock = position_clock(row->position);
+	bool		is_first = part->nclock == 0 || part->clock != clock;
 	int			existing = -1;
 
-	if (state->has_key && part->segment >= 0)
-		existing = FindRowOfKey(state, &part->decoded, row->position);
+	if (is_first)
+		part->nclock = 0;
+	part->clock = clock;
+	for (int i = part->segment < 0 ? rows->nrows :
+		 ZbxhistFirstOfClock(rows, clock);
+		 (is_first || (state->has_key && existing < 0)) &&
+		 i < rows->nrows && rows->columns[0].ints[i] == clock; i++)
+	{
+		if (is_first)
+			part->nclock++;
+		if (state->has_key && existing < 0 &&
+			ZbxhistRowPosition(state->layout, rows, i) == row->position)
+			existing = i;
+	}
 	if (existing >= 0 ?
-		!ZbxhistSameRow(&part->decoded, existing, &part->buffer->rows, number) :
-		IsFull(part, position_clock(row->position)))
+		!ZbxhistSameRow(rows, existing, &part->buffer->rows, number) :
+		part->nclock == ZBXHIST_MAX_CLOCK_ROWS)
 	{
 		state->duplicates++;
 		return;
@@ -211,7 +174,12 @@ MakeSegmentPart(MergeState *state, const GroupReader *reader, int segment,
 	if (segment >= 0)
 		ZbxhistDecodeDaySegment(state->day, state->layout, reader, segment,
 								NULL, &part->decoded);
-	LoadRows(state, part);
+	part->buffer = ZbxhistCreateRowBuffer(state->layout);
+	ZbxhistBeginRows(part->buffer, rows[0].itemid);
+	for (int i = 0; i < nrows; i++)
+		ZbxhistLoadTuple(&state->source, rows[i].tuple, part->buffer,
+						 ZbxhistAddRow(part->buffer,
+									   position_clock(rows[i].position)));
 	for (int i = 0; i < nrows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -537,44 +505,6 @@ VisitRow(void *arg, TupleTableSlot *slot)
 /* ---- the function ---- */
 
 /*
- * FindAttributes finds the parent's columns by those of the day; returns false
- * if they are not the same.
- */
-static bool
-FindAttributes(MergeState *state)
-{
-	const AttrNumber *attributes;
-
-	if (!ZbxhistInitTupleSource(&state->source, state->layout,
-								RelationGetDescr(state->parent)))
-		return false;
-	attributes = state->source.attributes;
-	/* at another place it is one that was added again */
-	for (int i = 1; i < state->layout->ncolumns; i++)
-	{
-		if (attributes[i] < attributes[i - 1])
-			return false;
-	}
-	return true;
-}
-
-/*
- * RequireGroups raises an error unless rows of the parent can be rows of the
- * day's groups.
- */
-static void
-RequireGroups(MergeState *state)
-{
-	if (!FindAttributes(state))
-		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("rows cannot be merged into packed day \"%s\", because columns were altered after it was packed",
-					   RelationGetRelationName(state->day)),
-				errhint("Unpack the day with zbxhist.unpack()."),
-				errtable(state->day));
-}
-
-/*
  * HasUniqueIndex says whether a table has a unique index.
  */
 static bool
@@ -597,11 +527,13 @@ HasUniqueIndex(Relation rel)
 
 /*
  * BeginMerge opens everything that state needs, and becomes the owner of the
- * tables.
+ * tables; raises an error unless rows of the parent can be rows of the day's groups.
  */
 static void
 BeginMerge(MergeState *state, OwnerRights *before, Oid parent, Oid day)
 {
+	bool		is_same;
+
 	state->parent = ZbxhistOpenForMoving(parent, state->only_fetches ?
 										 AccessShareLock : RowExclusiveLock, true);
 	state->day = ZbxhistOpenOwnedTable(day, state->only_fetches ?
@@ -610,7 +542,18 @@ BeginMerge(MergeState *state, OwnerRights *before, Oid parent, Oid day)
 	ZbxhistTakeOwnerRights(before, state->day->rd_rel->relowner);
 	state->layout = ZbxhistDayLayout(state->day);
 	ZbxhistMarkReplaced(state->layout, state->parent);
-	RequireGroups(state);
+	is_same = ZbxhistInitTupleSource(&state->source, state->layout,
+									 RelationGetDescr(state->parent));
+	/* at another place a column is one that was added again */
+	for (int i = 1; is_same && i < state->layout->ncolumns; i++)
+		is_same = state->source.attributes[i] > state->source.attributes[i - 1];
+	if (!is_same)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("rows cannot be merged into packed day \"%s\", because columns were altered after it was packed",
+					   RelationGetRelationName(state->day)),
+				errhint("Unpack the day with zbxhist.unpack()."),
+				errtable(state->day));
 	state->has_key = HasUniqueIndex(state->parent);
 	state->rows = palloc(sizeof(LateRow) *
 						 Min(state->max_rows, MAX_BATCH_ROWS));
@@ -628,22 +571,6 @@ BeginMerge(MergeState *state, OwnerRights *before, Oid parent, Oid day)
 }
 
 /*
- * MergeAll walks through the late rows; returns true if no more are left.
- */
-static bool
-MergeAll(MergeState *state)
-{
-	Relation	index = ZbxhistFindItemIndex(state->parent);
-	int64		itemid = 0;
-	bool		done = ZbxhistWalkRows(&state->walk, index, true, &itemid);
-
-	MergeBatch(state);
-	if (index != NULL)
-		index_close(index, NoLock);
-	return done;
-}
-
-/*
  * zbxhist_merge_rows(parent, day, from_clock, to_clock, max_rows, only_fetch) moves rows
  * of the parent alone with from_clock <= clock < to_clock into the day, or fetches what is
  * archived of it for that; see sql/packed/repack.sql.
@@ -655,6 +582,9 @@ zbxhist_merge_rows(PG_FUNCTION_ARGS)
 	Datum		values[3];
 	bool		nulls[3] = {false};
 	OwnerRights before;
+	Relation	index;
+	int64		itemid = 0;
+	bool		is_done;
 
 	state->walk.from_clock = PG_GETARG_INT64(2);
 	state->walk.to_clock = PG_GETARG_INT64(3);
@@ -663,7 +593,12 @@ zbxhist_merge_rows(PG_FUNCTION_ARGS)
 	if (state->only_fetches && fetched_groups == NULL)
 		KeepFetchedGroups();
 	BeginMerge(state, &before, PG_GETARG_OID(0), PG_GETARG_OID(1));
-	values[2] = BoolGetDatum(MergeAll(state) &&
+	index = ZbxhistFindItemIndex(state->parent);
+	is_done = ZbxhistWalkRows(&state->walk, index, true, &itemid);
+	MergeBatch(state);
+	if (index != NULL)
+		index_close(index, NoLock);
+	values[2] = BoolGetDatum(is_done &&
 							 (state->nleft == 0 || state->merged == 0));
 	values[0] = Int64GetDatum(state->merged);
 	values[1] = Int64GetDatum(state->duplicates);
