@@ -94,6 +94,8 @@ BEGIN
     PERFORM zbxhist_internal.verify_table(result);
     policy.parent := result;
     PERFORM zbxhist_internal.write_new_policy(policy);
+    -- what of its rows is past retention has been told, and agreed to
+    PERFORM zbxhist_internal.agree_to_retention(policy);
     PERFORM zbxhist_internal.create_triggers(result);
     PERFORM zbxhist_internal.invalidate(result);
     PERFORM zbxhist_internal.step_begin(result);

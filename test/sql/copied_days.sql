@@ -111,3 +111,6 @@ SET zbxhist.allow_packed_drop = on;
 SELECT format('ALTER TABLE %s SET TABLESPACE pg_default', day) FROM zbxhist.packed_day \gexec
 DROP TABLE history CASCADE;
 DROP TABLESPACE regress_zbxhist_copied;
+DROP TABLE plain, copied;
+DROP PROCEDURE change;
+DROP FUNCTION note;

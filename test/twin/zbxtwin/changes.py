@@ -221,7 +221,7 @@ class Changer:
         value = literal(dice, kind, dice.chance(20))
         if kind in ("f8", "num", "i4") and dice.chance(30):
             value = dice.pick(
-                [f"{column} + 1", "DEFAULT", f"(SELECT max(lo) FROM items)", "itemid"]
+                [f"{column} + 1", "DEFAULT", "(SELECT max(lo) FROM items)", "itemid"]
             )
         elif dice.chance(20):
             value = "DEFAULT"
