@@ -121,12 +121,12 @@ FindEquality(KeyList *list, Node *condition, Const **value)
 }
 
 /*
- * TakeKey adds the key that a part of an OR is, or that its rows have; returns false
+ * AddKeyOfArm adds the key that a part of an OR is, or that its rows have; returns false
  * if they have none.  No row has a key of which a column is null, of two values, or
  * beyond its type.
  */
 static bool
-TakeKey(KeyList *list, Node *arm)
+AddKeyOfArm(KeyList *list, Node *arm)
 {
 	KeyValue	key[NUM_KEY_COLUMNS] = {0};
 	bool		is_of_no_row = false;
@@ -183,7 +183,7 @@ TakeOrKeys(KeyList *list, Node *condition)
 	foreach(lc, ZbxhistAddParts(NIL, condition, OR_EXPR))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!TakeKey(list, lfirst(lc)))
+		if (!AddKeyOfArm(list, lfirst(lc)))
 			return false;
 	}
 	return true;

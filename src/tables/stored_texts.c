@@ -170,11 +170,11 @@ typedef struct TextSource
 } TextSource;
 
 /*
- * FindKeyIndex opens a unique index on nothing but that column, of type bigint;
+ * OpenIndexOfColumn opens a unique index on nothing but that column, of type bigint;
  * returns NULL if there is none.
  */
 static Relation
-FindKeyIndex(Relation rel, AttrNumber key)
+OpenIndexOfColumn(Relation rel, AttrNumber key)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	ListCell   *lc;
@@ -211,7 +211,7 @@ OpenTextTable(TextSource *source, Oid relid, const char *key)
 	attnum = get_attnum(relid, key);
 	if (!IsReadableColumn(source->rel, attnum))
 		return false;
-	source->index = FindKeyIndex(source->rel, attnum);
+	source->index = OpenIndexOfColumn(source->rel, attnum);
 	return source->index != NULL;
 }
 
