@@ -87,7 +87,7 @@ CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
     answer  pg_catalog.text;
-    problem record;
+    problem pg_catalog.record;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     IF EXISTS (SELECT FROM zbxhist.auditlog_config c WHERE c.parent = undo.parent) THEN

@@ -75,7 +75,7 @@ SELECT bag_eq(
        WHERE extname = 'zbxhist' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
         auditlog_index,auditlog_obstacle,auditlog_others,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,verify_auditlog,
-        privileges,expired,
+        privileges,expired,count_of,
         refuse,require_routed,check_zabbix,describe_index,format_day,
         is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
@@ -86,7 +86,7 @@ SELECT bag_eq(
         archivable_days,archive_origin,archive_table,archives_to_reach,check_archive,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,verify_archive,why_no_archive,
         day_bytes,day_clock,days_to_unpack,may_repack,compactable_days,free_name,days_to_compact,wasteful_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         altered_days,packable_partitions,packed_table,waiting_days,why_not_packable,
-        load_guards,is_shared,library_list,check_parent,own_children,renamed_column,most_partitions,why_unfit,column_problem,packed_columns,overriding_roles,with_library,
+        load_guards,is_shared,library_list,check_parent,own_children,drop_views,renamed_column,most_partitions,why_unfit,column_problem,packed_columns,overriding_roles,with_library,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
         span_seconds,check_rows,time_clock,time_ns,last_values,statistics,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
