@@ -35,59 +35,6 @@
 #include "tables/target.h"
 
 /*
- * HasPlainIndexes says whether every index is one that index_insert can be
- * called for with plain column values.
- */
-static bool
-HasPlainIndexes(const ResultRelInfo *rri)
-{
-	for (int i = 0; i < rri->ri_NumIndices; i++)
-	{
-		const IndexInfo *info = rri->ri_IndexRelationInfo[i];
-
-		if (info->ii_Expressions != NIL || info->ii_Predicate != NIL ||
-			info->ii_ExclusionOps != NULL ||
-			!rri->ri_IndexRelationDescs[i]->rd_index->indimmediate)
-			return false;
-	}
-	return true;
-}
-
-/*
- * HasOtherConstraints says whether a table has CHECK constraints besides a
- * partition's bounds, which its rows meet because they were routed by them.
- */
-static bool
-HasOtherConstraints(Relation rel, TargetKind kind)
-{
-	const TupleConstr *constr = RelationGetDescr(rel)->constr;
-
-	if (constr == NULL || constr->num_check == 0)
-		return false;
-	return kind == TARGET_PARENT || constr->num_check > 1 ||
-		strcmp(constr->check[0].ccname, ZBXHIST_BOUNDS_CONSTRAINT) != 0;
-}
-
-/*
- * DescribeTarget notes what the rows need besides being stored.
- */
-static void
-DescribeTarget(InsertTarget *target, TargetKind kind)
-{
-	const TupleConstr *constr = RelationGetDescr(target->rel)->constr;
-	const TriggerDesc *trigdesc = target->rri->ri_TrigDesc;
-
-	target->fires_before = kind == TARGET_PARTITION && trigdesc != NULL &&
-		trigdesc->trig_insert_before_row;
-	target->fires_after = kind != TARGET_MOVE && trigdesc != NULL &&
-		trigdesc->trig_insert_after_row;
-	target->needs_constraints = HasOtherConstraints(target->rel, kind);
-	target->needs_generated = constr != NULL && constr->has_generated_stored;
-	target->has_plain_indexes = HasPlainIndexes(target->rri) &&
-		!target->fires_after;
-}
-
-/*
  * ZbxhistOpenTarget prepares rel, which the caller has opened and locked, for
  * rows of the row type source.  Takes over the reference: ZbxhistCloseTarget
  * closes it and leaves the lock.  Everything is allocated below parent.
@@ -100,6 +47,8 @@ ZbxhistOpenTarget(Relation rel, TupleDesc source, TargetKind kind,
 												  "zbxhist insert target",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
+	const TupleConstr *constr = RelationGetDescr(rel)->constr;
+	const TriggerDesc *trigdesc;
 	InsertTarget *target = palloc0(sizeof(InsertTarget));
 
 	target->context = context;
@@ -111,7 +60,28 @@ ZbxhistOpenTarget(Relation rel, TupleDesc source, TargetKind kind,
 	target->rri = makeNode(ResultRelInfo);
 	InitResultRelInfo(target->rri, rel, 0, NULL, 0);
 	ExecOpenIndices(target->rri, false);
-	DescribeTarget(target, kind);
+
+	trigdesc = target->rri->ri_TrigDesc;
+	target->fires_before = kind == TARGET_PARTITION && trigdesc != NULL &&
+		trigdesc->trig_insert_before_row;
+	target->fires_after = kind != TARGET_MOVE && trigdesc != NULL &&
+		trigdesc->trig_insert_after_row;
+	target->needs_generated = constr != NULL && constr->has_generated_stored;
+	/* rows meet a partition's bounds, because they were routed by them */
+	target->needs_constraints = constr != NULL && constr->num_check > 0 &&
+		(kind == TARGET_PARENT || constr->num_check > 1 ||
+		 strcmp(constr->check[0].ccname, ZBXHIST_BOUNDS_CONSTRAINT) != 0);
+	/* index_insert can be called with plain column values for all indexes */
+	target->has_plain_indexes = !target->fires_after;
+	for (int i = 0; i < target->rri->ri_NumIndices; i++)
+	{
+		const IndexInfo *info = target->rri->ri_IndexRelationInfo[i];
+
+		if (info->ii_Expressions != NIL || info->ii_Predicate != NIL ||
+			info->ii_ExclusionOps != NULL ||
+			!target->rri->ri_IndexRelationDescs[i]->rd_index->indimmediate)
+			target->has_plain_indexes = false;
+	}
 
 	MemoryContextSwitchTo(old);
 	return target;
@@ -149,55 +119,9 @@ ZbxhistCloseTarget(InsertTarget *target)
 }
 
 /*
- * ConvertRows returns slots of the target's own row type, in the scratch
- * context.  Their number and order are the same.
- */
-static TupleTableSlot **
-ConvertRows(InsertTarget *target, TupleTableSlot **slots, int nslots)
-{
-	TupleTableSlot **result = palloc(sizeof(TupleTableSlot *) * nslots);
-	TupleDesc	desc = CreateTupleDescCopy(RelationGetDescr(target->rel));
-
-	for (int i = 0; i < nslots; i++)
-	{
-		result[i] = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
-		execute_attr_map_slot(target->map->attrMap, slots[i], result[i]);
-		ExecMaterializeSlot(result[i]);
-	}
-	return result;
-}
-
-/*
- * PrepareRow does for one row what ExecInsert does before it stores it:
- * triggers, generated columns, constraints.  Returns false if a trigger said
- * to skip the row.
- */
-static bool
-PrepareRow(InsertTarget *target, TupleTableSlot *slot)
-{
-	slot->tts_tableOid = RelationGetRelid(target->rel);
-
-	if (target->fires_before)
-	{
-		if (!ExecBRInsertTriggers(target->estate, target->rri, slot))
-			return false;
-		/* a trigger's row is in the memory that is reset below */
-		ExecMaterializeSlot(slot);
-	}
-
-	if (target->needs_generated)
-		ExecComputeStoredGenerated(target->rri, target->estate, slot,
-								   CMD_INSERT);
-
-	if (RelationGetDescr(target->rel)->constr != NULL)
-		ExecConstraints(target->rri, slot, target->estate);
-	ResetPerTupleExprContext(target->estate);
-	return true;
-}
-
-/*
- * PrepareRows prepares those rows that need it and moves the ones to be
- * stored to the front; returns their number.
+ * PrepareRows does for rows what ExecInsert does before it stores them: triggers,
+ * generated columns, constraints.  Moves the ones that no trigger said to skip to
+ * the front; returns their number.
  */
 static int
 PrepareRows(InsertTarget *target, TupleTableSlot **slots, int nslots)
@@ -213,47 +137,34 @@ PrepareRows(InsertTarget *target, TupleTableSlot **slots, int nslots)
 
 		/* a tuple without nulls cannot violate NOT NULL */
 		if (!prepare_all && tuple != NULL && !HeapTupleHasNulls(tuple))
+		{
 			slots[n++] = slot;
-		else if (PrepareRow(target, slot))
-			slots[n++] = slot;
+			continue;
+		}
+		slot->tts_tableOid = RelationGetRelid(target->rel);
+		if (target->fires_before)
+		{
+			if (!ExecBRInsertTriggers(target->estate, target->rri, slot))
+				continue;
+			/* a trigger's row is in the memory that is reset below */
+			ExecMaterializeSlot(slot);
+		}
+		if (target->needs_generated)
+			ExecComputeStoredGenerated(target->rri, target->estate, slot,
+									   CMD_INSERT);
+		if (RelationGetDescr(target->rel)->constr != NULL)
+			ExecConstraints(target->rri, slot, target->estate);
+		ResetPerTupleExprContext(target->estate);
+		slots[n++] = slot;
 	}
 	return n;
 }
 
 /*
- * FillPlainIndex adds all rows to one index.  Taking the few key columns from
- * the tuple at their cached offsets is cheaper than FormIndexDatum, which
- * deforms the whole of it.
- */
-static void
-FillPlainIndex(InsertTarget *target, int number, TupleTableSlot **slots,
-			   int nslots)
-{
-	Relation	index = target->rri->ri_IndexRelationDescs[number];
-	IndexInfo  *info = target->rri->ri_IndexRelationInfo[number];
-	IndexUniqueCheck check = index->rd_index->indisunique ?
-		UNIQUE_CHECK_YES : UNIQUE_CHECK_NO;
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-
-	if (!info->ii_ReadyForInserts)
-		return;
-	for (int i = 0; i < nslots; i++)
-	{
-		HeapTuple	tuple = ((HeapTupleTableSlot *) slots[i])->tuple;
-
-		for (int j = 0; j < info->ii_NumIndexAttrs; j++)
-			values[j] = heap_getattr(tuple, info->ii_IndexAttrNumbers[j],
-									 RelationGetDescr(target->rel), &isnull[j]);
-		index_insert(index, values, isnull, &slots[i]->tts_tid, target->rel,
-					 check, false, info);
-	}
-	MemoryContextReset(CurrentMemoryContext);
-}
-
-/*
  * FillPlainIndexes fills index after index: each stays in the processor's
- * caches while the rows, in key order, walk through it.
+ * caches while the rows, in key order, walk through it.  Taking the few key columns
+ * from the tuple at their cached offsets is cheaper than FormIndexDatum, which
+ * deforms the whole of it.
  */
 static void
 FillPlainIndexes(InsertTarget *target, TupleTableSlot **slots, int nslots)
@@ -261,50 +172,36 @@ FillPlainIndexes(InsertTarget *target, TupleTableSlot **slots, int nslots)
 	MemoryContext old =
 		MemoryContextSwitchTo(GetPerTupleMemoryContext(target->estate));
 
-	for (int i = 0; i < target->rri->ri_NumIndices; i++)
-		FillPlainIndex(target, i, slots, nslots);
+	for (int number = 0; number < target->rri->ri_NumIndices; number++)
+	{
+		Relation	index = target->rri->ri_IndexRelationDescs[number];
+		IndexInfo  *info = target->rri->ri_IndexRelationInfo[number];
+		IndexUniqueCheck check = index->rd_index->indisunique ?
+			UNIQUE_CHECK_YES : UNIQUE_CHECK_NO;
+		Datum		values[INDEX_MAX_KEYS];
+		bool		isnull[INDEX_MAX_KEYS];
+
+		if (!info->ii_ReadyForInserts)
+			continue;
+		for (int i = 0; i < nslots; i++)
+		{
+			HeapTuple	tuple = ((HeapTupleTableSlot *) slots[i])->tuple;
+
+			for (int j = 0; j < info->ii_NumIndexAttrs; j++)
+				values[j] = heap_getattr(tuple, info->ii_IndexAttrNumbers[j],
+										 RelationGetDescr(target->rel),
+										 &isnull[j]);
+			index_insert(index, values, isnull, &slots[i]->tts_tid, target->rel,
+						 check, false, info);
+		}
+		MemoryContextReset(CurrentMemoryContext);
+	}
 	MemoryContextSwitchTo(old);
 }
 
 /*
- * RefuseDeferred raises the error for a key that a deferrable constraint
- * would have to check again later, where there is no trigger to do it.
- */
-static void
-RefuseDeferred(InsertTarget *target)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_UNIQUE_VIOLATION),
-			errmsg("duplicate key value violates a deferrable unique constraint of table \"%s\"",
-				   RelationGetRelationName(target->rel)),
-			errtable(target->rel));
-}
-
-/*
- * FillIndexes fills any indexes and queues AFTER ROW triggers, row by row.
- * They fire with those of the statement that is executing.
- */
-static void
-FillIndexes(InsertTarget *target, TupleTableSlot **slots, int nslots)
-{
-	for (int i = 0; i < nslots; i++)
-	{
-		List	   *recheck = NIL;
-
-		if (target->rri->ri_NumIndices > 0)
-			recheck = ExecInsertIndexTuplesCompat(target->rri, slots[i],
-												  target->estate);
-		if (target->fires_after)
-			ExecARInsertTriggers(target->estate, target->rri, slots[i],
-								 recheck, NULL);
-		else if (recheck != NIL)
-			RefuseDeferred(target);
-		ResetPerTupleExprContext(target->estate);
-	}
-}
-
-/*
- * StoreInTarget puts rows into the heap and the indexes.
+ * StoreInTarget puts rows into the heap and the indexes.  AFTER ROW triggers are
+ * queued, row by row, and fire with those of the statement that is executing.
  */
 static void
 StoreInTarget(InsertTarget *target, TupleTableSlot **slots, int nslots,
@@ -316,9 +213,29 @@ StoreInTarget(InsertTarget *target, TupleTableSlot **slots, int nslots,
 		table_multi_insert(target->rel, slots, nslots, cid, 0, NULL);
 
 	if (target->has_plain_indexes)
+	{
 		FillPlainIndexes(target, slots, nslots);
-	else
-		FillIndexes(target, slots, nslots);
+		return;
+	}
+	for (int i = 0; i < nslots; i++)
+	{
+		List	   *recheck = NIL;
+
+		if (target->rri->ri_NumIndices > 0)
+			recheck = ExecInsertIndexTuplesCompat(target->rri, slots[i],
+												  target->estate);
+		if (target->fires_after)
+			ExecARInsertTriggers(target->estate, target->rri, slots[i],
+								 recheck, NULL);
+		else if (recheck != NIL)
+			/* there is no trigger to check a deferrable constraint again */
+			ereport(ERROR,
+					errcode(ERRCODE_UNIQUE_VIOLATION),
+					errmsg("duplicate key value violates a deferrable unique constraint of table \"%s\"",
+						   RelationGetRelationName(target->rel)),
+					errtable(target->rel));
+		ResetPerTupleExprContext(target->estate);
+	}
 }
 
 /*
@@ -332,7 +249,18 @@ ZbxhistInsertRows(InsertTarget *target, TupleTableSlot **slots, int nslots,
 	MemoryContext old = MemoryContextSwitchTo(target->scratch);
 
 	if (target->map != NULL)
-		slots = ConvertRows(target, slots, nslots);
+	{
+		TupleDesc	desc = CreateTupleDescCopy(RelationGetDescr(target->rel));
+		TupleTableSlot **own = palloc(sizeof(TupleTableSlot *) * nslots);
+
+		for (int i = 0; i < nslots; i++)
+		{
+			own[i] = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
+			execute_attr_map_slot(target->map->attrMap, slots[i], own[i]);
+			ExecMaterializeSlot(own[i]);
+		}
+		slots = own;
+	}
 	target->estate->es_output_cid = cid;
 
 	/* one by one if a trigger may look at the rows before it */
