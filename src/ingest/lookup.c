@@ -131,29 +131,6 @@ typedef struct Lookup
 } Lookup;
 
 /*
- * OpenPlace locks and opens a place; returns NULL if there is no such table any
- * more, or it has no rows.
- */
-static KeyHolder *
-OpenPlace(Relation parent, const ClockPlace *place, const KeyRows *rows,
-		  bool *is_gone)
-{
-	Relation	rel;
-
-	LockForLookup(place->relid);
-	rel = try_table_open(place->relid, NoLock);
-	*is_gone = rel == NULL;
-	if (rel == NULL)
-		return NULL;
-	if (place->is_day)
-		return ZbxhistOpenDayKeys(rel, parent, rows);
-	if (rel->rd_rel->relkind == RELKIND_RELATION)
-		return ZbxhistOpenTableKeys(rel, parent, rows);
-	table_close(rel, NoLock);
-	return NULL;
-}
-
-/*
  * FindIn says whether the key of one of the rows is in a place, or in the
  * partition that it is being unpacked to; is_gone is set if there is no such table
  * any more.  The locks stay.
@@ -161,28 +138,33 @@ OpenPlace(Relation parent, const ClockPlace *place, const KeyRows *rows,
 static bool
 FindIn(Lookup *lookup, const ClockPlace *place, const KeyRows *rows, bool *is_gone)
 {
-	KeyHolder  *opened = OpenPlace(lookup->parent, place, rows, is_gone);
 	ClockPlace	partition = {.relid = place->partition};
+	KeyHolder  *opened = NULL;
+	Relation	rel;
 	bool		ignored;
+	bool		result = false;
 
+	LockForLookup(place->relid);
+	rel = try_table_open(place->relid, NoLock);
+	*is_gone = rel == NULL;
+	if (rel != NULL && place->is_day)
+		opened = ZbxhistOpenDayKeys(rel, lookup->parent, rows);
+	else if (rel != NULL && rel->rd_rel->relkind == RELKIND_RELATION)
+		opened = ZbxhistOpenTableKeys(rel, lookup->parent, rows);
 	if (opened != NULL)
 	{
-		Relation	rel = opened->rel;
-		bool		result;
-
 		opened->snapshot = lookup->snapshot;
 		result = ZbxhistFindKeys(opened, &lookup->found);
 		opened->close(opened);
-		table_close(rel, NoLock);
 		if (result)
-		{
 			lookup->tuple = rows->tuples[lookup->found.row];
-			return true;
-		}
 	}
-	return OidIsValid(partition.relid) &&
-		partition.relid != RelationGetRelid(lookup->parent) &&
-		FindIn(lookup, &partition, rows, &ignored);
+	if (rel != NULL)
+		table_close(rel, NoLock);
+	return result ||
+		(OidIsValid(partition.relid) &&
+		 partition.relid != RelationGetRelid(lookup->parent) &&
+		 FindIn(lookup, &partition, rows, &ignored));
 }
 
 /*
@@ -202,23 +184,6 @@ FindInTables(Lookup *lookup, const List *tables)
 			return true;
 	}
 	return false;
-}
-
-/*
- * ListOthers returns the children that are no partitions and may have rows of
- * their own.  One that a packed day is being unpacked to is not among them: its rows
- * are found with the day.
- */
-static List *
-ListOthers(const PartitionSet *set)
-{
-	List	   *result = NIL;
-
-	for (int i = 0; i < set->nothers; i++)
-		result = lappend_oid(result, set->others[i]);
-	for (int i = 0; i < set->npacked_days; i++)
-		result = list_delete_oid(result, set->packed_days[i].partition);
-	return result;
 }
 
 /* ---- by the rows' clocks ---- */
@@ -298,13 +263,21 @@ FindByClocks(Lookup *lookup, Oid *relid)
 /* ---- looking ---- */
 
 /*
- * FindInOthers says whether the key of one of the rows is in another child.
+ * FindInOthers says whether the key of one of the rows is in another child: one that
+ * is no partition and may have rows of its own.  One that a packed day is being
+ * unpacked to is not among them: its rows are found with the day.
  */
 static bool
 FindInOthers(Lookup *lookup)
 {
-	return FindInTables(lookup,
-						ListOthers(ZbxhistGetPartitionSet(lookup->parent)));
+	const PartitionSet *set = ZbxhistGetPartitionSet(lookup->parent);
+	List	   *others = NIL;
+
+	for (int i = 0; i < set->nothers; i++)
+		others = lappend_oid(others, set->others[i]);
+	for (int i = 0; i < set->npacked_days; i++)
+		others = list_delete_oid(others, set->packed_days[i].partition);
+	return FindInTables(lookup, others);
 }
 
 /*

@@ -62,77 +62,40 @@ typedef struct TableKeys
 /* ---- what to search by ---- */
 
 /*
- * FindKeyColumn returns which of the key's columns the column number of an index
- * of the table is, or -1.
- */
-static int
-FindKeyColumn(const TableKeys *place, const TableKey *key, Relation index,
-			  int number)
-{
-	for (int i = 0; i < key->info->ii_NumIndexKeyAttrs; i++)
-	{
-		AttrNumber	attnum = key->info->ii_IndexAttrNumbers[i];
-
-		if (place->map->attnums[attnum - 1] ==
-			index->rd_index->indkey.values[number] &&
-			key->opfamilies[i] == index->rd_opfamily[number] &&
-			key->collations[i] == index->rd_indcollation[number])
-			return i;
-	}
-	return -1;
-}
-
-/*
- * HasAllColumns says whether the table has all columns of a plain key.
- */
-static bool
-HasAllColumns(const TableKeys *place, const TableKey *key)
-{
-	for (int i = 0; i < key->info->ii_NumIndexKeyAttrs; i++)
-	{
-		if (place->map->attnums[key->info->ii_IndexAttrNumbers[i] - 1] ==
-			InvalidAttrNumber)
-			return false;
-	}
-	return true;
-}
-
-/*
  * CountKeys returns how many columns of an index can be searched by, and notes
- * them.
+ * them: the first ones, as long as they are among those of the key, if the table has
+ * all of these.
  */
 static int
 CountKeys(const TableKeys *place, KeySearch *search, Relation index)
 {
+	const TableKey *key = search->key;
+	int			ncolumns = key->info->ii_NumIndexKeyAttrs;
 	int			n = 0;
 
-	if (RelationGetIndexPredicate(index) != NIL ||
-		!HasAllColumns(place, search->key))
+	if (RelationGetIndexPredicate(index) != NIL)
 		return 0;
-	while (n < index->rd_index->indnkeyatts)
+	for (int i = 0; i < ncolumns; i++)
 	{
-		int			column = FindKeyColumn(place, search->key, index, n);
+		if (place->map->attnums[key->info->ii_IndexAttrNumbers[i] - 1] ==
+			InvalidAttrNumber)
+			return 0;
+	}
+	for (; n < index->rd_index->indnkeyatts; n++)
+	{
+		int			i = 0;
 
-		if (column < 0)
+		while (i < ncolumns &&
+			   (place->map->attnums[key->info->ii_IndexAttrNumbers[i] - 1] !=
+				index->rd_index->indkey.values[n] ||
+				key->opfamilies[i] != index->rd_opfamily[n] ||
+				key->collations[i] != index->rd_indcollation[n]))
+			i++;
+		if (i == ncolumns)
 			break;
-		search->keys[n++] = column;
+		search->keys[n] = i;
 	}
 	return n;
-}
-
-/*
- * IsSameKey says whether an index of the table is of the key's columns, or
- * expressions, in their order.
- */
-static bool
-IsSameKey(const TableKeys *place, const TableKey *key, Relation index)
-{
-	TableKey	other = {.info = BuildIndexInfo(index),
-		.collations = index->rd_indcollation,
-	.opfamilies = index->rd_opfamily,.is_immediate = key->is_immediate};
-
-	return index->rd_index->indisunique &&
-		ZbxhistIsSameKey(&other, key, place->map);
 }
 
 /*
@@ -142,13 +105,19 @@ static void
 TryIndex(const TableKeys *place, KeySearch *search, Relation index)
 {
 	KeySearch	better = *search;
+	TableKey	other = {.collations = index->rd_indcollation,
+		.opfamilies = index->rd_opfamily,
+	.is_immediate = search->key->is_immediate};
 
 	/* one that is not valid has not all rows, but may refuse ours */
 	if (index->rd_rel->relam != BTREE_AM_OID || search->is_same ||
 		(!index->rd_index->indisvalid &&
 		 RelationGetRelid(index) != search->key->index))
 		return;
-	better.is_same = IsSameKey(place, search->key, index);
+	/* of the key's columns, or expressions, in their order */
+	other.info = BuildIndexInfo(index);
+	better.is_same = index->rd_index->indisunique &&
+		ZbxhistIsSameKey(&other, search->key, place->map);
 	if (better.is_same)
 	{
 		better.nkeys = search->key->info->ii_NumIndexKeyAttrs;
@@ -163,46 +132,26 @@ TryIndex(const TableKeys *place, KeySearch *search, Relation index)
 	*search = better;
 }
 
-/*
- * BeginSearch decides how to look for a key.
- */
-static void
-BeginSearch(TableKeys *place, KeySearch *search, TableKey *key)
-{
-	List	   *indexes = RelationGetIndexList(place->base.rel);
-	ListCell   *lc;
-
-	search->key = key;
-	if (key->info->ii_Predicate != NIL)
-		search->predicate = ExecPrepareQual(key->info->ii_Predicate,
-											place->estate);
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		Relation	former = search->index;
-
-		TryIndex(place, search, index);
-		if (search->index != index)
-			index_close(index, AccessShareLock);
-		else if (former != NULL)
-			index_close(former, AccessShareLock);
-	}
-	list_free(indexes);
-}
-
 /* ---- looking ---- */
 
 /*
- * StartSearch has the search's scan find rows with the values of a key; returns
- * false if a null among them keeps it from being a duplicate of anything.
+ * SearchKey looks for one key of the row among the rows that a snapshot sees, and
+ * leaves what it finds in other.  A null may keep the row from being a duplicate of
+ * anything.
  */
 static bool
-StartSearch(TableKeys *place, KeySearch *search, Snapshot snapshot,
-			const Datum *values, const bool *isnull)
+SearchKey(TableKeys *place, KeySearch *search, Snapshot snapshot)
 {
 	TableKey   *key = search->key;
+	ExprContext *context = GetPerTupleExprContext(place->estate);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
 	ScanKeyData keys[INDEX_MAX_KEYS];
 
+	context->ecxt_scantuple = place->row;
+	if (search->predicate != NULL && !ExecQual(search->predicate, context))
+		return false;
+	FormIndexDatum(key->info, place->row, place->estate, values, isnull);
 	for (int i = 0; i < key->info->ii_NumIndexKeyAttrs; i++)
 	{
 		if (isnull[i] && !key->info->ii_NullsNotDistinct)
@@ -223,78 +172,42 @@ StartSearch(TableKeys *place, KeySearch *search, Snapshot snapshot,
 		search->scan = index_beginscan_compat(place->base.rel, search->index,
 											  snapshot, search->nkeys);
 	index_rescan(search->scan, keys, search->nkeys, NULL, 0);
-	return true;
-}
-
-/*
- * SearchKey looks for one key of the row among the rows that a snapshot sees, and
- * leaves what it finds in other.
- */
-static bool
-SearchKey(TableKeys *place, KeySearch *search, Snapshot snapshot)
-{
-	ExprContext *context = GetPerTupleExprContext(place->estate);
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-
-	context->ecxt_scantuple = place->row;
-	if (search->predicate != NULL && !ExecQual(search->predicate, context))
-		return false;
-	FormIndexDatum(search->key->info, place->row, place->estate, values,
-				   isnull);
-	if (!StartSearch(place, search, snapshot, values, isnull))
-		return false;
 	while (index_next(search->scan, ForwardScanDirection, place->other))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (search->is_same ||
-			ZbxhistHasSameKey(search->key, values, isnull, place->other,
-							  place->map))
+			ZbxhistHasSameKey(key, values, isnull, place->other, place->map))
 			return true;
 	}
 	return false;
 }
 
 /*
- * NoteFound describes what has been found by a snapshot.
- */
-static KeyState
-NoteFound(const TableKeys *place, const KeySearch *search, Snapshot snapshot,
-		  FoundKey *found)
-{
-	found->key = search->key->index;
-	found->index = search->is_same ? RelationGetRelid(search->index) :
-		search->key->index;
-	found->tid = place->other->tts_tid;
-	found->waits_for = InvalidTransactionId;
-	found->token = 0;
-	if (snapshot->snapshot_type == SNAPSHOT_DIRTY)
-	{
-		found->token = snapshot->speculativeToken;
-		found->waits_for = TransactionIdIsValid(snapshot->xmin) ?
-			snapshot->xmin : snapshot->xmax;
-	}
-	return TransactionIdIsValid(found->waits_for) ? KEY_UNSURE : KEY_TAKEN;
-}
-
-/*
- * SearchAllKeys looks for all keys of one row.  A snapshot of the caller's may see
- * what cannot be looked for.
+ * SearchAllKeys looks for all keys of one row, and describes what it finds.  A
+ * snapshot of the caller's may see what cannot be looked for.
  */
 static KeyState
 SearchAllKeys(TableKeys *place, Snapshot snapshot, FoundKey *found)
 {
+	bool		is_dirty = snapshot->snapshot_type == SNAPSHOT_DIRTY;
+
 	for (int i = 0; i < place->nsearches; i++)
 	{
 		KeySearch  *search = &place->searches[i];
 
-		if (search->index == NULL)
-		{
-			if (snapshot->snapshot_type != SNAPSHOT_DIRTY)
-				return KEY_TAKEN;
-		}
-		else if (SearchKey(place, search, snapshot))
-			return NoteFound(place, search, snapshot, found);
+		if (search->index == NULL && !is_dirty)
+			return KEY_TAKEN;
+		if (search->index == NULL || !SearchKey(place, search, snapshot))
+			continue;
+		found->key = search->key->index;
+		found->index = search->is_same ? RelationGetRelid(search->index) :
+			search->key->index;
+		found->tid = place->other->tts_tid;
+		found->token = is_dirty ? snapshot->speculativeToken : 0;
+		found->waits_for = !is_dirty ? InvalidTransactionId :
+			TransactionIdIsValid(snapshot->xmin) ? snapshot->xmin :
+			snapshot->xmax;
+		return TransactionIdIsValid(found->waits_for) ? KEY_UNSURE : KEY_TAKEN;
 	}
 	return KEY_FREE;
 }
@@ -353,23 +266,44 @@ CloseTableKeys(KeyHolder *base)
 }
 
 /*
- * AddSearches adds one for each key of the parent.  What is deferred is checked
- * by the parent itself, when it has to be.
+ * AddSearches decides how to look for each key of the parent.  What is deferred is
+ * checked by the parent itself, when it has to be.
  */
 static void
 AddSearches(TableKeys *place, Relation parent)
 {
-	List	   *keys = ZbxhistReadKeys(parent, place->base.rel != parent);
+	Relation	rel = place->base.rel;
+	List	   *keys = ZbxhistReadKeys(parent, rel != parent);
+	List	   *indexes = RelationGetIndexList(rel);
 	ListCell   *lc;
+	ListCell   *cell;
 
 	place->searches = palloc0(sizeof(KeySearch) * (list_length(keys) + 1));
 	foreach(lc, keys)
 	{
 		TableKey   *key = lfirst(lc);
+		KeySearch  *search = &place->searches[place->nsearches];
 
-		if (key->is_immediate || place->base.rel != parent)
-			BeginSearch(place, &place->searches[place->nsearches++], key);
+		if (!key->is_immediate && rel == parent)
+			continue;
+		place->nsearches++;
+		search->key = key;
+		if (key->info->ii_Predicate != NIL)
+			search->predicate = ExecPrepareQual(key->info->ii_Predicate,
+												place->estate);
+		foreach(cell, indexes)
+		{
+			Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+			Relation	former = search->index;
+
+			TryIndex(place, search, index);
+			if (search->index != index)
+				index_close(index, AccessShareLock);
+			else if (former != NULL)
+				index_close(former, AccessShareLock);
+		}
 	}
+	list_free(indexes);
 }
 
 /*
