@@ -68,26 +68,6 @@ ReadBound(Node *expr, AttrNumber clock_attnum, PartitionBounds *bounds)
 	return true;
 }
 
-/*
- * ReadBoundsExpr takes a constraint's expression into bounds, which the
- * caller has set to the whole range.
- */
-static bool
-ReadBoundsExpr(Node *expr, AttrNumber clock_attnum, PartitionBounds *bounds)
-{
-	ListCell   *lc;
-
-	if (!is_andclause(expr))
-		return ReadBound(expr, clock_attnum, bounds);
-
-	foreach(lc, ((BoolExpr *) expr)->args)
-	{
-		if (!ReadBound((Node *) lfirst(lc), clock_attnum, bounds))
-			return false;
-	}
-	return true;
-}
-
 /* ---- the catalogs ---- */
 
 /* a constant's value in an expression's text, as outfuncs.c writes an int4 */
@@ -170,45 +150,6 @@ SetColumnKeys(ScanKey key, Oid relid)
 				BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum("clock"));
 }
 
-/*
- * FindClock returns the number of a table's column "clock", or 0.
- */
-static AttrNumber
-FindClock(BoundsReader *reader, Oid relid)
-{
-	ScanKeyData key[2];
-	HeapTuple	tuple;
-
-	SetColumnKeys(key, relid);
-	tuple = FindInCatalog(reader->columns, key, lengthof(key));
-	return HeapTupleIsValid(tuple) ?
-		((Form_pg_attribute) GETSTRUCT(tuple))->attnum : InvalidAttrNumber;
-}
-
-/*
- * GetBoundsConstraint returns the text of the bounds constraint's
- * expression, palloc'd, or NULL if relid has none that is valid.
- */
-static char *
-GetBoundsConstraint(BoundsReader *reader, Oid relid)
-{
-	ScanKeyData key[3];
-	HeapTuple	tuple;
-	Datum		conbin;
-	bool		isnull;
-
-	SetConstraintKeys(key, relid);
-	tuple = FindInCatalog(reader->constraints, key, lengthof(key));
-	if (!HeapTupleIsValid(tuple) ||
-		((Form_pg_constraint) GETSTRUCT(tuple))->contype != CONSTRAINT_CHECK ||
-		!((Form_pg_constraint) GETSTRUCT(tuple))->convalidated)
-		return NULL;
-	conbin = heap_getattr(tuple, Anum_pg_constraint_conbin,
-						  RelationGetDescr(reader->constraints->heap_rel),
-						  &isnull);
-	return isnull ? NULL : TextDatumGetCString(conbin);
-}
-
 /* ---- expressions ---- */
 
 /*
@@ -226,22 +167,6 @@ collect_constants(Node *node, void *constants)
 }
 
 /*
- * TakeConstant takes the bytes of a constant out of a text, which is left behind
- * them.
- */
-static const char *
-TakeConstant(const char *text, Const *constant)
-{
-	char	   *end = unconstify(char *, text);
-	uint8		bytes[sizeof(Datum)];
-
-	for (int i = 0; i < sizeof(Datum); i++)
-		bytes[i] = (uint8) strtol(end, &end, 10);
-	memcpy(&constant->constvalue, bytes, sizeof(Datum));
-	return end;
-}
-
-/*
  * TakeConstants makes of the expression read last another, if the texts of both
  * differ in the values of constants only, as those of partitions mostly do.
  * That takes a tenth of what reading the expression does.
@@ -256,6 +181,8 @@ TakeConstants(BoundsReader *reader, const char *text)
 	{
 		const char *value = strstr(known, CONSTANT_VALUE);
 		Size		length;
+		char	   *end;
+		uint8		bytes[sizeof(Datum)];
 
 		if (value == NULL)
 			return false;
@@ -263,7 +190,11 @@ TakeConstants(BoundsReader *reader, const char *text)
 		length = value - known;
 		if (strncmp(known, text, length) != 0)
 			return false;
-		text = TakeConstant(text + length, lfirst(lc));
+		end = unconstify(char *, text) + length;
+		for (int i = 0; i < sizeof(Datum); i++)
+			bytes[i] = (uint8) strtol(end, &end, 10);
+		memcpy(&((Const *) lfirst(lc))->constvalue, bytes, sizeof(Datum));
+		text = end;
 		known = strchr(value, ']');
 		/* what the one has between them and the end, the other has not */
 		if (strncmp(text, " ]", 2) != 0)
@@ -271,23 +202,6 @@ TakeConstants(BoundsReader *reader, const char *text)
 		text++;
 	}
 	return known != NULL && strcmp(known, text) == 0;
-}
-
-/*
- * ReadExpression sets the reader's expression to that of a text.
- */
-static void
-ReadExpression(BoundsReader *reader, char *text)
-{
-	if (reader->text != NULL && TakeConstants(reader, text))
-	{
-		pfree(text);
-		return;
-	}
-	reader->text = text;
-	reader->expr = stringToNode(text);
-	reader->constants = NIL;
-	(void) collect_constants(reader->expr, &reader->constants);
 }
 
 /* ---- bounds ---- */
@@ -319,23 +233,55 @@ BeginBounds(void)
 static bool
 NextBounds(BoundsReader *reader, Oid relid, PartitionBounds *bounds)
 {
+	ScanKeyData key[3];
+	HeapTuple	tuple;
+	Datum		conbin;
+	bool		isnull;
 	AttrNumber	clock_attnum;
-	char	   *conbin;
+	char	   *string;
+	ListCell   *lc;
 
+	memset(bounds, 0, sizeof(*bounds));
 	bounds->relid = relid;
 	bounds->from_clock = ZBXHIST_CLOCK_MIN;
 	bounds->to_clock = ZBXHIST_CLOCK_END;
-	bounds->is_verified = false;
-	bounds->is_compared = false;
-	bounds->has_same_keys = false;
 
-	if ((conbin = GetBoundsConstraint(reader, relid)) == NULL ||
-		(clock_attnum = FindClock(reader, relid)) == InvalidAttrNumber)
+	SetConstraintKeys(key, relid);
+	tuple = FindInCatalog(reader->constraints, key, 3);
+	if (!HeapTupleIsValid(tuple) ||
+		((Form_pg_constraint) GETSTRUCT(tuple))->contype != CONSTRAINT_CHECK ||
+		!((Form_pg_constraint) GETSTRUCT(tuple))->convalidated)
 		return false;
+	conbin = heap_getattr(tuple, Anum_pg_constraint_conbin,
+						  RelationGetDescr(reader->constraints->heap_rel),
+						  &isnull);
+	if (isnull)
+		return false;
+	string = TextDatumGetCString(conbin);
+	SetColumnKeys(key, relid);
+	tuple = FindInCatalog(reader->columns, key, 2);
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	clock_attnum = ((Form_pg_attribute) GETSTRUCT(tuple))->attnum;
 
-	ReadExpression(reader, conbin);
-	return ReadBoundsExpr(reader->expr, clock_attnum, bounds) &&
-		bounds->from_clock < bounds->to_clock;
+	if (reader->text != NULL && TakeConstants(reader, string))
+		pfree(string);
+	else
+	{
+		reader->text = string;
+		reader->expr = stringToNode(string);
+		reader->constants = NIL;
+		(void) collect_constants(reader->expr, &reader->constants);
+	}
+	if (!is_andclause(reader->expr))
+		return ReadBound(reader->expr, clock_attnum, bounds) &&
+			bounds->from_clock < bounds->to_clock;
+	foreach(lc, ((BoolExpr *) reader->expr)->args)
+	{
+		if (!ReadBound((Node *) lfirst(lc), clock_attnum, bounds))
+			return false;
+	}
+	return bounds->from_clock < bounds->to_clock;
 }
 
 /*
