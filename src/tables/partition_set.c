@@ -245,22 +245,6 @@ AddSetMember(PartitionSet *set, Oid relid)
 }
 
 /*
- * ForgetStatistics removes from the catalog cache that the columns of a table
- * had no statistics.  PostgreSQL remembers that of each table that a query was
- * planned for, and DROP TABLE has no row to invalidate it by.
- */
-static void
-ForgetStatistics(Oid relid, int natts)
-{
-	for (int attnum = 1; attnum <= natts; attnum++)
-		SysCacheInvalidate(STATRELATTINH,
-						   GetSysCacheHashValue3(STATRELATTINH,
-												 ObjectIdGetDatum(relid),
-												 Int16GetDatum(attnum),
-												 BoolGetDatum(false)));
-}
-
-/*
  * HasDropped says whether a set has more members that are no part of it any
  * more than others.
  */
@@ -284,8 +268,10 @@ IsDropped(const PartitionSet *set, const MemberEntry *member)
 }
 
 /*
- * ForgetStatisticsOf does the above for the members to be forgotten.  That they
- * have none will be found out again if it was too early.
+ * ForgetStatisticsOf removes from the catalog cache that the columns of the members to
+ * be forgotten had no statistics.  PostgreSQL remembers that of each table that a query
+ * was planned for, and DROP TABLE has no row to invalidate it by.  That they have none
+ * will be found out again if it was too early.
  */
 static void
 ForgetStatisticsOf(PartitionSet *set)
@@ -296,8 +282,14 @@ ForgetStatisticsOf(PartitionSet *set)
 	hash_seq_init(&status, members);
 	while ((member = hash_seq_search(&status)) != NULL)
 	{
-		if (IsDropped(set, member))
-			ForgetStatistics(member->relid, set->natts);
+		if (!IsDropped(set, member))
+			continue;
+		for (int attnum = 1; attnum <= set->natts; attnum++)
+			SysCacheInvalidate(STATRELATTINH,
+							   GetSysCacheHashValue3(STATRELATTINH,
+													 ObjectIdGetDatum(member->relid),
+													 Int16GetDatum(attnum),
+													 BoolGetDatum(false)));
 	}
 }
 
@@ -364,101 +356,12 @@ ForgetAtCommit(XactEvent event, void *arg)
 }
 
 /*
- * FreePartitions lets go of what an earlier build left.  Its members stay
- * known for now, see ForgetDropped.
- */
-static void
-FreePartitions(PartitionSet *set)
-{
-	set->is_built = false;
-	set->npartitions = 0;
-	set->nothers = 0;
-	set->npacked_days = 0;
-	set->packed = InvalidOid;
-	set->new_columns = NIL;
-	set->renamed = NIL;
-	if (set->context != NULL)
-		MemoryContextReset(set->context);
-	else
-		set->context = AllocSetContextCreate(CacheMemoryContext,
-											 "zbxhist partition set",
-											 ALLOCSET_SMALL_SIZES);
-}
-
-/*
  * CopyToSet copies an array of so many bytes into the set's context.
  */
 static void *
 CopyToSet(PartitionSet *set, const void *array, Size size)
 {
 	return memcpy(MemoryContextAlloc(set->context, Max(size, 1)), array, size);
-}
-
-/*
- * MayTakeRows says whether rows may be sent to a partition as far as a packed
- * day is concerned: not before those of the day have arrived there, if it is
- * being unpacked to the partition, and not at all if it has the same clocks
- * otherwise, for nobody would look for their keys in the day.
- */
-static bool
-MayTakeRows(const PartitionBounds *partition, const PackedDay *day)
-{
-	if (day->partition == partition->relid)
-		return day->is_unpacked;
-	return !clocks_overlap(day, partition);
-}
-
-/*
- * RemoveUnready takes those of the sorted partitions out that are no place for
- * new rows, or overlap one before them: what belongs to both is sent to the
- * first.
- */
-static int
-RemoveUnready(const PartitionSet *set, PartitionBounds *partitions,
-			  int npartitions)
-{
-	int			n = 0;
-
-	for (int i = 0; i < npartitions; i++)
-	{
-		bool		is_ready = n == 0 ||
-			partitions[i].from_clock >= partitions[n - 1].to_clock;
-
-		for (int j = 0; j < set->npacked_days && is_ready; j++)
-			is_ready = MayTakeRows(&partitions[i], &set->packed_days[j]);
-		if (is_ready)
-			partitions[n++] = partitions[i];
-	}
-	return n;
-}
-
-/*
- * AddChildren sorts the children of the parent that are not partitions: the
- * foreign table of packed days, and others, which are never routed to, but may
- * have rows.
- */
-static void
-AddChildren(PartitionSet *set)
-{
-	List	   *children = find_inheritance_children(set->parent, NoLock);
-	ListCell   *lc;
-
-	if (list_length(children) == set->npartitions)
-		return;
-	set->others = MemoryContextAlloc(set->context,
-									 sizeof(Oid) * list_length(children));
-	foreach(lc, children)
-	{
-		Oid			relid = lfirst_oid(lc);
-
-		if (partition_of(set, relid) != NULL)
-			continue;
-		AddSetMember(set, relid);
-		if (!OidIsValid(set->packed) && ZbxhistIsPackedTable(relid))
-			set->packed = relid;
-		else
-			set->others[set->nothers++] = relid;
-	}
 }
 
 /*
@@ -505,64 +408,86 @@ IsExhaustive(const PartitionSet *set)
 }
 
 /*
- * ReadPackedColumns notes which columns packed days do not have, whatever the
- * names of theirs, and which they have under another name.
+ * ReadPartitions fills in the partitions that take rows: those that do not overlap
+ * one before them, for what belongs to both is sent to the first, nor a packed day,
+ * in which nobody would look for the rows' keys.  One that a day is being unpacked to
+ * takes rows when those of the day have arrived there.
  */
 static void
-ReadPackedColumns(PartitionSet *set)
+ReadPartitions(PartitionSet *set)
 {
-	MemoryContext old;
+	int			npartitions;
+	PartitionBounds *partitions = ZbxhistReadPartitions(set->parent,
+														&npartitions);
+	int			n = 0;
 
-	if (!OidIsValid(set->packed) || set->npacked_days == 0)
-		return;
-	old = MemoryContextSwitchTo(set->context);
-	ZbxhistReadPackedColumns(set->packed, &set->new_columns, &set->renamed);
-	MemoryContextSwitchTo(old);
+	for (int i = 0; i < npartitions; i++)
+	{
+		bool		is_ready = n == 0 ||
+			partitions[i].from_clock >= partitions[n - 1].to_clock;
+
+		for (int j = 0; j < set->npacked_days && is_ready; j++)
+		{
+			const PackedDay *day = &set->packed_days[j];
+
+			is_ready = day->partition == partitions[i].relid ?
+				day->is_unpacked : !clocks_overlap(day, &partitions[i]);
+		}
+		if (!is_ready)
+			continue;
+		partitions[n++] = partitions[i];
+		AddSetMember(set, partitions[i].relid);
+	}
+	set->partitions = CopyToSet(set, partitions, sizeof(PartitionBounds) * n);
+	set->npartitions = n;
+	pfree(partitions);
 }
 
 /*
- * ReadPackedDays fills in the packed days.
+ * ReadChildren fills in packed days, partitions, the foreign table of packed days, with
+ * which columns these do not have, whatever the names of theirs, and which they have
+ * under another name; and other children, which are never routed to, but may have rows.
  */
 static void
-ReadPackedDays(PartitionSet *set)
+ReadChildren(PartitionSet *set)
 {
+	List	   *children;
+	ListCell   *lc;
 	int			n;
 	PackedDay  *days = ZbxhistReadPackedDays(set->parent, &n);
+	MemoryContext old;
 
 	set->packed_days = CopyToSet(set, days, sizeof(PackedDay) * n);
 	set->npacked_days = n;
 	for (int i = 0; i < n; i++)
 		AddSetMember(set, days[i].relid);
 	pfree(days);
-}
-
-/*
- * ReadPartitions fills in the partitions that take rows.
- */
-static void
-ReadPartitions(PartitionSet *set)
-{
-	int			n;
-	PartitionBounds *partitions = ZbxhistReadPartitions(set->parent, &n);
-
-	n = RemoveUnready(set, partitions, n);
-	set->partitions = CopyToSet(set, partitions, sizeof(PartitionBounds) * n);
-	set->npartitions = n;
-	for (int i = 0; i < n; i++)
-		AddSetMember(set, partitions[i].relid);
-	pfree(partitions);
-}
-
-/*
- * ReadChildren fills in partitions, packed days and others.
- */
-static void
-ReadChildren(PartitionSet *set)
-{
-	ReadPackedDays(set);
 	ReadPartitions(set);
-	AddChildren(set);
-	ReadPackedColumns(set);
+
+	children = find_inheritance_children(set->parent, NoLock);
+	/* mostly there are no others */
+	if (list_length(children) == set->npartitions)
+		children = NIL;
+	set->others = MemoryContextAlloc(set->context,
+									 sizeof(Oid) * Max(list_length(children), 1));
+	foreach(lc, children)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (partition_of(set, relid) != NULL)
+			continue;
+		AddSetMember(set, relid);
+		if (!OidIsValid(set->packed) && ZbxhistIsPackedTable(relid))
+			set->packed = relid;
+		else
+			set->others[set->nothers++] = relid;
+	}
+	if (OidIsValid(set->packed) && set->npacked_days > 0)
+	{
+		old = MemoryContextSwitchTo(set->context);
+		ZbxhistReadPackedColumns(set->packed, &set->new_columns, &set->renamed);
+		MemoryContextSwitchTo(old);
+	}
 	set->is_exhaustive = IsExhaustive(set);
 }
 
@@ -576,7 +501,17 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 {
 	TupleDesc	desc = RelationGetDescr(parent);
 
-	FreePartitions(set);
+	/* the members of an earlier build stay known for now, see ForgetDropped */
+	set->is_built = false;
+	set->npartitions = set->nothers = set->npacked_days = 0;
+	set->packed = InvalidOid;
+	set->new_columns = set->renamed = NIL;
+	if (set->context != NULL)
+		MemoryContextReset(set->context);
+	else
+		set->context = AllocSetContextCreate(CacheMemoryContext,
+											 "zbxhist partition set",
+											 ALLOCSET_SMALL_SIZES);
 	set->is_stale = false;
 	set->generation++;
 	AddSetMember(set, set->parent);
