@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 BEGIN
     UPDATE zbxhist.parent_config c SET routing = false WHERE c.parent = step_undo_begin.parent;
     PERFORM zbxhist_internal.step_begin(parent);
-    UPDATE zbxhist.parent_state s SET undo_pid = pg_backend_pid(), begun_pid = NULL WHERE s.parent = step_undo_begin.parent;
+    UPDATE zbxhist.parent_state s SET undo_pid = pg_backend_pid(), begun_pid = NULL, duplicates = 0 WHERE s.parent = step_undo_begin.parent;
     UPDATE zbxhist.managed_schema m
        SET excluded = m.excluded || k.relname
       FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
@@ -117,6 +117,14 @@ BEGIN
          WHERE p.parent = undo.parent AND NOT zbxhist_internal.is_transient(p.sqlstate)
            AND p.last_at >= statement_timestamp()
          ORDER BY p.last_at DESC LIMIT 1;
+        IF problem.cause IS NULL
+           AND EXISTS (SELECT FROM zbxhist.parent_state s WHERE s.parent = undo.parent AND s.duplicates > 0) THEN
+            SELECT format('Rows of %s have keys of other rows, in the table itself.  The command shows both: delete the wrong one.', p) AS cause,
+                   format('SELECT tableoid::regclass, * FROM %s WHERE (itemid, clock) IN (SELECT itemid, clock FROM ONLY %s) ORDER BY itemid, clock;',
+                          parent, p) AS command
+              INTO problem
+              FROM unnest(zbxhist_internal.work_list(parent, 'undo_move')) p LIMIT 1;
+        END IF;
         RAISE NOTICE 'table % is not a plain table yet: % and % are left', parent,
                      zbxhist_internal.count_of(cardinality(zbxhist_internal.work_list(parent, 'undo_move')), 'partition'),
                      zbxhist_internal.count_of(cardinality(zbxhist_internal.work_list(parent, 'unpack')), 'packed day')

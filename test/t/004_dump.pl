@@ -34,7 +34,7 @@ GRANT SELECT ON history TO reader;
 INSERT INTO history (itemid, clock) VALUES (-1, 2147483647), (-2, -5), (-3, 0);
 INSERT INTO history_str SELECT i, ${\ day(0) }, 'it''s ' || i, 7 FROM generate_series(1, 300) i;
 INSERT INTO trends SELECT i, ${\ day(0) }, 60, 1.5, 2.5, 3.5 FROM generate_series(1, 300) i;
-SELECT zbxhist.alter_parent('history', retention => '17 days', premake => 5);
+SELECT zbxhist.alter_parent('history', retention => '17 days', accept_deletion => true, premake => 5);
 SELECT zbxhist.alter_parent('trends', move_existing => true);
 CALL zbxhist.run_maintenance();
 CALL zbxhist.pack('history', '$yesterday');

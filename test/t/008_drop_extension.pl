@@ -188,6 +188,18 @@ is(totals($node, 'zabbix', 'history'), $all, 'nothing was lost');
 # the way that the hint tells
 ($code, $out, $err) = $node->psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
 my ($hint) = $err =~ /HINT:  To keep them, run first: (.*)/;
+($code, $out, $err) = $node->psql('zabbix', $hint);
+like(
+	$err,
+	qr/1 partition and 0 packed days are left.*have keys of other rows.*HINT:  SELECT tableoid/s,
+	'the command of the hint asks which row of a key is right');
+($code, $out, $err) = $node->psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
+like($err, qr/the undo of "history" has not come to its end/,
+	'... and the extension stays until then');
+$node->safe_psql('zabbix',
+	'DELETE FROM ONLY history WHERE itemid = 4 AND value = -1');
+$all = totals($node, 'zabbix', 'history');
+$kept = rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0));
 $node->safe_psql('zabbix', "SET client_min_messages = error; $hint");
 $node->safe_psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
 is(totals($node, 'zabbix', 'history'),
