@@ -411,7 +411,7 @@ my @commands = (
 	{
 		sql =>
 		  'CREATE TRIGGER t BEFORE INSERT ON %t FOR EACH ROW EXECUTE FUNCTION plain.go_on()',
-		on => 'fd',
+		on => 'f',
 		undo => 'DROP TRIGGER t ON %t'
 	},
 	(   map {
