@@ -46,25 +46,6 @@ ZbxhistCloseBatchTarget(InsertBatch *batch)
 }
 
 /*
- * RowsStillBelong says whether all rows still belong to the partition that they were
- * routed to, after something about the parent has changed.
- */
-static bool
-RowsStillBelong(const PartitionSet *set, const BufferedRow *rows, int nrows)
-{
-	for (int i = 0; i < nrows; i++)
-	{
-		ClockPlace	place;
-
-		if (!ZbxhistFindClockPlace(set, position_clock(rows[i].position),
-								   &place) ||
-			place.relid != rows[i].partition)
-			return false;
-	}
-	return set->is_routing;
-}
-
-/*
  * OpenRowsPartition locks and opens the partition of a slice; returns NULL if
  * somebody keeps writers out, it is not the rows' place any more, or they do not
  * fit it.
@@ -75,14 +56,26 @@ OpenRowsPartition(const InsertBatch *batch, Relation parent,
 {
 	const PartitionSet *set;
 	Relation	rel;
+	bool		belong = true;
 
 	if (!ZbxhistLockForInsert(rows->partition))
 		return NULL;
 
 	/* the lock took in invalidations: is it still their place? */
 	set = ZbxhistGetPartitionSet(parent);
-	if (set->generation != batch->generation &&
-		!RowsStillBelong(set, rows, nrows))
+	if (set->generation != batch->generation)
+	{
+		belong = set->is_routing;
+		for (int i = 0; belong && i < nrows; i++)
+		{
+			ClockPlace	place;
+
+			belong = ZbxhistFindClockPlace(set, position_clock(rows[i].position),
+										   &place) &&
+				place.relid == rows[i].partition;
+		}
+	}
+	if (!belong)
 	{
 		UnlockRelationOid(rows->partition, RowExclusiveLock);
 		return NULL;
@@ -130,52 +123,6 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	return batch->target;
 }
 
-/* ---- keys ---- */
-
-/*
- * MayBeInParent says whether keys of the partition have to be looked up in the
- * parent.
- */
-static bool
-MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
-{
-	if (RelationGetNumberOfBlocks(parent) == 0)
-		return false;
-	return batch->has_strays || !ZbxhistHasNoStrays(parent, partition);
-}
-
-/*
- * RowsOf returns rows that have been stored, as what keys are looked for of.
- */
-static KeyRows
-RowsOf(const InsertBatch *batch, const BufferedRow *rows, int nrows)
-{
-	KeyRows		result = {.desc = batch->desc,.ntuples = nrows};
-
-	result.tuples = palloc(sizeof(HeapTuple) * nrows);
-	for (int i = 0; i < nrows; i++)
-		result.tuples[i] = ExecFetchSlotHeapTuple(rows[i].slot, false, NULL);
-	return result;
-}
-
-/*
- * CheckKeys looks for the keys of rows that have been stored wherever else they
- * may be, see key_look.c.
- */
-static void
-CheckKeys(InsertBatch *batch, Relation parent, const BufferedRow *rows,
-		  int nrows, bool is_kept)
-{
-	KeyRows		stored;
-
-	if (!is_kept && batch->set->nothers == 0 &&
-		!MayBeInParent(batch, parent, rows->partition))
-		return;
-	stored = RowsOf(batch, rows, nrows);
-	ZbxhistCheckKeys(parent, &stored, is_kept ? &batch->has_strays : NULL);
-	pfree(stored.tuples);
-}
-
 /*
  * ZbxhistCheckBatchKeptRows looks for the keys of the rows that the executor
  * has stored in the parent by now, and forgets them.
@@ -197,12 +144,14 @@ ZbxhistCheckBatchKeptRows(InsertBatch *batch)
 /* ---- writing ---- */
 
 /*
- * WriteSlice inserts rows that have one partition, or all have none.
+ * WriteSlice inserts rows that have one partition, or all have none, and looks for
+ * their keys wherever else they may be, see key_look.c.
  */
 static void
 WriteSlice(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		   int nrows)
 {
+	KeyRows		stored = {.desc = batch->desc,.ntuples = nrows};
 	InsertTarget *target;
 	bool		is_kept;
 
@@ -214,7 +163,18 @@ WriteSlice(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	if (is_kept && rows->partition != batch->parent)
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
 	ZbxhistInsertRows(target, batch->slice, nrows, batch->cid);
-	CheckKeys(batch, parent, rows, nrows, is_kept);
+
+	/* those of the partition may be in the parent, unless it has none of them */
+	if (is_kept || batch->set->nothers > 0 ||
+		(RelationGetNumberOfBlocks(parent) > 0 &&
+		 (batch->has_strays || !ZbxhistHasNoStrays(parent, rows->partition))))
+	{
+		stored.tuples = palloc(sizeof(HeapTuple) * nrows);
+		for (int i = 0; i < nrows; i++)
+			stored.tuples[i] = ExecFetchSlotHeapTuple(rows[i].slot, false, NULL);
+		ZbxhistCheckKeys(parent, &stored, is_kept ? &batch->has_strays : NULL);
+		pfree(stored.tuples);
+	}
 
 	if (is_kept)
 		batch->stats.kept += nrows;
@@ -223,13 +183,21 @@ WriteSlice(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 }
 
 /*
- * WriteBuffer writes the whole buffer, partition by partition.
+ * ZbxhistFlushBatch writes what is buffered, partition by partition.  The statement
+ * holds a lock on the parent.
  */
-static void
-WriteBuffer(InsertBatch *batch, Relation parent)
+void
+ZbxhistFlushBatch(InsertBatch *batch)
 {
+	Relation	parent;
 	int			first = 0;
 
+	if (batch->nrows == 0 || batch->is_flushing)
+		return;
+
+	batch->is_flushing = true;
+	batch->stats.flushes++;
+	parent = table_open(batch->parent, NoLock);
 	ZbxhistSortRows(batch);
 	while (first < batch->nrows)
 	{
@@ -241,24 +209,6 @@ WriteBuffer(InsertBatch *batch, Relation parent)
 		WriteSlice(batch, parent, &batch->rows[first], next - first);
 		first = next;
 	}
-}
-
-/*
- * ZbxhistFlushBatch writes what is buffered.  The statement holds a lock on
- * the parent.
- */
-void
-ZbxhistFlushBatch(InsertBatch *batch)
-{
-	Relation	parent;
-
-	if (batch->nrows == 0 || batch->is_flushing)
-		return;
-
-	batch->is_flushing = true;
-	batch->stats.flushes++;
-	parent = table_open(batch->parent, NoLock);
-	WriteBuffer(batch, parent);
 	table_close(parent, NoLock);
 	ZbxhistClearRows(batch);
 	if (batch->action == ROW_BUFFER)
