@@ -46,30 +46,22 @@ GetCurrentSet(InsertBatch *batch, Relation parent)
 }
 
 /*
- * UpdateSet takes notice of a change of the parent's partitions.  Rows that an
- * older set routed are written first, which may bring in a newer one.
- */
-static void
-UpdateSet(InsertBatch *batch, Relation parent)
-{
-	if (batch->generation == GetCurrentSet(batch, parent)->generation)
-		return;
-	ZbxhistFlushBatch(batch);
-	batch->generation = GetCurrentSet(batch, parent)->generation;
-	batch->place.relid = InvalidOid;
-	ZbxhistSetClockLimits(&batch->left_out, batch->set);
-}
-
-/*
  * FindRowPlace returns the partition that a row belongs to by its clock, or NULL.
- * The result is valid until the next row.  May write.
+ * The result is valid until the next row.  Rows that an older set of partitions
+ * routed are written first, which may bring in a newer one.
  */
 static const ClockPlace *
 FindRowPlace(InsertBatch *batch, Relation parent, const NewRow *row)
 {
 	ClockPlace *place = &batch->place;
 
-	UpdateSet(batch, parent);
+	if (batch->generation != GetCurrentSet(batch, parent)->generation)
+	{
+		ZbxhistFlushBatch(batch);
+		batch->generation = GetCurrentSet(batch, parent)->generation;
+		batch->place.relid = InvalidOid;
+		ZbxhistSetClockLimits(&batch->left_out, batch->set);
+	}
 	if (!row->has_clock)
 		return NULL;			/* the parent's NOT NULL will tell */
 
@@ -84,41 +76,33 @@ FindRowPlace(InsertBatch *batch, Relation parent, const NewRow *row)
 /* ---- ON CONFLICT ---- */
 
 /*
- * RaiseElsewhere raises the error for DO UPDATE, or for DO SELECT, of a row that
- * is not in the parent itself.
- */
-static void
-RaiseElsewhere(Relation parent, Oid place, bool is_select)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			is_select ?
-			errmsg("ON CONFLICT DO SELECT cannot return a row in a partition of table \"%s\"",
-				   RelationGetRelationName(parent)) :
-			errmsg("ON CONFLICT DO UPDATE cannot update a row in a partition of table \"%s\"",
-				   RelationGetRelationName(parent)),
-			OidIsValid(place) ?
-			errdetail("The row with that key is in \"%s\".",
-					  get_rel_name(place)) : 0,
-			is_select ?
-			errhint("Use DO NOTHING, and SELECT for rows that exist.") :
-			errhint("Use UPDATE for rows that exist."),
-			errtable(parent));
-}
-
-/*
  * KeyIsTaken says whether the row's key is in its partition or packed day, or
- * in another child.
+ * in another child; raises an error if DO UPDATE, or DO SELECT, needs the row of that
+ * key, for it is not in the parent itself.
  */
 static bool
 KeyIsTaken(InsertBatch *batch, Relation parent, HeapTuple tuple)
 {
 	KeyRows		row = {batch->desc, &tuple, 1};
+	bool		is_select = batch->action == ROW_REFUSE_SELECT;
 	Oid			place;
 	bool		result = ZbxhistKeyIsElsewhere(parent, &row, &place);
 
 	if (result && batch->action != ROW_SKIP_EXISTING)
-		RaiseElsewhere(parent, place, batch->action == ROW_REFUSE_SELECT);
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				is_select ?
+				errmsg("ON CONFLICT DO SELECT cannot return a row in a partition of table \"%s\"",
+					   RelationGetRelationName(parent)) :
+				errmsg("ON CONFLICT DO UPDATE cannot update a row in a partition of table \"%s\"",
+					   RelationGetRelationName(parent)),
+				OidIsValid(place) ?
+				errdetail("The row with that key is in \"%s\".",
+						  get_rel_name(place)) : 0,
+				is_select ?
+				errhint("Use DO NOTHING, and SELECT for rows that exist.") :
+				errhint("Use UPDATE for rows that exist."),
+				errtable(parent));
 	if (result && IsolationUsesXactSnapshot())
 		ZbxhistRequireSeenKey(parent, &row);
 	return result;
@@ -137,45 +121,6 @@ BufferRow(InsertBatch *batch, const NewRow *row, Oid relid)
 }
 
 /*
- * KeepRow notes a row that the executor is about to store in the parent.  The
- * rows noted before it are stored by now.
- */
-static void
-KeepRow(InsertBatch *batch, HeapTuple tuple)
-{
-	if (batch->set->clock_attnum == InvalidAttrNumber &&
-		batch->set->nothers == 0 && batch->set->npacked_days == 0)
-		return;					/* there is no other place */
-	if (batch->nkept == ZBXHIST_BATCH_MAX_ROWS)
-		ZbxhistCheckBatchKeptRows(batch);
-	ZbxhistKeepRow(batch, tuple);
-	batch->stats.kept++;
-}
-
-/*
- * CountForTag counts a row that the executor does not see.
- */
-static void
-CountForTag(const InsertBatch *batch)
-{
-	ExecFrame  *frame = batch->sets_tag ? ZbxhistCurrentFrame() : NULL;
-
-	if (frame != NULL && frame->query == batch->query)
-		frame->routed++;
-}
-
-/*
- * IsLeftOut says whether the policy leaves a row out for its clock.
- */
-static bool
-IsLeftOut(const InsertBatch *batch, const NewRow *row)
-{
-	return row->has_clock &&
-		(row->clock < batch->left_out.limits.from_clock ||
-		 row->clock >= batch->left_out.limits.to_clock);
-}
-
-/*
  * ZbxhistRouteRow takes a row of the parent in and returns the table where it
  * is going to be stored: a partition, the parent, or InvalidOid if nowhere.
  * What a trigger's batch does not send to a partition is left to the executor,
@@ -186,8 +131,11 @@ Oid
 ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 {
 	const ClockPlace *place = FindRowPlace(batch, parent, row);
+	ExecFrame  *frame;
 
-	if (IsLeftOut(batch, row))
+	if (row->has_clock &&
+		(row->clock < batch->left_out.limits.from_clock ||
+		 row->clock >= batch->left_out.limits.to_clock))
 	{
 		ZbxhistLeaveOut(&batch->left_out, parent, row->tuple, row->itemid,
 						row->clock);
@@ -200,7 +148,10 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 		Oid			relid = place->relid;
 
 		BufferRow(batch, row, relid);
-		CountForTag(batch);
+		/* the executor does not see it */
+		frame = batch->sets_tag ? ZbxhistCurrentFrame() : NULL;
+		if (frame != NULL && frame->query == batch->query)
+			frame->routed++;
 		return relid;
 	}
 	if (batch->action >= ROW_SKIP_EXISTING &&
@@ -209,10 +160,17 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 
 	if (place != NULL)
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
-	if (batch->has_executor)
-		KeepRow(batch, row->tuple);
-	else
+	if (!batch->has_executor)
 		BufferRow(batch, row, batch->parent);
+	else if (batch->set->clock_attnum != InvalidAttrNumber ||
+			 batch->set->nothers > 0 || batch->set->npacked_days > 0)
+	{
+		/* its key may be in another place; the rows before it are stored by now */
+		if (batch->nkept == ZBXHIST_BATCH_MAX_ROWS)
+			ZbxhistCheckBatchKeptRows(batch);
+		ZbxhistKeepRow(batch, row->tuple);
+		batch->stats.kept++;
+	}
 	return batch->parent;
 }
 
