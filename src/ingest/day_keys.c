@@ -120,83 +120,58 @@ FindKeyIndex(Relation parent, List **others)
 /* ---- the usual key ---- */
 
 /*
- * SegmentHasKey decodes the clocks of a segment of a group and what else is of the
- * key, and looks for it.  What the own statement is about to delete is gone.
- */
-static bool
-SegmentHasKey(const DayKeys *place, const DayGroup *group, int segment,
-			  int64 position)
-{
-	const GroupReader *reader = &group->reader;
-	const DayLayout *layout = place->layout;
-	bool	   *wanted = palloc0(sizeof(bool) * layout->npacked);
-	int32		clock = position_clock(position);
-	SegmentRows rows;
-	int			before = 0;
-
-	for (int i = 0; i < segment; i++)
-		before += reader->segments[i].nrows;
-	wanted[0] = true;
-	if (layout->ns >= 0)
-		wanted[layout->columns[layout->ns].packed] = true;
-	ZbxhistDecodeDaySegment(place->base.rel, layout, reader, segment, wanted,
-							&rows);
-	for (int row = ZbxhistFirstOfClock(&rows, clock);
-		 row < rows.nrows && rows.columns[0].ints[row] == clock; row++)
-	{
-		if (ZbxhistRowPosition(layout, &rows, row) == position &&
-			!ZbxhistIsBeingDeleted(RelationGetRelid(place->base.rel),
-								   &group->tid, before + row))
-			return true;
-	}
-	return false;
-}
-
-/*
- * LookInGroups looks for a row of the item at position.
- */
-static KeyState
-LookInGroups(DayKeys *place, int64 itemid, int64 position, FoundKey *found)
-{
-	int32		clock = position_clock(position);
-	const GroupReader *reader;
-	DayGroup	group;
-	int			segment;
-
-	if (!ZbxhistDayScanRow(place->scan, itemid, clock, &group))
-		return KEY_FREE;
-	reader = &group.reader;
-	segment = ZbxhistFindSegment(reader, itemid, clock);
-	if (segment == reader->nsegments ||
-		reader->segments[segment].itemid != itemid ||
-		reader->segments[segment].first_clock > clock ||
-		!SegmentHasKey(place, &group, segment, position))
-		return KEY_FREE;
-	found->tid = group.tid;
-	return KEY_TAKEN;
-}
-
-/*
- * LookForUsual looks for the usual key of a row.
+ * LookForUsual looks for the usual key of a row: decodes the clocks of the segment
+ * that may have it, and what else is of the key.  What the own statement is about to
+ * delete is gone.
  */
 static KeyState
 LookForUsual(DayKeys *place, int64 itemid, int32 clock, FoundKey *found)
 {
 	const PartitionSet *set = ZbxhistGetPartitions(place->parent);
-	KeyState	result;
+	const DayLayout *layout = place->layout;
+	Relation	day = place->base.rel;
+	const GroupReader *reader;
+	DayGroup	group;
+	SegmentRows rows;
+	bool	   *wanted;
 	int64		ns;
+	int64		position;
+	int			segment;
+	int			before = 0;
 
 	found->key = found->index = place->usual;
 	if (!ZbxhistGetKeyNumber(set, set->ns_attnum, "ns", place->row, &ns))
 		ns = 0;
-	if (ns != (int32) ns)
+	if (ns != (int32) ns ||
+		!ZbxhistDayScanRow(place->scan, itemid, clock, &group))
 		return KEY_FREE;
-	result = LookInGroups(place, itemid,
-						  make_position(clock, place->layout->ns < 0 ? 0 :
-										(int32) ns), found);
-	if (result == KEY_TAKEN && place->base.snapshot == NULL)
-		result = ZbxhistStateOfRow(place->base.rel, found);
-	return result;
+	position = make_position(clock, layout->ns < 0 ? 0 : (int32) ns);
+	reader = &group.reader;
+	segment = ZbxhistFindSegment(reader, itemid, clock);
+	if (segment == reader->nsegments ||
+		reader->segments[segment].itemid != itemid ||
+		reader->segments[segment].first_clock > clock)
+		return KEY_FREE;
+
+	for (int i = 0; i < segment; i++)
+		before += reader->segments[i].nrows;
+	wanted = palloc0(sizeof(bool) * layout->npacked);
+	wanted[0] = true;
+	if (layout->ns >= 0)
+		wanted[layout->columns[layout->ns].packed] = true;
+	ZbxhistDecodeDaySegment(day, layout, reader, segment, wanted, &rows);
+	for (int row = ZbxhistFirstOfClock(&rows, clock);
+		 row < rows.nrows && rows.columns[0].ints[row] == clock; row++)
+	{
+		if (ZbxhistRowPosition(layout, &rows, row) != position ||
+			ZbxhistIsBeingDeleted(RelationGetRelid(day), &group.tid,
+								  before + row))
+			continue;
+		found->tid = group.tid;
+		return place->base.snapshot == NULL ? ZbxhistStateOfRow(day, found) :
+			KEY_TAKEN;
+	}
+	return KEY_FREE;
 }
 
 /* ---- other keys ---- */
@@ -263,26 +238,7 @@ LookForKeys(DayKeys *place, FoundKey *found)
 }
 
 /*
- * BeginLook begins a scan, by a fresh snapshot unless there is one.
- */
-static void
-BeginLook(DayKeys *place)
-{
-	Snapshot	snapshot = place->base.snapshot;
-
-	place->snapshot = RegisterSnapshot(snapshot != NULL ? snapshot :
-									   GetLatestSnapshot());
-	/* what this very command has deleted does not count */
-	if (snapshot == NULL)
-		place->snapshot->curcid = GetCurrentCommandId(false) + 1;
-	place->layout = ZbxhistDayLayout(place->base.rel);
-	place->scan = ZbxhistBeginDayScan(place->base.rel, place->layout,
-									  place->snapshot);
-	ZbxhistDayScanFrom(place->scan, NULL, true);
-}
-
-/*
- * LookInDay is the method "look".
+ * LookInDay is the method "look".  It looks by a fresh snapshot, unless there is one.
  */
 static KeyState
 LookInDay(KeyHolder *base, FoundKey *found)
@@ -292,7 +248,14 @@ LookInDay(KeyHolder *base, FoundKey *found)
 
 	if (!OidIsValid(place->usual) && place->others == NIL)
 		return KEY_FREE;
-	BeginLook(place);
+	place->snapshot = RegisterSnapshot(base->snapshot != NULL ? base->snapshot :
+									   GetLatestSnapshot());
+	/* what this very command has deleted does not count */
+	if (base->snapshot == NULL)
+		place->snapshot->curcid = GetCurrentCommandId(false) + 1;
+	place->layout = ZbxhistDayLayout(base->rel);
+	place->scan = ZbxhistBeginDayScan(base->rel, place->layout, place->snapshot);
+	ZbxhistDayScanFrom(place->scan, NULL, true);
 	for (; found->row < base->nrows; found->row++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(place->row_context);
