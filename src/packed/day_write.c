@@ -91,26 +91,6 @@ struct DayWriter
 /* ---- life of a writer ---- */
 
 /*
- * OpenStorage opens the table's indexes and what rows are stored by.
- */
-static void
-OpenStorage(DayWriter *writer, bool is_frozen)
-{
-	Relation	day = writer->day;
-
-	writer->cid = GetCurrentCommandId(true);
-	if (is_frozen)
-		writer->pages = ZbxhistBeginDayPages(day);
-	else
-		writer->bistate = GetBulkInsertState();
-	writer->slot = table_slot_create(day, NULL);
-	writer->estate = CreateExecutorState();
-	writer->rri = makeNode(ResultRelInfo);
-	InitResultRelInfo(writer->rri, day, 0, NULL, 0);
-	ExecOpenIndices(writer->rri, false);
-}
-
-/*
  * ZbxhistRequireNewDay raises an error unless a day's table, which is to be
  * written frozen, is one that the current subtransaction has made.
  */
@@ -176,27 +156,18 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 											 ZbxhistStatsColumn(layout));
 	writer->limit = writer->page_limit = PageLimit(day);
 	writer->row_bytes = 8.0;
-	OpenStorage(writer, is_frozen);
+	writer->cid = GetCurrentCommandId(true);
+	if (is_frozen)
+		writer->pages = ZbxhistBeginDayPages(day);
+	else
+		writer->bistate = GetBulkInsertState();
+	writer->slot = table_slot_create(day, NULL);
+	writer->estate = CreateExecutorState();
+	writer->rri = makeNode(ResultRelInfo);
+	InitResultRelInfo(writer->rri, day, 0, NULL, 0);
+	ExecOpenIndices(writer->rri, false);
 	MemoryContextSwitchTo(old);
 	return writer;
-}
-
-/*
- * CloseStorage is the reverse of OpenStorage.
- */
-static void
-CloseStorage(DayWriter *writer)
-{
-	ExecCloseIndices(writer->rri);
-	ExecDropSingleTupleTableSlot(writer->slot);
-	FreeExecutorState(writer->estate);
-	if (writer->pages != NULL)
-		ZbxhistEndDayPages(writer->pages);
-	else
-	{
-		FreeBulkInsertState(writer->bistate);
-		table_finish_bulk_insert(writer->day, 0);
-	}
 }
 
 /*
@@ -221,19 +192,19 @@ ZbxhistDayPageLimit(const DayWriter *writer)
 /* ---- groups ---- */
 
 /*
- * FillSlot makes the slot the row of a group, whose bytes are payload.
+ * StoreRow inserts the row of a group, whose bytes are payload, into the table and
+ * its indexes.  It is none that logical replication could publish.
  */
 static void
-FillSlot(DayWriter *writer, const DayGroup *place, Datum payload)
+StoreRow(DayWriter *writer, const DayGroup *place, Datum payload)
 {
 	TupleTableSlot *slot = writer->slot;
+	int			natts = slot->tts_tupleDescriptor->natts;
 
 	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true,
-		   sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	memset(slot->tts_isnull, true, sizeof(bool) * natts);
 	memset(slot->tts_isnull, false, sizeof(bool) * DAY_NUM_ATTRIBUTES);
-	memset(slot->tts_values, 0,
-		   sizeof(Datum) * slot->tts_tupleDescriptor->natts);
+	memset(slot->tts_values, 0, sizeof(Datum) * natts);
 	slot->tts_values[DAY_ATTNUM_FIRST_ITEMID - 1] =
 		Int64GetDatum(place->first_itemid);
 	slot->tts_values[DAY_ATTNUM_FIRST_CLOCK - 1] =
@@ -242,38 +213,27 @@ FillSlot(DayWriter *writer, const DayGroup *place, Datum payload)
 		Int64GetDatum(place->last_itemid);
 	slot->tts_values[DAY_ATTNUM_LAST_CLOCK - 1] =
 		Int32GetDatum(place->last_clock);
-	slot->tts_values[DAY_ATTNUM_ROWS - 1] =
-		Int32GetDatum(place->nrows);
+	slot->tts_values[DAY_ATTNUM_ROWS - 1] = Int32GetDatum(place->nrows);
 	slot->tts_values[DAY_ATTNUM_PAYLOAD - 1] = payload;
 	ExecStoreVirtualTuple(slot);
-}
 
-/*
- * StoreRow inserts a group's row into the table and its indexes.  It is none that
- * logical replication could publish.
- */
-static void
-StoreRow(DayWriter *writer, const DayGroup *place, Datum payload)
-{
-	FillSlot(writer, place, payload);
-	writer->slot->tts_tableOid = RelationGetRelid(writer->day);
+	slot->tts_tableOid = RelationGetRelid(writer->day);
 	if (writer->pages != NULL)
-		ZbxhistAddToDayPages(writer->pages, writer->slot);
+		ZbxhistAddToDayPages(writer->pages, slot);
 	else
-		table_tuple_insert(writer->day, writer->slot, writer->cid,
+		table_tuple_insert(writer->day, slot, writer->cid,
 						   TABLE_INSERT_NO_LOGICAL, writer->bistate);
 	writer->estate->es_output_cid = writer->cid;
-	(void) ExecInsertIndexTuplesCompat(writer->rri, writer->slot,
-									   writer->estate);
+	(void) ExecInsertIndexTuplesCompat(writer->rri, slot, writer->estate);
 	ResetPerTupleExprContext(writer->estate);
-	ExecClearTuple(writer->slot);
+	ExecClearTuple(slot);
 }
 
 /*
- * Flush stores a group and begins a new one.
+ * FlushGroup stores a group, of values or of shared times, and begins a new one.
  */
 static void
-Flush(DayWriter *writer, GroupWriter *group, DayGroup *place)
+FlushGroup(DayWriter *writer, GroupWriter *group, DayGroup *place)
 {
 	MemoryContext old;
 	uint8	   *data;
@@ -295,24 +255,6 @@ Flush(DayWriter *writer, GroupWriter *group, DayGroup *place)
 	writer->nrows += place->nrows;
 	writer->nbytes += length;
 	place->nrows = 0;
-}
-
-/*
- * FlushGroup stores the group of values.
- */
-static void
-FlushGroup(DayWriter *writer)
-{
-	Flush(writer, writer->group, &writer->place);
-}
-
-/*
- * FlushTimes stores the group of shared times.
- */
-static void
-FlushTimes(DayWriter *writer)
-{
-	Flush(writer, writer->times, &writer->times_place);
 }
 
 /*
@@ -417,7 +359,7 @@ PackSome(DayWriter *writer, const SegmentRows *rows, int first)
 	else if (count < 0)
 		RefuseRows(writer, rows, first);
 	else
-		FlushGroup(writer);
+		FlushGroup(writer, writer->group, &writer->place);
 	return count;
 }
 
@@ -441,7 +383,7 @@ WriteTimes(DayWriter *writer, const SharedTimes *times)
 
 	if (size <= writer->page_limit / 2 &&
 		ZbxhistGroupSize(writer->times) + size > writer->page_limit)
-		FlushTimes(writer);
+		FlushGroup(writer, writer->times, &writer->times_place);
 	while (first < rows.nrows)
 	{
 		bool		is_empty = ZbxhistGroupNumSegments(writer->times) == 0;
@@ -452,7 +394,7 @@ WriteTimes(DayWriter *writer, const SharedTimes *times)
 			RefuseRows(writer, &rows, first);
 		if (count == 0)
 		{
-			FlushTimes(writer);
+			FlushGroup(writer, writer->times, &writer->times_place);
 			continue;
 		}
 		if (is_empty)
@@ -542,16 +484,6 @@ EndWrittenItem(DayWriter *writer)
 	}
 }
 
-/*
- * EndItems packs all rows that have been given.
- */
-static void
-EndItems(DayWriter *writer)
-{
-	EndWrittenItem(writer);
-	PackItems(writer, true);
-}
-
 /* ---- what callers give ---- */
 
 /*
@@ -614,35 +546,25 @@ ZbxhistDayWriteRows(DayWriter *writer, const SegmentRows *rows, int first,
 }
 
 /*
- * TrySegment adds a segment of another group as it is if there is room for it in
- * the group being filled, or that is empty; returns whether.
- */
-static bool
-TrySegment(DayWriter *writer, const GroupReader *reader,
-		   int segment)
-{
-	const SegmentInfo *info = &reader->segments[segment];
-
-	EndItems(writer);
-	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
-		return false;
-	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
-				info->nrows);
-	return true;
-}
-
-/*
- * ZbxhistDayWriteSegment adds a segment of another group as it is.
+ * ZbxhistDayWriteSegment adds a segment of another group as it is: to the group being
+ * filled, if there is room for it, or to the next one.
  */
 void
 ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
 					   int segment)
 {
-	if (TrySegment(writer, reader, segment))
-		return;
-	FlushGroup(writer);
-	if (!TrySegment(writer, reader, segment))
-		ZbxhistRaiseCorrupt(writer->day, reader->segments[segment].itemid);
+	const SegmentInfo *info = &reader->segments[segment];
+
+	EndWrittenItem(writer);
+	PackItems(writer, true);
+	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
+	{
+		FlushGroup(writer, writer->group, &writer->place);
+		if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
+			ZbxhistRaiseCorrupt(writer->day, info->itemid);
+	}
+	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
+				info->nrows);
 }
 
 /*
@@ -661,8 +583,9 @@ ZbxhistDayWriteStored(DayWriter *writer, const DayGroup *group, Datum payload)
 void
 ZbxhistDayWriteBreak(DayWriter *writer)
 {
-	EndItems(writer);
-	FlushGroup(writer);
+	EndWrittenItem(writer);
+	PackItems(writer, true);
+	FlushGroup(writer, writer->group, &writer->place);
 }
 
 /*
@@ -675,11 +598,20 @@ ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows)
 	uint64		nbytes;
 
 	ZbxhistDayWriteBreak(writer);
-	FlushTimes(writer);
+	FlushGroup(writer, writer->times, &writer->times_place);
 	if (nrows != NULL)
 		*nrows = writer->nrows;
 	nbytes = writer->nbytes;
-	CloseStorage(writer);
+	ExecCloseIndices(writer->rri);
+	ExecDropSingleTupleTableSlot(writer->slot);
+	FreeExecutorState(writer->estate);
+	if (writer->pages != NULL)
+		ZbxhistEndDayPages(writer->pages);
+	else
+	{
+		FreeBulkInsertState(writer->bistate);
+		table_finish_bulk_insert(writer->day, 0);
+	}
 	MemoryContextDelete(writer->context);
 	return nbytes;
 }
