@@ -95,29 +95,31 @@ HashValue(Datum value, Form_pg_attribute att)
 }
 
 /*
- * HashSlot returns a hash of a row's values, column by column.
+ * ReceiveRow takes a row of the query: adds a hash of its values, column by column,
+ * and gives it to the sort, if rows are written.  A null that an INSERT would not have
+ * stored is an error.
  */
-static uint64
-HashSlot(TupleTableSlot *slot)
+static bool
+ReceiveRow(TupleTableSlot *slot, DestReceiver *self)
 {
+	ImportState *state = (ImportState *) self;
 	TupleDesc	desc = slot->tts_tupleDescriptor;
 	uint64		hash = 0;
+	HeapTuple	tuple;
+	int64		itemid;
+	int64		position;
 
+	CHECK_FOR_INTERRUPTS();
 	slot_getallattrs(slot);
 	for (int i = 0; i < desc->natts; i++)
-	{
 		hash = mix_hash(hash, slot->tts_isnull[i] ? NULL_COLUMN :
 						HashValue(slot->tts_values[i], TupleDescAttr(desc, i)));
-	}
-	return hash;
-}
+	state->read_checksum += hash;
+	state->nread++;
+	if (state->day == NULL)
+		return true;
 
-/*
- * RefuseNulls raises an error for a null that an INSERT would not have stored.
- */
-static void
-RefuseNulls(TupleDesc desc, TupleTableSlot *slot)
-{
+	desc = state->source.desc;
 	for (int i = 0; i < desc->natts; i++)
 	{
 		if (slot->tts_isnull[i] && TupleDescAttr(desc, i)->attnotnull)
@@ -126,61 +128,15 @@ RefuseNulls(TupleDesc desc, TupleTableSlot *slot)
 					errmsg("null value in column \"%s\" of a row to be imported",
 						   NameStr(TupleDescAttr(desc, i)->attname)));
 	}
-}
-
-/*
- * SortSlot gives a row of the query to the sort.
- */
-static void
-SortSlot(ImportState *state, TupleTableSlot *slot)
-{
-	HeapTuple	tuple;
-	int64		itemid;
-	int64		position;
-
-	RefuseNulls(state->source.desc, slot);
 	/* one of a table may be without columns that were added later */
-	tuple = heap_form_tuple(state->source.desc, slot->tts_values,
-							slot->tts_isnull);
+	tuple = heap_form_tuple(desc, slot->tts_values, slot->tts_isnull);
 	if (!ZbxhistReadKey(&state->source, tuple, &itemid, &position) ||
 		position_clock(position) < state->range.from_clock ||
 		position_clock(position) >= state->range.to_clock)
 		elog(ERROR, "a row to be imported is not of the packed day");
 	ZbxhistSortRow(state->sort, itemid, position, tuple);
 	heap_freetuple(tuple);
-}
-
-/*
- * ReceiveRow takes a row of the query.
- */
-static bool
-ReceiveRow(TupleTableSlot *slot, DestReceiver *self)
-{
-	ImportState *state = (ImportState *) self;
-
-	CHECK_FOR_INTERRUPTS();
-	state->read_checksum += HashSlot(slot);
-	state->nread++;
-	if (state->day != NULL)
-		SortSlot(state, slot);
 	return true;
-}
-
-/*
- * RequireColumns notes in the rows' description which must not be null.
- */
-static void
-RequireColumns(const ImportState *state, TupleDesc desc)
-{
-	for (int i = 0; i < state->nrequired; i++)
-	{
-		const char *name = NameStr(*DatumGetName(state->required_names[i]));
-		Form_pg_attribute att = ZbxhistFindAttribute(desc, name);
-
-		if (att == NULL)
-			elog(ERROR, "the rows have no column \"%s\"", name);
-		att->attnotnull = true;
-	}
 }
 
 /*
@@ -197,7 +153,15 @@ StartRows(DestReceiver *self, int operation, TupleDesc desc)
 		return;
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
 	desc = CreateTupleDescCopy(desc);
-	RequireColumns(state, desc);
+	for (int i = 0; i < state->nrequired; i++)
+	{
+		const char *name = NameStr(*DatumGetName(state->required_names[i]));
+		Form_pg_attribute att = ZbxhistFindAttribute(desc, name);
+
+		if (att == NULL)
+			elog(ERROR, "the rows have no column \"%s\"", name);
+		att->attnotnull = true;
+	}
 	if (!ZbxhistInitTupleSource(&state->source, state->layout, desc))
 		ereport(ERROR,
 				errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -244,22 +208,6 @@ ReadQuery(ImportState *state, text * query)
 /* ---- writing ---- */
 
 /*
- * WriteImportedRow gives a sorted row to the writer, and adds it to the checksum.
- */
-static void
-WriteImportedRow(ImportState *state, DayWriter *writer, SortedRow *sorted)
-{
-	int32		clock = position_clock(sorted->position);
-
-	ZbxhistDayWriteTuple(writer, &state->source, sorted->itemid, clock,
-						 &sorted->tuple);
-	ZbxhistBeginRows(state->hashed, sorted->itemid);
-	ZbxhistLoadTuple(&state->source, &sorted->tuple, state->hashed,
-					 ZbxhistAddRow(state->hashed, clock));
-	state->checksum += ZbxhistHashRows(&state->hashed->rows);
-}
-
-/*
  * WriteImportedDay writes the sorted rows; returns the bytes that they take.
  */
 static uint64
@@ -269,6 +217,7 @@ WriteImportedDay(ImportState *state)
 	SortedRow	row;
 	int64		itemid = 0;
 	int64		position = 0;
+	int32		clock;
 
 	state->hashed = ZbxhistCreateRowBuffer(state->layout);
 	ZbxhistRowSortPerform(state->sort);
@@ -281,7 +230,12 @@ WriteImportedDay(ImportState *state)
 		state->nwritten++;
 		itemid = row.itemid;
 		position = row.position;
-		WriteImportedRow(state, writer, &row);
+		clock = position_clock(position);
+		ZbxhistDayWriteTuple(writer, &state->source, itemid, clock, &row.tuple);
+		ZbxhistBeginRows(state->hashed, itemid);
+		ZbxhistLoadTuple(&state->source, &row.tuple, state->hashed,
+						 ZbxhistAddRow(state->hashed, clock));
+		state->checksum += ZbxhistHashRows(&state->hashed->rows);
 	}
 	return ZbxhistEndDayWrite(writer, &state->nwritten);
 }
