@@ -144,7 +144,7 @@ done_without_error('views',
 done_without_error(
 	'alter_parent',
 	'SET client_min_messages = warning;',
-	"SELECT zbxhist.alter_parent('history', retention => '30 years', never_pack => true);"
+	"SELECT zbxhist.alter_parent('history', retention => '30 years', accept_deletion => true, never_pack => true);"
 );
 done_without_error('retention', "CALL zbxhist.run_maintenance('history');");
 is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.packed_day'),
