@@ -315,6 +315,8 @@ StartItemRead(ItemReadState *state)
 		ZbxhistLockScannedPartitions(parent, &state->range, &state->locked);
 		state->reader = ZbxhistOpenReader(parent, estate->es_snapshot,
 										  state->nitems > 1);
+		if (state->rows_left == PG_UINT64_MAX)
+			ZbxhistReadsToEnd(state->reader);
 		NextReadItem(state);
 	}
 	MemoryContextSwitchTo(old);

@@ -41,6 +41,7 @@
 
 #include "compat.h"
 #include "ingest/frame.h"
+#include "packed/archive.h"
 #include "packed/day_conflicts.h"
 #include "packed/open_days.h"
 #include "read/reader.h"
@@ -81,6 +82,7 @@ struct ItemReader
 	Snapshot	snapshot;
 	bool		keeps_sources;	/* for more items to come */
 	bool		needs_all;		/* archived rows, too, or an error */
+	bool		reads_all;		/* to the end, whatever comes */
 	bool		is_in_change;	/* rows may come while it reads */
 	uint64		nopened;		/* tables that have been read, but packed days */
 	ItemRange	range;
@@ -193,6 +195,8 @@ EnterPackedDay(ItemReader *reader, const WalkStep *step)
 		reader->days->spec.may_miss = !reader->needs_all;
 		reader->days->walk = &reader->walk;
 		reader->days->range = &reader->range;
+		reader->days->reads_all = reader->reads_all;
+		ZbxhistRestartArchive(reader->days->spec.archive, reader->reads_all);
 		MemoryContextSwitchTo(old);
 	}
 	reader->days->keeps_days = reader->keeps_sources;
@@ -527,6 +531,16 @@ void
 ZbxhistNeedAll(ItemReader *reader)
 {
 	reader->needs_all = true;
+}
+
+/*
+ * ZbxhistReadsToEnd says that all rows of each range will be read, so that archived
+ * ones can be fetched together.
+ */
+void
+ZbxhistReadsToEnd(ItemReader *reader)
+{
+	reader->reads_all = true;
 }
 
 /*
