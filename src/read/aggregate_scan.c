@@ -34,35 +34,6 @@
 /* ---- beginning ---- */
 
 /*
- * InitExprs prepares expressions of a list, and sets how many they are.
- */
-static ExprState **
-InitExprs(AggregateScanState *state, List *exprs, int *n)
-{
-	ExprState **result = palloc(sizeof(ExprState *) *
-								Max(list_length(exprs), 1));
-	ListCell   *lc;
-
-	*n = 0;
-	foreach(lc, exprs)
-		result[(*n)++] = ExecInitExpr(lfirst(lc), &state->css.ss.ps);
-	return result;
-}
-
-/*
- * PlacesOf returns the columns of the input that expressions have, as
- * pull_varattnos does.
- */
-static Bitmapset *
-PlacesOf(Node *exprs)
-{
-	Bitmapset  *result = NULL;
-
-	pull_varattnos(exprs, OUTER_VAR, &result);
-	return result;
-}
-
-/*
  * InitGroupKeys prepares the grouping keys and the breaks.
  */
 static void
@@ -72,15 +43,17 @@ InitGroupKeys(AggregateScanState *state)
 	List	   *breaks = list_nth(state->private, AGGREGATE_BREAKS);
 	List	   *equals = list_nth(state->private, AGGREGATE_EQUALS);
 	List	   *all = list_concat_copy(keys, breaks);
-	int			n;
+	int			n = list_length(all);
+	Bitmapset  *places = NULL;
 
-	state->keys = InitExprs(state, all, &n);
+	state->keys = palloc(sizeof(ExprState *) * Max(n, 1));
 	state->table.nkeys = list_length(keys);
 	state->nbreaks = list_length(breaks);
 	state->table.keys = palloc0(sizeof(GroupKey) * Max(n, 1));
+	pull_varattnos((Node *) keys, OUTER_VAR, &places);
 	state->depends_on_clock =
 		bms_is_member(state->clock - FirstLowInvalidHeapAttributeNumber,
-					  PlacesOf((Node *) keys));
+					  places);
 	for (int i = 0; i < n; i++)
 	{
 		GroupKey   *key = &state->table.keys[i];
@@ -88,6 +61,7 @@ InitGroupKeys(AggregateScanState *state)
 		Oid			left;
 		Oid			right;
 
+		state->keys[i] = ExecInitExpr((Expr *) expr, &state->css.ss.ps);
 		key->type = exprType(expr);
 		key->collation = exprCollation(expr);
 		get_typlenbyval(key->type, &key->typlen, &key->typbyval);
@@ -139,25 +113,8 @@ InitInputs(AggregateScanState *state)
 }
 
 /*
- * CheckFunctions raises an error if the user may not execute an aggregate.
- */
-static void
-CheckFunctions(const AggregateScanState *state)
-{
-	const CustomScan *plan = (const CustomScan *) state->css.ss.ps.plan;
-	ListCell   *lc;
-
-	foreach(lc, plan->custom_scan_tlist)
-	{
-		const Aggref *aggref = (const Aggref *) lfirst_node(TargetEntry, lc)->expr;
-
-		if (IsA(aggref, Aggref))
-			check_function_execute(aggref->aggfnoid);
-	}
-}
-
-/*
- * BeginAggregate prepares expressions and the plans below.
+ * BeginAggregate prepares expressions and the plans below; raises an error if the user
+ * may not execute an aggregate.
  */
 static void
 BeginAggregate(CustomScanState *node, EState *estate, int eflags)
@@ -175,7 +132,13 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	/* rows of the input come in slots of several kinds */
 	node->ss.ps.outeropsset = true;
 	node->ss.ps.outeropsfixed = false;
-	CheckFunctions(state);
+	foreach(lc, plan->custom_scan_tlist)
+	{
+		const Aggref *aggref = (const Aggref *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (IsA(aggref, Aggref))
+			check_function_execute(aggref->aggfnoid);
+	}
 	InitGroupKeys(state);
 	InitInputs(state);
 	if (state->role != AGGREGATE_COMBINE)
@@ -202,34 +165,8 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 /* ---- adding ---- */
 
 /*
- * AggregateInput adds the rows of the plan below that is in hand; returns
- * false if there are more, for which there is no memory now.
- */
-static bool
-AggregateInput(AggregateScanState *state)
-{
-	PlanState  *plan = list_nth(state->css.custom_ps, state->input_number);
-
-	while (!groups_are_full(&state->table))
-	{
-		TupleTableSlot *slot = ExecProcNode(plan);
-
-		if (TupIsNull(slot))
-			return true;
-		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(state->econtext);
-		if (state->role == AGGREGATE_COMBINE)
-			ZbxhistAggregateState(state, slot);
-		else
-			ZbxhistAggregateRow(state, slot);
-		state->counters->other_rows++;
-	}
-	return false;
-}
-
-/*
  * AggregateInputs adds the rows of the plans below that are ours; returns false
- * if there are more.
+ * if there are more, for which there is no memory now.
  */
 static bool
 AggregateInputs(AggregateScanState *state)
@@ -238,10 +175,26 @@ AggregateInputs(AggregateScanState *state)
 
 	for (; state->input_number < ninputs; state->input_number++)
 	{
+		PlanState  *plan = list_nth(state->css.custom_ps, state->input_number);
+		TupleTableSlot *slot;
+
 		state->has_input = state->has_input ||
 			ZbxhistTakeInput(state, state->input_number);
-		if (state->has_input && !AggregateInput(state))
-			return false;
+		while (state->has_input)
+		{
+			if (groups_are_full(&state->table))
+				return false;
+			slot = ExecProcNode(plan);
+			if (TupIsNull(slot))
+				break;
+			CHECK_FOR_INTERRUPTS();
+			ResetExprContext(state->econtext);
+			if (state->role == AGGREGATE_COMBINE)
+				ZbxhistAggregateState(state, slot);
+			else
+				ZbxhistAggregateRow(state, slot);
+			state->counters->other_rows++;
+		}
 		state->has_input = false;
 	}
 	return true;
@@ -278,50 +231,14 @@ MakeGroups(AggregateScanState *state)
 /* ---- giving out ---- */
 
 /*
- * NextValueGroup returns the next group that memory has, or NULL.
- */
-static const ValueGroup *
-NextValueGroup(AggregateScanState *state)
-{
-	const ValueGroup *result;
-
-	while (state->group == NULL && state->bucket < state->table.nbuckets)
-		state->group = state->table.buckets[state->bucket++];
-	result = state->group;
-	if (result != NULL)
-		state->group = result->next;
-	return result;
-}
-
-/*
- * GetAggregateResult returns an aggregate of a group.
- */
-static Datum
-GetAggregateResult(const AggregateScanState *state, const ValueGroup *group,
-				   int number,
-				   bool *isnull)
-{
-	TotalPart	part = list_nth_int(list_nth(state->private, AGGREGATE_PARTS),
-									number);
-	int			source = list_nth_int(list_nth(state->private,
-											   AGGREGATE_SOURCES), number);
-
-	*isnull = false;
-	if (source < 0)
-		return Int64GetDatum(group->nrows);
-	return ZbxhistTotalResult(&group->totals[source],
-							  state->table.inputs[source].kind, part,
-							  state->table.inputs[source].type, isnull);
-}
-
-/*
  * StoreGroup puts a group's keys and aggregates into the scan's slot.
  */
 static TupleTableSlot *
 StoreGroup(AggregateScanState *state, const ValueGroup *group)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	int			nparts = list_length(list_nth(state->private, AGGREGATE_PARTS));
+	List	   *parts = list_nth(state->private, AGGREGATE_PARTS);
+	int			nparts = list_length(parts);
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	int			nkeys = state->table.nkeys;
@@ -336,8 +253,19 @@ StoreGroup(AggregateScanState *state, const ValueGroup *group)
 		nparts = 0;
 	}
 	for (int i = 0; i < nparts; i++)
-		slot->tts_values[nkeys + i] = GetAggregateResult(state, group, i,
-														 &slot->tts_isnull[nkeys + i]);
+	{
+		TotalPart	part = list_nth_int(parts, i);
+		int			source = list_nth_int(list_nth(state->private,
+												   AGGREGATE_SOURCES), i);
+		const GroupInput *input = &state->table.inputs[Max(source, 0)];
+		bool	   *isnull = &slot->tts_isnull[nkeys + i];
+
+		*isnull = false;
+		slot->tts_values[nkeys + i] = source < 0 ?
+			Int64GetDatum(group->nrows) :
+			ZbxhistTotalResult(&group->totals[source], input->kind, part,
+							   input->type, isnull);
+	}
 	MemoryContextSwitchTo(old);
 	return ExecStoreVirtualTuple(slot);
 }
@@ -357,9 +285,14 @@ NextGroupSlot(ScanState *node)
 
 		if (!state->is_done)
 			MakeGroups(state);
-		group = NextValueGroup(state);
+		while (state->group == NULL && state->bucket < state->table.nbuckets)
+			state->group = state->table.buckets[state->bucket++];
+		group = state->group;
 		if (group != NULL)
+		{
+			state->group = group->next;
 			return StoreGroup(state, group);
+		}
 		if (state->is_part)
 		{
 			ZbxhistEmptyGroups(&state->table);

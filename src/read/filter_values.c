@@ -146,30 +146,6 @@ compare_numbers(const void *left, const void *right)
 }
 
 /*
- * GetKeys returns the numbers among an array's elements, sorted, and sets how
- * many they are.  Elements that are no numbers of the column equal none.
- */
-static uint64 *
-GetKeys(Oid type, const Datum *values, const bool *nulls, int n, int *nkeys)
-{
-	uint64	   *result = palloc(sizeof(uint64) * Max(n, 1));
-
-	*nkeys = 0;
-	for (int i = 0; i < n; i++)
-	{
-		KeyPlace	place;
-
-		if (nulls[i])
-			continue;
-		PlaceValue(type, values[i], &place);
-		if (place.first < place.next)
-			result[(*nkeys)++] = (uint64) place.first;
-	}
-	qsort(result, *nkeys, sizeof(uint64), compare_numbers);
-	return result;
-}
-
-/*
  * SetArray sets the ranges of "= ANY" or "<> ALL".
  */
 static void
@@ -184,7 +160,7 @@ SetArray(ColumnCondition *condition, Datum value)
 	bool	   *nulls;
 	int			n;
 	uint64	   *keys;
-	int			nkeys;
+	int			nkeys = 0;
 	uint128		next = 0;
 
 	get_typlenbyvalalign(condition->value_type, &typlen, &typbyval, &typalign);
@@ -195,7 +171,19 @@ SetArray(ColumnCondition *condition, Datum value)
 	condition->is_never = is_any ? n == 0 : array_contains_nulls(array);
 	if (condition->is_never)
 		return;
-	keys = GetKeys(condition->value_type, values, nulls, n, &nkeys);
+	/* elements that are no numbers of the column equal none */
+	keys = palloc(sizeof(uint64) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		KeyPlace	place;
+
+		if (nulls[i])
+			continue;
+		PlaceValue(condition->value_type, values[i], &place);
+		if (place.first < place.next)
+			keys[nkeys++] = (uint64) place.first;
+	}
+	qsort(keys, nkeys, sizeof(uint64), compare_numbers);
 	condition->ranges = palloc(sizeof(ColumnRange) * (nkeys + 1));
 	for (int i = 0; i < nkeys; i++)
 	{
@@ -212,29 +200,6 @@ SetArray(ColumnCondition *condition, Datum value)
 /* ---- all of them ---- */
 
 /*
- * SetCondition sets a condition's ranges.
- */
-static void
-SetCondition(ColumnCondition *condition, ExprContext *econtext)
-{
-	bool		isnull;
-	Datum		value;
-
-	if (condition->is_null_test)
-		return;
-	condition->accepts_null = false;
-	condition->nranges = 0;
-	value = ExecEvalExprSwitchContext(condition->value, econtext, &isnull);
-	condition->is_never = isnull;
-	if (isnull)
-		return;
-	if (condition->is_array)
-		SetArray(condition, value);
-	else
-		SetComparison(condition, value);
-}
-
-/*
  * ZbxhistSetFilterValues evaluates what a filter compares with.  The context
  * owns what that leaves.
  */
@@ -243,10 +208,22 @@ ZbxhistSetFilterValues(ColumnFilter *filter, ExprContext *econtext,
 					   MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
+	ColumnCondition *condition = filter->condition;
 	ListCell   *lc;
+	Datum		value;
+	bool		isnull;
 
-	if (filter->kind == FILTER_CONDITION)
-		SetCondition(filter->condition, econtext);
+	if (filter->kind == FILTER_CONDITION && !condition->is_null_test)
+	{
+		condition->accepts_null = false;
+		condition->nranges = 0;
+		value = ExecEvalExprSwitchContext(condition->value, econtext, &isnull);
+		condition->is_never = isnull;
+		if (!isnull && condition->is_array)
+			SetArray(condition, value);
+		else if (!isnull)
+			SetComparison(condition, value);
+	}
 	foreach(lc, filter->parts)
 		ZbxhistSetFilterValues(lfirst(lc), econtext, context);
 	MemoryContextSwitchTo(old);

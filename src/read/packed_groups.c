@@ -25,60 +25,6 @@
 /* ---- beginning ---- */
 
 /*
- * MakeInputDesc describes a row of the input as packed days have it.
- */
-static TupleDesc
-MakeInputDesc(const AggregateScanState *state)
-{
-	TupleDesc	desc = RelationGetDescr(state->packed);
-	TupleDesc	result = CreateTemplateTupleDesc(state->ncolumns);
-
-	for (int i = 0; i < state->ncolumns; i++)
-		TupleDescCopyEntry(result, i + 1, desc, state->attributes[i] + 1);
-	return result;
-}
-
-/*
- * MakeSlots makes the slots of rows of the input.
- */
-static void
-MakeSlots(AggregateScanState *state)
-{
-	EState	   *estate = state->css.ss.ps.state;
-	TupleDesc	desc = MakeInputDesc(state);
-
-	state->input = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
-	state->key_input = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
-	memset(state->key_input->tts_isnull, true, sizeof(bool) * desc->natts);
-	ExecStoreVirtualTuple(state->key_input);
-	if (state->itemid > 0)
-		state->key_input->tts_isnull[state->itemid - 1] = false;
-	if (state->clock > 0)
-		state->key_input->tts_isnull[state->clock - 1] = false;
-}
-
-/*
- * SetColumns says which columns of the packed table the input has.
- */
-static void
-SetColumns(AggregateScanState *state)
-{
-	List	   *attributes = list_nth(state->private, AGGREGATE_ATTRIBUTES);
-	int			natts = RelationGetDescr(state->packed)->natts;
-	ListCell   *lc;
-
-	state->wanted = palloc0(sizeof(bool) * Max(natts, 1));
-	state->attributes = palloc(sizeof(int) * Max(list_length(attributes), 1));
-	foreach(lc, attributes)
-	{
-		int			attribute = lfirst_int(lc) - 1;
-
-		state->attributes[state->ncolumns++] = attribute;
-		state->wanted[attribute] = true;
-	}
-}
-
-/*
  * InitKeyValues makes room for the values of keys and breaks.
  */
 static void
@@ -101,12 +47,35 @@ void
 ZbxhistBeginPackedGroups(AggregateScanState *state)
 {
 	List	   *tables = list_nth(state->private, AGGREGATE_TABLES);
+	List	   *attributes = list_nth(state->private, AGGREGATE_ATTRIBUTES);
 	EState	   *estate = state->css.ss.ps.state;
 	Relation	parent = table_open(lsecond_oid(tables), AccessShareLock);
+	TupleDesc	packed_desc;
+	TupleDesc	desc;
+	ListCell   *lc;
 
 	state->packed = table_open(linitial_oid(tables), AccessShareLock);
-	SetColumns(state);
-	MakeSlots(state);
+	packed_desc = RelationGetDescr(state->packed);
+	/* the columns of the packed table that the input has, and its rows with these */
+	state->wanted = palloc0(sizeof(bool) * Max(packed_desc->natts, 1));
+	state->attributes = palloc(sizeof(int) * Max(list_length(attributes), 1));
+	desc = CreateTemplateTupleDesc(list_length(attributes));
+	foreach(lc, attributes)
+	{
+		int			attribute = lfirst_int(lc) - 1;
+
+		state->attributes[state->ncolumns++] = attribute;
+		state->wanted[attribute] = true;
+		TupleDescCopyEntry(desc, state->ncolumns, packed_desc, attribute + 1);
+	}
+	state->input = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
+	state->key_input = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
+	memset(state->key_input->tts_isnull, true, sizeof(bool) * desc->natts);
+	ExecStoreVirtualTuple(state->key_input);
+	if (state->itemid > 0)
+		state->key_input->tts_isnull[state->itemid - 1] = false;
+	if (state->clock > 0)
+		state->key_input->tts_isnull[state->clock - 1] = false;
 	InitKeyValues(state, &state->first);
 	InitKeyValues(state, &state->other);
 	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext,
@@ -187,12 +156,28 @@ WantFilter(const ColumnFilter *filter, bool *wanted)
 }
 
 /*
- * WantInputs says which packed columns the inputs need, and with them the
- * filter.
+ * EnterAggregatedDay finds out how the day in hand is added up: by its columns if it
+ * has those of all inputs and filters, and which packed ones are needed.  Rows are
+ * counted as the item, which is never null.
  */
 static void
-WantInputs(AggregateScanState *state)
+EnterAggregatedDay(AggregateScanState *state)
 {
+	const DayLayout *layout = state->scan->open.reader->layout;
+
+	state->reader = state->scan->open.reader;
+	state->by_column = state->filter == NULL ||
+		FindFilterColumns(state, state->filter);
+	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
+	{
+		InputSource *source = &state->sources[i];
+
+		source->column = source->place == 0 ? &layout->columns[layout->itemid] :
+			FindInputColumn(state, source->place, source->type);
+		state->by_column = source->column != NULL &&
+			(source->filter == NULL || FindFilterColumns(state, source->filter));
+	}
+
 	memset(state->wanted_packed, false, sizeof(state->wanted_packed));
 	if (!state->by_column)
 		ZbxhistAddPackedWanted(state->reader->map, state->wanted_packed);
@@ -211,70 +196,31 @@ WantInputs(AggregateScanState *state)
 		WantFilter(state->filter, state->wanted_filter);
 }
 
-/*
- * FindSource finds the column of an input, and those of its filter; returns false
- * if the day has not got all of them.  Rows are counted as the item, which is never null.
- */
-static bool
-FindSource(const AggregateScanState *state, InputSource *source)
-{
-	const DayLayout *layout = state->reader->layout;
-
-	source->column = source->place == 0 ? &layout->columns[layout->itemid] :
-		FindInputColumn(state, source->place, source->type);
-	return source->column != NULL &&
-		(source->filter == NULL || FindFilterColumns(state, source->filter));
-}
-
-/*
- * EnterAggregatedDay finds out how the day in hand is added up.
- */
-static void
-EnterAggregatedDay(AggregateScanState *state)
-{
-	state->reader = state->scan->open.reader;
-	state->by_column = state->filter == NULL ||
-		FindFilterColumns(state, state->filter);
-	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
-		state->by_column = FindSource(state, &state->sources[i]);
-	WantInputs(state);
-}
-
 /* ---- adding ---- */
 
 /*
- * BeginPacked goes to the first packed day, with the conditions' values of
- * now.
- */
-static void
-BeginPacked(AggregateScanState *state)
-{
-	List	   *kinds = list_nth(state->private, AGGREGATE_CONDS);
-	ScanBounds	bounds;
-
-	ZbxhistEvaluateConds(kinds, state->values,
-						 state->css.ss.ps.ps_ExprContext,
-						 state->bounds_context, &bounds);
-	/* a segment is added once, its rows are looked at */
-	bounds.keys = NULL;
-	bounds.nkeys = 0;
-	state->has_values = false;
-	ZbxhistStartPackedScan(state->scan, &bounds);
-	state->day = InvalidOid;
-	state->has_packed = true;
-}
-
-/*
- * ZbxhistAggregatePacked adds the packed days; returns false if there is more,
- * for which there is no memory now.
+ * ZbxhistAggregatePacked adds the packed days, by the conditions' values of when it
+ * begins; returns false if there is more, for which there is no memory now.
  */
 bool
 ZbxhistAggregatePacked(AggregateScanState *state)
 {
 	const SegmentInfo *info;
+	ScanBounds	bounds;
 
 	if (!state->has_packed)
-		BeginPacked(state);
+	{
+		ZbxhistEvaluateConds(list_nth(state->private, AGGREGATE_CONDS),
+							 state->values, state->css.ss.ps.ps_ExprContext,
+							 state->bounds_context, &bounds);
+		/* a segment is added once, its rows are looked at */
+		bounds.keys = NULL;
+		bounds.nkeys = 0;
+		state->has_values = false;
+		ZbxhistStartPackedScan(state->scan, &bounds);
+		state->day = InvalidOid;
+		state->has_packed = true;
+	}
 	while (!groups_are_full(&state->table))
 	{
 		MemoryContext old;

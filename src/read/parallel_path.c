@@ -47,28 +47,6 @@ typedef struct Share
 /* ---- workers ---- */
 
 /*
- * IsSafe says whether workers may do all that the query asks of the packed
- * days.
- */
-static bool
-IsSafe(PlannerInfo *root, const AggregateChoice *choice)
-{
-	ListCell   *lc;
-
-	foreach(lc, choice->conds)
-	{
-		PackedCond *cond = lfirst(lc);
-
-		if (!is_parallel_safe(root, (Node *) cond->value))
-			return false;
-	}
-	return is_parallel_safe(root, (Node *) choice->query.keys) &&
-		is_parallel_safe(root, (Node *) choice->query.breaks) &&
-		is_parallel_safe(root, (Node *) choice->query.filters) &&
-		is_parallel_safe(root, (Node *) choice->filter);
-}
-
-/*
  * CountWorkers says how many workers are worth their start: as many as for a
  * foreign scan of the packed days, or for one of the other tables.
  */
@@ -98,26 +76,9 @@ CountWorkers(const AggregateChoice *choice)
 /* ---- other tables ---- */
 
 /*
- * ChoosePath returns the path by which a table's rows are read: a partial one
- * if that is cheaper; NULL if workers may not read it.
- */
-static Path *
-ChoosePath(const RelOptInfo *rel, bool *is_partial)
-{
-	Path	   *whole = rel->cheapest_total_path;
-	Path	   *partial = rel->partial_pathlist == NIL ? NULL :
-		linitial(rel->partial_pathlist);
-
-	*is_partial = partial != NULL &&
-		(!whole->parallel_safe || partial->total_cost < whole->total_cost);
-	if (*is_partial)
-		return partial;
-	return whole->parallel_safe ? whole : NULL;
-}
-
-/*
- * ShareInputs makes the paths of other tables' rows and sets what they cost a
- * participant; returns false if workers may not read one.
+ * ShareInputs makes the paths of other tables' rows, partial ones if these are
+ * cheaper, and sets what they cost a participant; returns false if workers may not read
+ * one.
  */
 static bool
 ShareInputs(PlannerInfo *root, const AggregateChoice *choice, Share *share,
@@ -130,13 +91,18 @@ ShareInputs(PlannerInfo *root, const AggregateChoice *choice, Share *share,
 	*cost = 0;
 	foreach(lc, choice->tables.others)
 	{
-		bool		is_partial;
-		Path	   *path = ChoosePath(lfirst(lc), &is_partial);
+		const RelOptInfo *rel = lfirst(lc);
+		Path	   *path = rel->cheapest_total_path;
+		Path	   *partial = rel->partial_pathlist == NIL ? NULL :
+			linitial(rel->partial_pathlist);
+		bool		is_partial = partial != NULL &&
+			(!path->parallel_safe || partial->total_cost < path->total_cost);
 		Cost		own;
 
-		if (path == NULL)
+		if (!is_partial && !path->parallel_safe)
 			return false;
-		path = ZbxhistAggregateInput(root, path, choice->columns);
+		path = ZbxhistAggregateInput(root, is_partial ? partial : path,
+									 choice->columns);
 		if (!path->parallel_safe)
 			return false;
 		share->inputs = lappend(share->inputs, path);
@@ -179,24 +145,6 @@ MakeStates(PlannerInfo *root, const AggregateQuery *query)
 }
 
 /*
- * DependsOnClock says whether a key does, so that participants, which have
- * different days, mostly have different groups.
- */
-static bool
-DependsOnClock(const AggregateQuery *query)
-{
-	List	   *vars = pull_var_clause((Node *) query->keys, 0);
-	ListCell   *lc;
-
-	foreach(lc, vars)
-	{
-		if (lfirst_node(Var, lc)->varattno == query->clock)
-			return true;
-	}
-	return false;
-}
-
-/*
  * MakeSharePath makes the path of a participant.
  */
 static CustomPath *
@@ -233,11 +181,23 @@ AddParallelPath(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	Cost		cost;
 	Path	   *gather;
 	CustomPath *path;
+	bool		is_safe;
+	bool		by_clock = false;
+	ListCell   *lc;
 
 	share.nworkers = CountWorkers(choice);
 	if (!input->consider_parallel || !output->consider_parallel ||
-		share.nworkers <= 0 || choice->query.aggrefs == NIL ||
-		!IsSafe(root, choice))
+		share.nworkers <= 0 || choice->query.aggrefs == NIL)
+		return;
+	/* may workers do all that the query asks of the packed days? */
+	is_safe = is_parallel_safe(root, (Node *) choice->query.keys) &&
+		is_parallel_safe(root, (Node *) choice->query.breaks) &&
+		is_parallel_safe(root, (Node *) choice->query.filters) &&
+		is_parallel_safe(root, (Node *) choice->filter);
+	foreach(lc, choice->conds)
+		is_safe = is_safe &&
+			is_parallel_safe(root, (Node *) ((PackedCond *) lfirst(lc))->value);
+	if (!is_safe)
 		return;
 	share.divisor = share.nworkers;
 	if (parallel_leader_participation)
@@ -246,8 +206,10 @@ AddParallelPath(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		return;
 	choice->states = MakeStates(root, &choice->query);
 	choice->partials = share.partials;
-	nstates = DependsOnClock(&choice->query) ? ngroups :
-		ngroups * (share.nworkers + 1);
+	/* participants have different days, so mostly different groups by clock */
+	foreach(lc, pull_var_clause((Node *) choice->query.keys, 0))
+		by_clock |= lfirst_node(Var, lc)->varattno == choice->query.clock;
+	nstates = by_clock ? ngroups : ngroups * (share.nworkers + 1);
 	gather = (Path *)
 		create_gather_path(root, output,
 						   (Path *) MakeSharePath(output, choice, &share, cost,
