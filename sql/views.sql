@@ -151,7 +151,10 @@ SELECT c.parent,
        (SELECT pg_catalog.jsonb_object_agg(i.path, i.values_stored)
           FROM zbxhist_internal.stored_paths() i
          WHERE i.parent = c.parent
-           AND i.path <> 'fast') AS values_slow
+           AND i.path <> 'fast') AS values_slow,
+       (SELECT pg_catalog.sum(d.heap_bytes - pg_catalog.pg_total_relation_size(d.day))::bigint
+          FROM zbxhist.packed_day d
+         WHERE d.parent = c.parent AND NOT d.unpacked AND d.heap_bytes IS NOT NULL) AS saved_bytes
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
@@ -181,6 +184,7 @@ COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent its
 COMMENT ON COLUMN zbxhist.status.batches IS 'Batches in which they were stored; NULL if not counted';
 COMMENT ON COLUMN zbxhist.status.values_fast IS 'How many of the values came in statements of literals, which need neither planner nor trigger; NULL if not counted';
 COMMENT ON COLUMN zbxhist.status.values_slow IS 'The other values, by what kept their statements from it, see insert_paths(); NULL if there are none, or not counted';
+COMMENT ON COLUMN zbxhist.status.saved_bytes IS 'Disk space that packing saves here, of the packed days that there are; NULL if there are none';
 
 CREATE VIEW zbxhist.progress AS
 SELECT s.parent,

@@ -5,12 +5,15 @@ value, for ordinary tables as well, because what a server writes now is for more
 than history.
 """
 
-from . import figures
+from . import figures, sample
 
 DAY = 86400
 
 # seconds between two values of an item in trends
 TREND = 3600
+
+# bytes that a packed day has however few its values are: pages, indexes and maps
+LEAST_BYTES = (32768, 40960)
 
 
 def rate_of(table):
@@ -38,6 +41,17 @@ def rows_kept(table):
     if table["retention"] and rate:
         return table["retention"] * rate
     return table["rows"]
+
+
+def with_pages(table):
+    """Bytes of a packed value, as a range: what a sample has told, and a value's share
+    of what each packed day has; where none come, as if all were of one."""
+    rate = rate_of(table)
+    sizes = table["sample"]["bytes_per_value"]
+    values = (rate or 0) * DAY * sample.DAYS_PACKED.get(table["table"], 1) or table["rows"]
+    if not values:
+        return sizes
+    return [round(size + least / values, 2) for size, least in zip(sizes, LEAST_BYTES)]
 
 
 def disk(table):
@@ -96,6 +110,8 @@ def expect(found):
     tables = found["tables"]
     for table in tables:
         table["values_per_second_expected"] = rate_of(table)
+        if table["sample"] is not None:
+            table["sample"]["bytes_per_value"] = with_pages(table)
         table["kept"], table["kept_source"] = kept(table)
         table["rows_kept"] = round(rows_kept(table))
         table["disk"] = {

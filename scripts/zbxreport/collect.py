@@ -36,6 +36,8 @@ TABLES = """
 SELECT jsonb_agg(jsonb_build_object(
            'table', p.parent::text,
            'interval', extract(epoch FROM p.partition_interval)::bigint,
+           'months', extract(year FROM p.partition_interval)::integer * 12
+                     + extract(month FROM p.partition_interval)::integer,
            'retention', extract(epoch FROM p.effective_retention)::bigint,
            'retention_source', p.retention_source,
            'detach', p.retention_action = 'detach',
@@ -50,6 +52,7 @@ SELECT jsonb_agg(jsonb_build_object(
            'partitions_ahead', s.partitions_ahead,
            'covered_until', extract(epoch FROM s.covered_until)::bigint,
            'packed_days', s.packed_days,
+           'saved_bytes', s.saved_bytes,
            'rows_waiting', s.rows_waiting,
            'rows_waiting_exact', s.rows_waiting_exact,
            'parent_bytes', pg_total_relation_size(p.parent),

@@ -59,9 +59,11 @@ def bytes_to_be(table, day, size, moment):
 def rate(table, size):
     """Bytes and values of a day to come; (0, 0) if there is no full day."""
     recent, seconds = [], 0
-    for day in reversed(full_days(table)):
+    days = full_days(table)
+    # values need not have begun with the first day
+    for day in reversed(days[1:] or days):
         recent.append(day)
-        seconds += day["to"] - day["from"]
+        seconds += day["to"] - (day["from"] if days[1:] else max(day["from"], day["since"] or 0))
         if seconds >= RATE_DAYS * DAY:
             break
     if not recent:

@@ -81,6 +81,7 @@ def tiles(report):
     ]
     if before and packed:
         found.append(tile("smaller by packing", f"{before / packed:.1f} times"))
+        found.append(tile("saved so far", size(sum(t["saved_bytes"] or 0 for t in tables))))
     found.append(
         tile(
             "since maintenance succeeded for all",
@@ -173,8 +174,8 @@ def promised(report):
         ("now", "n"),
         ("bytes a packed value", "n"),
         ("really", "n"),
-        ("disk before", "n"),
-        ("at retention, promised", "n"),
+        ("disk at retention, plain", "n"),
+        ("promised", "n"),
         ("as it grows now", "n"),
     )
     lines = [
@@ -184,7 +185,7 @@ def promised(report):
             decimal(t["values_per_second_now"]),
             span_of(t["bytes_per_value"], decimal),
             decimal(t["bytes_per_value_now"]),
-            size(t["bytes_before"]),
+            size(t["bytes_plain"]),
             span_of(t["bytes"], size),
             size(t["bytes_at_end"]),
         ]
@@ -218,7 +219,11 @@ def legend(table):
 
 def policy(table):
     """The policy in a sentence."""
-    parts = [f'partitions of {span(table["interval"])}']
+    months = table["months"]
+    length = span(table["interval"])
+    if months:
+        length = "1 month" if months == 1 else f"{months} months"
+    parts = [f"partitions of {length}"]
     if table["retention"]:
         source = (table["retention_source"] or "").split(":")[0]
         taken_off = ""

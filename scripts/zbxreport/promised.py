@@ -33,7 +33,8 @@ def promise_of(table):
     return {
         "name": str(table["table"]),
         "values_per_second": number(table["values_per_second_expected"]),
-        "bytes_before": number(table["bytes"]),
+        "kept": number(table["kept"]),
+        "bytes_plain": number(table["disk"]["plain"]),
         "bytes_per_value_before": number(table["bytes_per_value"]),
         "bytes_per_value": pair(sample and sample["bytes_per_value"]),
         "bytes": pair(table["disk"]["zbxhist"]),
@@ -50,6 +51,13 @@ def pair(value):
     return None if value is None else [float(value[0]), float(value[1])]
 
 
+def at_retention(promise, retention):
+    """The disk that was promised, for the retention that counts now."""
+    factor = retention / promise["kept"] if retention and promise["kept"] else 1
+    promised = promise["bytes"] and [size * factor for size in promise["bytes"]]
+    return {"bytes_plain": promise["bytes_plain"] * factor, "bytes": promised}
+
+
 def beside(document, report):
     """What was said of each table, and what it is now; of packed days those that are
     there, of the disk what the retention leads to."""
@@ -63,6 +71,7 @@ def beside(document, report):
         values = sum(d["packed_values"] for d in table["days"])
         lines.append(
             promises[0]
+            | at_retention(promises[0], table["retention"])
             | {
                 "table": table["table"],
                 "values_per_second_now": table["forecast"]["values_per_second"],

@@ -420,7 +420,8 @@ my @cases = (
 	},
 	{
 		code => 'no_ns',
-		provoke => "CALL zbxhist.undo('history_str'); ALTER TABLE history_str DROP COLUMN ns;"
+		provoke =>
+		  "CALL zbxhist.undo('history_str'); ALTER TABLE history_str DROP COLUMN ns;"
 		  . " SELECT zbxhist.create_parent('history_str')",
 		changes => 1
 	},

@@ -89,7 +89,8 @@ for my $ago (reverse 1 .. 4)
 	$node->safe_psql('zabbix',
 			"SELECT zbxhist.create_partition('history', '${\ date(-$ago)}');"
 		  . "INSERT INTO history SELECT i, ${\ day(-$ago)} + s * 60, (i * s % 77) / 7.0, i"
-		  . " FROM generate_series(1, 20) i, generate_series(1, 200) s");
+		  . " FROM generate_series(1, 20) i, generate_series(${\ ($ago == 4 ? 101 : 1)}, 200) s"
+	);
 }
 $node->safe_psql('zabbix', "CALL zbxhist.pack('history', '${\ date(-$_)}')")
   for 2 .. 4;
@@ -152,7 +153,15 @@ is( join(' ', map { "$_->{host}:$_->{items}" } @{ $history->{usage}{hosts} }),
 	),
 	'the largest hosts');
 
-# 4 full days of 4000 values, 30 days of retention
+is( $history->{saved_bytes},
+	value_of(
+		"SELECT sum(heap_bytes - pg_total_relation_size(day)) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"
+	),
+	'what packing has saved so far');
+is("$table{'public.trends'}{months} $history->{months}",
+	'1 0', 'partitions of months');
+
+# 4 full days of 4000 values, of the first a part only; 30 days of retention
 my $plan = $history->{forecast};
 is($plan->{values_per_day}, 4000, 'values a day');
 ok($plan->{bytes_per_day} > 4000 && $plan->{bytes_per_day} < 300000,
@@ -213,7 +222,7 @@ SKIP:
 		value_of('SELECT sum(bytes) FROM zbxhist.archive_copy'),
 		'bytes of an archived day');
 	is("$is->{archived_values} $is->{packed_values}",
-		"4000 4000", '... and its values');
+		"2000 2000", '... and its values');
 	cmp_ok($is->{bytes}, '<=', $was->{bytes}, '... has no more here');
 	cmp_ok(
 		$is->{bytes_per_value},
