@@ -42,7 +42,8 @@ class ZbxhistUpkeep(Upkeep):
     def drop(self, day):
         kept = (periods.today() - day.date).days - 1
         self.store.execute(
-            "SELECT zbxhist.alter_parent('%s', retention => '%d days', accept_deletion => true)" % (self.table, kept)
+            "SELECT zbxhist.alter_parent('%s', retention => '%d days', accept_deletion => true)"
+            % (self.table, kept)
         )
         self.maintain()
         while self.has_table("%s_%s" % (self.table, day.suffix)):

@@ -165,7 +165,10 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 	else if (batch->set->clock_attnum != InvalidAttrNumber ||
 			 batch->set->nothers > 0 || batch->set->npacked_days > 0)
 	{
-		/* its key may be in another place; the rows before it are stored by now */
+		/*
+		 * its key may be in another place; the rows before it are stored by
+		 * now
+		 */
 		if (batch->nkept == ZBXHIST_BATCH_MAX_ROWS)
 			ZbxhistCheckBatchKeptRows(batch);
 		ZbxhistKeepRow(batch, row->tuple);
@@ -179,8 +182,8 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
  * if it is NULL.
  */
 static bool
-ReadColumn(const InsertBatch *batch, HeapTuple tuple, AttrNumber attnum,
-		   Datum *value)
+ReadColumn	(const InsertBatch *batch, HeapTuple tuple, AttrNumber attnum,
+			 Datum *value)
 {
 	bool		isnull = true;
 
@@ -200,11 +203,13 @@ ZbxhistRouteTuple(InsertBatch *batch, Relation parent, HeapTuple tuple)
 	NewRow		row = {.tuple = tuple};
 	Datum		value;
 
-	row.has_clock = ReadColumn(batch, tuple, set->clock_attnum, &value);
+	row.has_clock = ReadColumn (batch, tuple, set->clock_attnum, &value);
+
 	row.clock = row.has_clock ? DatumGetInt32(value) : 0;
-	row.ns = ReadColumn(batch, tuple, set->ns_attnum, &value) ?
-		DatumGetInt32(value) : 0;
-	row.itemid = ReadColumn(batch, tuple, set->itemid_attnum, &value) ?
-		DatumGetInt64(value) : 0;
+	row.ns = ReadColumn (batch, tuple, set->ns_attnum, &value) ?
+				DatumGetInt32(value) : 0;
+	row.itemid = ReadColumn (batch, tuple, set->itemid_attnum, &value) ?
+				DatumGetInt64(value) : 0;
+
 	return ZbxhistRouteRow(batch, parent, &row);
 }

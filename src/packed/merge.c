@@ -82,7 +82,7 @@ typedef struct MergeState
 	DayScan    *scan;
 	DayWriter  *writer;
 	MemoryContext group_context;
-	ArchiveCounters counters;		/* of archived groups */
+	ArchiveCounters counters;	/* of archived groups */
 
 	/* results */
 	int64		merged;

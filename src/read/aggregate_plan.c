@@ -110,9 +110,9 @@ PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	{
 		foreach(lc, list_concat_copy(choice->query.keys, choice->query.aggrefs))
 			scan->custom_scan_tlist =
-				lappend(scan->custom_scan_tlist,
-						makeTargetEntry(copyObject(lfirst(lc)),
-										foreach_current_index(lc) + 1, NULL, false));
+			lappend(scan->custom_scan_tlist,
+					makeTargetEntry(copyObject(lfirst(lc)),
+									foreach_current_index(lc) + 1, NULL, false));
 	}
 	scan->custom_private = MakePrivate(choice, kinds);
 	scan->methods = &zbxhist_aggregate_scan.methods;

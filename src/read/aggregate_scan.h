@@ -22,8 +22,8 @@ typedef struct SpilledGroups SpilledGroups;
 /* what is added up, and where its values are in packed days */
 typedef struct InputSource
 {
-	int			place;			/* the column of the input, from 1; 0: rows are
-								 * counted */
+	int			place;			/* the column of the input, from 1; 0: rows
+								 * are counted */
 	Oid			type;
 	ExprState  *check;			/* of the rows that count; NULL: all do */
 	ColumnFilter *filter;		/* the same on columns */

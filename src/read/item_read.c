@@ -50,11 +50,12 @@ typedef struct ItemReadState
 	bool		has_started;	/* it reads the items below */
 	int64	   *items;			/* sorted, each once */
 	int			nitems;
-	int			next_item;		/* of these, in the order in which they are read */
+	int			next_item;		/* of these, in the order in which they are
+								 * read */
 	bool		items_descending;
 	ItemRange	range;			/* of each item */
-	NumberRange ns;				/* of rows of other seconds than the range's first and
-								 * last */
+	NumberRange ns;				/* of rows of other seconds than the range's
+								 * first and last */
 	uint64		rows_left;		/* of the limit */
 	int			ntargets;
 	AttrNumber *attnums;		/* columns of the parent */

@@ -56,7 +56,11 @@ ZbxhistBeginPackedGroups(AggregateScanState *state)
 
 	state->packed = table_open(linitial_oid(tables), AccessShareLock);
 	packed_desc = RelationGetDescr(state->packed);
-	/* the columns of the packed table that the input has, and its rows with these */
+
+	/*
+	 * the columns of the packed table that the input has, and its rows with
+	 * these
+	 */
 	state->wanted = palloc0(sizeof(bool) * Max(packed_desc->natts, 1));
 	state->attributes = palloc(sizeof(int) * Max(list_length(attributes), 1));
 	desc = CreateTemplateTupleDesc(list_length(attributes));

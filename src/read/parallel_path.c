@@ -196,7 +196,7 @@ AddParallelPath(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		is_parallel_safe(root, (Node *) choice->filter);
 	foreach(lc, choice->conds)
 		is_safe = is_safe &&
-			is_parallel_safe(root, (Node *) ((PackedCond *) lfirst(lc))->value);
+		is_parallel_safe(root, (Node *) ((PackedCond *) lfirst(lc))->value);
 	if (!is_safe)
 		return;
 	share.divisor = share.nworkers;

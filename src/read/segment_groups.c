@@ -548,7 +548,11 @@ ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 		state->counters->segments_excluded++;
 		return;
 	}
-	/* keys are evaluated for rows that are wanted only: for others they may fail */
+
+	/*
+	 * keys are evaluated for rows that are wanted only: for others they may
+	 * fail
+	 */
 	if (state->by_column && verdict == FILTER_ALL &&
 		info->first_clock >= bounds->from_clock &&
 		info->last_clock <= bounds->to_clock)

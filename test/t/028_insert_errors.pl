@@ -21,7 +21,8 @@ sub slurp
 my %raises;
 for my $file (
 	(map { glob "$top/src/$_/*.c" } qw(ingest tables)),
-	map { "$top/src/read/$_.c" } qw(prune select stand_in item_select item_read range_scan))
+	map { "$top/src/read/$_.c" }
+	qw(prune select stand_in item_select item_read range_scan))
 {
 	my ($name) = $file =~ m{src/(.*)};
 	my $function;

@@ -307,7 +307,7 @@ for my $name (sort keys %workers)
 }
 is(join(' ', grep { !/^(23505|40P01|40001)$/ } sort keys %errors),
 	'', 'only errors that concurrency explains');
-is($errors{23505} // 0, $writers, 'keys collided');
+cmp_ok($errors{23505} // 0, '>', 0, 'keys collided');
 
 # ---- what was told ----
 

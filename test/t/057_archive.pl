@@ -489,8 +489,10 @@ like(
 	'a day is not salvaged from another server');
 is( $node->safe_psql(
 		'zabbix',
-		'SELECT count(*) FROM zbxhist.packed_day WHERE partition IS NOT NULL'),
-	0, '... and not marked as one that is being unpacked');
+		'SELECT count(*) FROM zbxhist.packed_day WHERE partition IS NOT NULL'
+	),
+	0,
+	'... and not marked as one that is being unpacked');
 $node->safe_psql('zabbix', "ALTER SERVER cold OPTIONS (SET dbname 'cold')");
 is_whole('... it is as it was');
 $cold->safe_psql('cold',

@@ -48,7 +48,8 @@ sub change
 	write_both(
 		"INSERT INTO history SELECT i, $from + 30 + $minute * 60, -i, 0 FROM generate_series(1, 10) i;"
 		  . "UPDATE history SET value = -1 WHERE itemid = 2 AND clock = $from + $minute * 60;"
-		  . "DELETE FROM history WHERE itemid = 3 AND clock = $from + $minute * 60");
+		  . "DELETE FROM history WHERE itemid = 3 AND clock = $from + $minute * 60"
+	);
 	$node->safe_psql('zabbix',
 		'UPDATE zbxhist.packed_day SET merged_at = NULL');
 	maintain($node, 'zabbix');
@@ -62,8 +63,9 @@ sub is_like_plain
 	is( totals($node, 'zabbix', 'history'),
 		totals($node, 'zabbix', 'plain'),
 		"$name: every value is there once");
-	is($node->safe_psql('zabbix', "SELECT * FROM zbxhist.verify('history')"),
-		'', "$name: verified");
+	is( $node->safe_psql('zabbix', "SELECT * FROM zbxhist.verify('history')"),
+		'',
+		"$name: verified");
 	return;
 }
 
@@ -79,10 +81,12 @@ sub repack_beside
 	$old->query_safe('SELECT txid_current()');
 	my $run = IPC::Run::start(
 		[
-			'pg_repack', '-h', $node->host, '-p', $node->port,
-			'-d', 'zabbix', '-t', $table, '-D', '--wait-timeout=60'
+			'pg_repack', '-h', $node->host, '-p',
+			$node->port, '-d', 'zabbix', '-t',
+			$table, '-D', '--wait-timeout=60'
 		],
-		'>&', \$said);
+		'>&',
+		\$said);
 	$node->poll_query_until('zabbix',
 		"SELECT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'repack_trigger' AND tgrelid = '$table'::regclass)"
 		  . " OR NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'pg_repack')"
@@ -109,9 +113,11 @@ $node->safe_psql('zabbix',
 my ($code) = repack_beside('history', \&change);
 is($code, 0, 'pg_repack of history');
 is_like_plain('history repacked');
-is( $node->safe_psql('zabbix',
+is( $node->safe_psql(
+		'zabbix',
 		"SELECT count(*) FROM pg_trigger WHERE tgname = 'repack_trigger'"),
-	0, 'maintenance has given its trigger to no partition');
+	0,
+	'maintenance has given its trigger to no partition');
 change();
 is_like_plain('and maintained');
 
@@ -147,13 +153,15 @@ is_like_plain('a packed day');
 
 $node->command_ok(
 	[
-		'pg_repack', '-h', $node->host, '-p', $node->port,
-		'-d', 'zabbix', '-c', 'public'
+		'pg_repack', '-h', $node->host, '-p', $node->port, '-d',
+		'zabbix', '-c', 'public'
 	],
 	'pg_repack of the other schema');
 is_like_plain('that repacked');
-is( $node->safe_psql('zabbix',
-		"SELECT code FROM zbxhist.check() WHERE severity = 'error'"),
-	'', 'check() is content');
+is( $node->safe_psql(
+		'zabbix', "SELECT code FROM zbxhist.check() WHERE severity = 'error'"
+	),
+	'',
+	'check() is content');
 $node->stop;
 done_testing();

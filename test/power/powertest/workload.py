@@ -298,9 +298,7 @@ class Watcher(Worker):
 
     def step(self):
         asked = self.scene.time()
-        lines = self.session.run(
-            "SELECT pg_relation_filepath(day) FROM zbxhist.packed_day;"
-        )
+        lines = self.session.run("SELECT pg_relation_filepath(day) FROM zbxhist.packed_day;")
         answered = self.scene.time()
         for line in filter(None, lines):
             self.seen[line] = (self.seen.get(line, (answered,))[0], asked)

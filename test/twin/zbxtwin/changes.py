@@ -220,9 +220,7 @@ class Changer:
         kind = table.columns[column]
         value = literal(dice, kind, dice.chance(20))
         if kind in ("f8", "num", "i4") and dice.chance(30):
-            value = dice.pick(
-                [f"{column} + 1", "DEFAULT", "(SELECT max(lo) FROM items)", "itemid"]
-            )
+            value = dice.pick([f"{column} + 1", "DEFAULT", "(SELECT max(lo) FROM items)", "itemid"])
         elif dice.chance(20):
             value = "DEFAULT"
         returning = dice.pick(

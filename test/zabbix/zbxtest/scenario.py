@@ -33,8 +33,7 @@ class Scenario(Monitoring):
         superuser."""
         site.query("CREATE EXTENSION zbxhist;")
         done = site.query(
-            "SELECT * FROM zbxhist.setup(configure_zabbix => true,"
-            " accept_deletion => true)"
+            "SELECT * FROM zbxhist.setup(configure_zabbix => true," " accept_deletion => true)"
         )
         site.has_extension = True
         self.tap.note("\n".join("  ".join(row) for row in done))
