@@ -22,13 +22,13 @@ BEGIN
             'DELETE FROM %1$I WHERE itemid = 3 AND clock = 1578182400 + %2$s * 60', CASE target WHEN 1 THEN 'history' ELSE 'plain' END, minute);
     END LOOP;
     -- late values of a day are looked for once an hour
-    UPDATE zbxhist.packed_day SET merged_at = NULL;
+    UPDATE zbxhist.packed_day SET merged_at = NULL WHERE parent = 'history'::regclass;
 END
 $$;
 CALL change(1);
 CALL zbxhist.run_maintenance('history');
 TABLE difference;
-SELECT day AS packed FROM zbxhist.packed_day \gset
+SELECT day AS packed FROM zbxhist.packed_day WHERE parent = 'history'::regclass \gset
 
 -- by triggers: whatever follows changes so would miss groups
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
@@ -42,7 +42,7 @@ SELECT count(*) FROM pg_trigger WHERE tgrelid = :'packed'::regclass;
 -- by logical decoding: REPACK (CONCURRENTLY) and pg_squeeze want an identity
 SELECT relreplident FROM pg_class WHERE oid = :'packed'::regclass;
 CALL zbxhist.repack('history', '2020-01-05');
-SELECT day AS packed FROM zbxhist.packed_day \gset
+SELECT day AS packed FROM zbxhist.packed_day WHERE parent = 'history'::regclass \gset
 SELECT relreplident FROM pg_class WHERE oid = :'packed'::regclass;
 
 -- what locks it meanwhile
@@ -108,7 +108,7 @@ SELECT severity, code, object, message, hint FROM zbxhist.check() WHERE code ~ '
 SELECT hint FROM zbxhist.check() WHERE code = 'tool_trigger' \gexec
 SELECT severity, code, object, message, hint FROM zbxhist.check() WHERE code ~ 'trigger';
 SET zbxhist.allow_packed_drop = on;
-SELECT format('ALTER TABLE %s SET TABLESPACE pg_default', day) FROM zbxhist.packed_day \gexec
+SELECT format('ALTER TABLE %s SET TABLESPACE pg_default', day) FROM zbxhist.packed_day WHERE parent = 'history'::regclass \gexec
 DROP TABLE history CASCADE;
 DROP TABLESPACE regress_zbxhist_copied;
 DROP TABLE plain, copied;
