@@ -112,6 +112,7 @@ OBJS = \
 	src/read/clock_bounds.o \
 	src/read/clock_keys.o \
 	src/read/column_filter.o \
+	src/read/copy_to.o \
 	src/read/delete.o \
 	src/read/double_total.o \
 	src/read/exclude.o \

@@ -24,7 +24,8 @@
  *						AFTER triggers look for them, when all of the query has run
  *	ProcessUtility		what is buffered is written first, as for a query; the
  *						refusal to drop packed days comes before PostgreSQL's
- *						own, which proposes CASCADE
+ *						own, which proposes CASCADE; COPY of a parent is refused
+ *						before it begins
  *	object_access		after the others, which may refuse without a word of ours
  *
  * Callbacks, of which any number can be registered (the ends of transactions,
@@ -51,6 +52,7 @@
 #include "maintenance/drop_guard.h"
 #include "packed/archive_away.h"
 #include "read/aggregate.h"
+#include "read/copy_to.h"
 #include "read/exclude.h"
 #include "read/item_path.h"
 #include "read/item_read.h"
@@ -239,6 +241,7 @@ ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
 	ExecFrame	frame;
 	int			outer_days;
 
+	ZbxhistRefuseCopyTo(pstmt->utilityStmt);
 	ZbxhistFlushForNestedQuery();
 	outer_days = ZbxhistBeginDrop(pstmt->utilityStmt);
 

@@ -26,6 +26,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 #include "utils/rel.h"
 
 #include "compat.h"
@@ -125,7 +126,8 @@ Estimate(PlannerInfo *root, RelOptInfo *rel, List *restrictions,
 }
 
 /*
- * GetForeignRelSize estimates how many rows there will be.
+ * GetForeignRelSize estimates how many rows there will be.  TABLESAMPLE comes here
+ * with a parent only, and PostgreSQL would take each packed row into the sample.
  */
 static void
 GetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
@@ -134,6 +136,11 @@ GetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	List	   *restrictions = rel->baserestrictinfo;
 	PackedRel  *packed = ZbxhistMakePackedRel(root, rel, table);
 
+	if (packed->ndays > 0 && planner_rt_fetch(rel->relid, root)->tablesample != NULL)
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("packed rows cannot be sampled by TABLESAMPLE"),
+				errhint("Use a condition such as random() < 0.01, and bounds of clock."));
 	rel->fdw_private = packed;
 	table_close(table, NoLock);
 	if (zbxhist_enable_packed_scan_pruning)

@@ -92,7 +92,6 @@ SELECT query, c.* FROM unnest(ARRAY[
     'SELECT itemid, max(value) + min(value), count(*)::text FROM history GROUP BY itemid HAVING sum(ns) > 5 AND (SELECT count(*) > 3 FROM items) AND bool_or(ns > 3)',
     'SELECT value, count(*) FROM history GROUP BY value HAVING count(*) > 2',
     'SELECT itemid + floor(random()) AS k, count(*) FROM history GROUP BY k',
-    'SELECT itemid, count(*) FROM history TABLESAMPLE bernoulli (100) GROUP BY itemid',
     -- queries that are recursive, or read by others
     'WITH RECURSIVE r(itemid, n) AS (SELECT 1::bigint, 1 UNION ALL SELECT h.itemid + 1, r.n + 1 FROM r JOIN history h ON h.itemid = r.itemid AND h.clock < 172800 WHERE r.n < 5 GROUP BY h.itemid, r.n) SELECT * FROM r',
     'WITH RECURSIVE r(n, m) AS (SELECT 1, 0::bigint UNION ALL SELECT n + 1, (SELECT count(*) FROM history h WHERE h.itemid = n AND h.clock < 172800) FROM r WHERE n < 6) SELECT * FROM r',

@@ -109,7 +109,6 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history WHERE itemid = 3 LIMIT (SELECT 1)',
     '* FROM history WHERE itemid = 3 FOR UPDATE',
     '* FROM ONLY history WHERE itemid = 3',
-    '* FROM history TABLESAMPLE system (100) WHERE itemid = 3',
     'h FROM history h WHERE itemid = 3',
     'FROM history WHERE itemid = 3',
     'ctid FROM history WHERE itemid = 3',

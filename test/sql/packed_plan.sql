@@ -59,6 +59,10 @@ SET zbxhist.enable_packed_scan_pruning = off;
 EXPLAIN (COSTS OFF) SELECT clock, ns, value FROM history WHERE itemid = 3 AND clock > 172800 AND clock <= 200000;
 RESET zbxhist.enable_packed_scan_pruning;
 
+-- a sample of which each packed row would be
+SELECT count(*) FROM history TABLESAMPLE bernoulli (1);
+SELECT count(*) FROM history TABLESAMPLE system (100) WHERE clock > 600000;
+
 -- order
 EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 3 AND clock <= 400000 ORDER BY clock DESC LIMIT 2;
 EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 3 ORDER BY clock DESC, ns DESC LIMIT 2;

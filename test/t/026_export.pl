@@ -45,8 +45,19 @@ is($node->safe_psql('original', 'SELECT count(*) FROM zbxhist.packed_day'),
 
 # ---- what a part of a dump has ----
 
-is($node->safe_psql('original', 'COPY history_str TO STDOUT'),
-	'', 'COPY of a table has no packed row');
+my ($status, undef, $stderr) =
+  $node->psql('original', "LOAD 'zbxhist'; COPY history_str TO STDOUT");
+is($status, 3, 'COPY of a table, which would have no packed row, is refused');
+like(
+	$stderr,
+	qr/ERROR:  cannot copy from table "history_str".*HINT:  Use COPY \(SELECT \.\.\. FROM history_str\) TO\./s,
+	'... with what to do instead');
+is( $node->safe_psql(
+		'original',
+		"LOAD 'zbxhist'; DO \$\$ BEGIN PERFORM set_config('search_path', '', false); END \$\$; COPY public.history_str TO STDOUT"
+	),
+	'',
+	'... but as pg_dump sends it it has the rows of the table itself');
 my $rows = () = $node->safe_psql('original',
 	'COPY (SELECT itemid FROM history_str) TO STDOUT') =~ /^\d/mg;
 is($rows, 300, '... COPY of a SELECT has them all');
@@ -62,13 +73,19 @@ $node->safe_psql('original',
 is($node->safe_psql('original', $told), '', '... for a week');
 
 # all of Zabbix's schema without the rest of the database
-$node->command_ok(
-	[
-		'pg_dump', '-n', 'public', '-n',
-		'zbxhist*', '-e', 'zbxhist', '-f',
-		"$directory/schemas.sql", '-d', $node->connstr('original')
-	],
-	'pg_dump of the schemas and the extension');
+{
+	local $ENV{PGOPTIONS} = '-c session_preload_libraries=zbxhist';
+	$node->command_ok(
+		[
+			'pg_dump', '-n',
+			'public', '-n',
+			'zbxhist*', '-e',
+			'zbxhist', '-f',
+			"$directory/schemas.sql", '-d',
+			$node->connstr('original')
+		],
+		'pg_dump of the schemas and the extension');
+}
 $node->safe_psql('postgres', 'CREATE DATABASE schemas');
 $node->safe_psql('schemas', 'DROP SCHEMA public');
 $node->command_ok(
