@@ -10,12 +10,12 @@ INSERT INTO history SELECT i, 1578182400 + d * 86400, i, 0 FROM generate_series(
 INSERT INTO zbxhist.partition_state (partition, parent, settling, not_packable, not_packable_at)
 SELECT partition, 'history', '{}', 'of its rows', now() FROM zbxhist.list_partitions('history') WHERE to_clock < 1600000000;
 CALL zbxhist.run_maintenance('history');
-SELECT count(*) FROM zbxhist.packed_day;
+SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass;
 CALL zbxhist.pack('history', '2020-01-05');
-SELECT count(*) FROM zbxhist.packed_day;
+SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass;
 UPDATE zbxhist.partition_state SET not_packable_at = now() - interval '2 days' WHERE not_packable IS NOT NULL;
 CALL zbxhist.run_maintenance('history');
-SELECT count(*) FROM zbxhist.packed_day;
+SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass;
 -- while an undo is unfinished
 UPDATE zbxhist.parent_config SET routing = false;
 CALL zbxhist.unarchive('history', '2020-01-05');

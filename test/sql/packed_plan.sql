@@ -6,7 +6,7 @@ LOAD 'zbxhist';
 SET zbxhist.enable_aggregate_scan = off;
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
--- see item_scan.sql
+-- see select_item_scan.sql
 SET zbxhist.enable_item_scan = off;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL,
     PRIMARY KEY (itemid, clock, ns));

@@ -1027,7 +1027,7 @@ SELECT DISTINCT m[1]
  ORDER BY 1
 SQL
 
-# 038_timescaledb.pl brings these about
+# 063_migrate_timescaledb.pl brings these about
 @codes = grep { !/^hypertable/ } @codes;
 cmp_ok(scalar @codes, '>', 40, 'the codes are found in the SQL of check()');
 for my $code (@codes)

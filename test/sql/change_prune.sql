@@ -4,7 +4,7 @@
 --
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
--- see item_select.sql
+-- see select_item.sql
 SET zbxhist.enable_item_scan = off;
 CREATE TABLE trends (
     itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL,

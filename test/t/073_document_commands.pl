@@ -62,7 +62,7 @@ sub is_known_line
 
 	$line =~ s/\s+#.*//;
 
-	# 053_parquet.pl has what these do
+	# 072_tool_parquet.pl has what these do
 	return 1
 	  if $line =~
 	  m{^(?:python3 -m venv|/opt/parquet/bin/pip install|duckdb -c) };
@@ -356,7 +356,7 @@ for my $file (@documents)
 
 		if ($sql =~ /\bcron\./)
 		{
-			note("left to 006_pg_cron.pl: $sql");
+			note("left to 030_maintenance_pg_cron.pl: $sql");
 			next;
 		}
 		run_and_look('zabbix', $command, $file);

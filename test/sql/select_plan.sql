@@ -1,7 +1,7 @@
 --
 -- How the SELECTs of Zabbix's server and frontend are planned on a parent: the
 -- tables that are looked at, by index or not, and whether the indexes give the
--- order, so that a LIMIT ends the reading.  read_select.sql compares the rows.
+-- order, so that a LIMIT ends the reading.  select_zabbix.sql compares the rows.
 --
 LOAD 'zbxhist';
 SET client_min_messages = warning;
@@ -113,7 +113,7 @@ RESET zbxhist.enable_routing;
 SELECT number, s.* FROM query, shape(query) s WHERE number IN (1, 6, 7, 18) ORDER BY number;
 -- one plan as a whole
 EXPLAIN (COSTS OFF) select clock,ns,value from history_uint where itemid=3 and clock<=1771200 and clock>1684800 order by clock desc limit 2;
--- those that are planned for the parent alone, see item_select.sql and item_scan.sql
+-- those that are planned for the parent alone, see select_item.sql and select_item_scan.sql
 RESET zbxhist.enable_item_scan;
 SELECT DISTINCT number, node ->> 'Custom Plan Provider' AS node, left(query, 85) AS query FROM query, nodes_of(query) node WHERE node ->> 'Custom Plan Provider' LIKE 'ZbxhistItem%' ORDER BY number;
 DROP TABLE history_uint, trends, query CASCADE;

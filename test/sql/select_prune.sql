@@ -5,7 +5,7 @@
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
--- see item_scan.sql
+-- see select_item_scan.sql
 SET zbxhist.enable_item_scan = off;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL,
     PRIMARY KEY (itemid, clock, ns));
@@ -80,7 +80,7 @@ SET zbxhist.enable_partition_pruning = off;
 SELECT tables_of('SELECT * FROM history WHERE clock = 259200');
 RESET zbxhist.enable_partition_pruning;
 
--- partitions and packed days are merged where an order is wanted, but for rows of one item (item_scan.sql)
+-- partitions and packed days are merged where an order is wanted, but for rows of one item (select_item_scan.sql)
 SET enable_seqscan = off;
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 434000 ORDER BY clock DESC, ns DESC LIMIT 2;
