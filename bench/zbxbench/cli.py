@@ -5,12 +5,12 @@ import re
 import signal
 import sys
 
-from . import day, housekeeper, life, pack, read, size, write
+from . import busy, day, housekeeper, life, pack, read, size, write
 from .cluster import ServerError
 from .drivers import Failed
 
 # one module an experiment: NAME, HELP, add_arguments(parser), run(arguments)
-EXPERIMENTS = (write, day, read, life, size, pack, housekeeper)
+EXPERIMENTS = (write, day, read, busy, life, size, pack, housekeeper)
 
 
 def numbers(text):

@@ -9,7 +9,7 @@ from .base import Store
 class PostgresStore(Store):
     """A database of its own, owned by the role Zabbix would use.
 
-    The tables have Zabbix's names in every store, so that the load is the
+    load_schema: called in the new database before the store's own tables are made.  The tables have Zabbix's names in every store, so that the load is the
     same text byte for byte.  options are given at connect, as PGOPTIONS.
     """
 
@@ -20,6 +20,7 @@ class PostgresStore(Store):
         self.cluster = cluster
         self.database = "bench_" + self.name.replace("-", "_") + suffix
         self.tables = ()
+        self.load_schema = None
 
     def execute(self, sql, user=OWNER):
         """Runs SQL in the store's database as its owner."""
@@ -67,6 +68,8 @@ class PostgresStore(Store):
             "CREATE DATABASE %s OWNER %s TEMPLATE template0" % (self.database, OWNER)
         )
         self.execute("GRANT CREATE ON SCHEMA public TO %s" % OWNER, SUPERUSER)
+        if self.load_schema:
+            self.load_schema()
         self.prepare_database()
         for table in self.tables:
             self.create_table(table, periods)

@@ -1,0 +1,261 @@
+"""A real Zabbix server on a store, and the agents that send values to it."""
+
+import gzip
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+from . import environment
+from .cluster import OWNER
+
+# the end-to-end test has what fetches and starts Zabbix
+sys.path.append(str(environment.REPOSITORY / "test" / "zabbix"))
+from zbxtest import debs, proc  # noqa: E402
+
+VERSION = "7.0"
+FIRST_HOST, FIRST_ITEM = 100000, 1000000
+ITEMS_OF_HOST = 100  # half of them dependent
+PERIOD = 5  # seconds between two messages of an agent
+SENDERS = 4
+FLOAT, TEXT, UINT = 0, 4, 3
+TRAPPER, DEPENDENT = 2, 18
+
+CONFIG = """
+DBHost={socket}
+DBPort=5432
+DBName={database}
+DBUser={user}
+ListenIP=127.0.0.1
+ListenPort={port}
+AllowRoot=1
+LogType=file
+LogFile={directory}/zabbix.log
+LogFileSize=0
+PidFile={directory}/zabbix.pid
+SocketDir={directory}
+StartPollers=1
+StartPollersUnreachable=1
+StartPingers=0
+StartDiscoverers=0
+StartHTTPPollers=0
+StartTrappers=5
+StartPreprocessors=2
+StartDBSyncers=4
+CacheSize=512M
+HistoryCacheSize=128M
+HistoryIndexCacheSize=32M
+TrendCacheSize=64M
+ValueCacheSize=64M
+HousekeepingFrequency=0
+CacheUpdateFrequency=3600
+AllowUnsupportedDBVersions=1
+LogSlowQueries=3000
+"""
+
+# Hosts with trapper items, and as many that depend on one of these and take its value as it is.
+ITEMS = """
+UPDATE hosts SET status = 1 WHERE status = 0;
+INSERT INTO hosts (hostid, host, name, name_upper)
+SELECT {host} + h, 'busy ' || h, 'busy ' || h, 'BUSY ' || h FROM generate_series(0, {hosts} - 1) h;
+INSERT INTO host_rtdata (hostid) SELECT hostid FROM hosts WHERE hostid >= {host};
+INSERT INTO hosts_groups (hostgroupid, hostid, groupid)
+SELECT hostid, hostid, (SELECT min(groupid) FROM hstgrp) FROM hosts WHERE hostid >= {host};
+INSERT INTO items (itemid, hostid, type, value_type, name, key_, delay, master_itemid)
+SELECT {item} + i, {host} + i / {n}, CASE WHEN i % {n} < {n} / 2 THEN {trapper} ELSE {dependent} END,
+       CASE i % {n} % 10 WHEN 9 THEN {text} WHEN 1 THEN {uint} WHEN 3 THEN {uint} WHEN 5 THEN {uint} WHEN 7 THEN {uint}
+                         ELSE {float} END,
+       'item ' || i, 'busy[' || i % {n} || ']', '0', CASE WHEN i % {n} >= {n} / 2 THEN {item} + i - {n} / 2 END
+  FROM generate_series(0, {hosts} * {n} - 1) i ORDER BY i % {n} >= {n} / 2, i;
+INSERT INTO item_rtdata (itemid) SELECT itemid FROM items WHERE itemid >= {item};
+INSERT INTO item_rtname (itemid, name_resolved, name_resolved_upper)
+SELECT itemid, name, upper(name) FROM items WHERE itemid >= {item};
+"""
+
+
+def fetch(directory):
+    """The packages of Debian, extracted; raises debs.Unavailable."""
+    place = os.environ.get("ZBXHIST_ZABBIX_CACHE") or "%s/packages" % directory
+    return debs.Store(place).release(VERSION)
+
+
+class Zabbix:
+    """A Zabbix server with a database of a cluster that nothing else uses."""
+
+    def __init__(self, release, store, hosts, directory):
+        self.release, self.store, self.hosts = release, store, hosts
+        self.directory = pathlib.Path(directory) / store.name
+        self.directory.mkdir()
+        self.port = proc.free_port()
+        self.process = None
+
+    def load_schema(self):
+        """Zabbix's database without the tables that the store is going to make."""
+        psql = [str(self.store.cluster.bindir / "psql"), "-XAqt", "-v", "ON_ERROR_STOP=1"]
+        psql += ["-o", "/dev/null", "-d", self.store.dsn()]
+        for script in ("schema", "images", "data"):
+            with subprocess.Popen(psql, stdin=subprocess.PIPE) as child:
+                with gzip.open("%s/%s.sql.gz" % (self.release.sql, script)) as text:
+                    shutil.copyfileobj(text, child.stdin, 1 << 20)
+                child.stdin.close()
+                if child.wait() != 0:
+                    raise RuntimeError("%s.sql of Zabbix cannot be loaded" % script)
+        self.store.execute("DROP TABLE " + ", ".join(self.store.tables))
+
+    def configure(self):
+        """Hosts and items."""
+        self.store.execute(
+            ITEMS.format(
+                host=FIRST_HOST,
+                item=FIRST_ITEM,
+                hosts=self.hosts,
+                n=ITEMS_OF_HOST,
+                trapper=TRAPPER,
+                dependent=DEPENDENT,
+                float=FLOAT,
+                uint=UINT,
+                text=TEXT,
+            )
+        )
+        self.store.execute("ANALYZE")
+
+    def start(self):
+        """The server; it takes values when this returns."""
+        conf = self.directory / "zabbix.conf"
+        conf.write_text(
+            CONFIG.format(
+                socket=self.store.cluster.directory / "socket",
+                database=self.store.database,
+                user=OWNER,
+                port=self.port,
+                directory=self.directory,
+            ),
+            encoding="utf-8",
+        )
+        self.process = proc.start(
+            [self.release.server, "-f", "-c", str(conf)],
+            str(self.directory / "out"),
+            env=dict(self.release.environment, TZ="UTC"),
+        )
+        proc.wait_for("zabbix_server on " + self.store.name, self._is_up, 120)
+
+    def log(self):
+        """What the server has logged."""
+        path = self.directory / "zabbix.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def _is_up(self):
+        if self.process.poll() is not None:
+            raise RuntimeError("zabbix_server ended:\n" + self.log()[-3000:])
+        return re.search(r"server #\d+ started \[trapper #5\]", self.log())
+
+    def stop(self):
+        """Ordinary shutdown: what is cached is stored."""
+        proc.stop(self.process, timeout=300)
+
+    def send(self, message):
+        """Sends a message as an agent or zabbix_sender does; how many values were taken."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
+            connection.sendall(b"ZBXD\1" + struct.pack("<II", len(message), 0) + message)
+            answer = b""
+            while True:
+                part = connection.recv(4096)
+                if not part:
+                    break
+                answer += part
+        found = re.search(rb"processed: (\d+)", answer)
+        return int(found.group(1)) if found else 0
+
+
+class Agents:
+    """All hosts' agents: each sends every few seconds what its items have had since.
+
+    The same bytes go to all Zabbix servers.  An item is due at its number modulo
+    the interval; which nanosecond, and the value, follow from item and clock.
+    """
+
+    def __init__(self, zabbixes, hosts, interval):
+        self.zabbixes, self.hosts, self.interval = zabbixes, hosts, interval
+        self.sent = 0  # values that were to be stored, with dependent items'
+        self.refused = {zabbix.store.name: 0 for zabbix in zabbixes}
+        self.late = 0.0
+        self.error = None
+        self.stopping = threading.Event()
+        self.guard = threading.Lock()
+        self.threads = [
+            threading.Thread(target=self._send_all, args=(number,), daemon=True)
+            for number in range(SENDERS)
+        ]
+
+    def _values(self, host, first, last):
+        """Values of the host's items from one second to the one before another."""
+        for clock in range(first, last):
+            for item in range(ITEMS_OF_HOST // 2):
+                number = host * ITEMS_OF_HOST + item
+                if (clock + number) % self.interval == 0:
+                    dice = hash((number, clock)) & 0x7FFFFFFF
+                    yield {
+                        "host": "busy %d" % host,
+                        "key": "busy[%d]" % item,
+                        "value": self._value(item, clock, dice),
+                        "clock": clock,
+                        "ns": dice % 10**9,
+                    }
+
+    @staticmethod
+    def _value(item, clock, dice):
+        if item % 10 == 9:
+            return "state %d: %s" % (dice % 7, "all is as it was before " * (1 + dice % 5))
+        if item % 2:
+            return str(clock * 1000 + dice % 1000)
+        return "%.4f" % (item + dice % 10000 / 100)
+
+    def _send_all(self, number):
+        """One sender's hosts, each at its place within the period, until stopped."""
+        try:
+            mine = range(number, self.hosts, SENDERS)
+            base = int(time.time()) // PERIOD * PERIOD
+            since = dict.fromkeys(mine, base)
+            while not self.stopping.is_set():
+                base += PERIOD
+                for place, host in enumerate(mine):
+                    due = base + place * PERIOD / len(mine)
+                    if self.stopping.wait(max(0.0, due - time.time())):
+                        return
+                    self.late = max(self.late, time.time() - due)
+                    self._send(host, since[host], int(due))
+                    since[host] = int(due)
+        except Exception as error:  # pylint: disable=broad-except
+            self.error = error
+
+    def _send(self, host, first, last):
+        values = list(self._values(host, first, last))
+        if not values:
+            return
+        message = json.dumps({"request": "sender data", "data": values}).encode()
+        for zabbix in self.zabbixes:
+            refused = len(values) - zabbix.send(message)
+            with self.guard:
+                self.refused[zabbix.store.name] += refused
+        with self.guard:
+            self.sent += 2 * len(values)
+
+    def start(self):
+        """All agents begin."""
+        for thread in self.threads:
+            thread.start()
+
+    def stop(self):
+        """All messages that were begun have gone out when this returns."""
+        self.stopping.set()
+        for thread in self.threads:
+            thread.join()
+        if self.error:
+            raise RuntimeError("a sender: %s" % self.error)
