@@ -15,7 +15,7 @@ import time
 
 from . import counters, environment, libpq, periods, plots, results, spread
 from .busy_zabbix import FIRST_ITEM, ITEMS_OF_HOST, Agents, Zabbix, debs, fetch, proc
-from .cluster import SUPERUSER, Cluster
+from .cluster import Cluster
 from .experiment import names_of
 from .progress import Progress, say
 from .read import statements
