@@ -2,6 +2,7 @@
 -- Aggregates over packed days without rows: the same answers as those of a
 -- plain table with the same rows, whatever is grouped by, wherever rows are.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET timezone = 'Asia/Kathmandu';

@@ -2,6 +2,7 @@
 -- Aggregates over packed days: conditions on columns have the same answers
 -- without rows as with them, by statistics or by decoded values.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;

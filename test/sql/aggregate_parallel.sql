@@ -2,6 +2,7 @@
 -- Aggregates over packed days in several processes: the same answers as in
 -- one, to the last digit.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;

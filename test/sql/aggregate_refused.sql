@@ -2,6 +2,7 @@
 -- Queries of packed days that are not aggregated without rows, and others that look
 -- like these: the same answers as those of a plain table.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;

@@ -1,5 +1,6 @@
 -- Packed days on another server: the policy, moving there and back, who may read
 -- them, changes, late values, and what check() says.
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never

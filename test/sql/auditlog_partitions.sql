@@ -1,4 +1,5 @@
 -- Zabbix's audit log, partitioned natively by the time in its ids.
+\a \t
 SET client_min_messages = warning;
 -- one month for all of it
 DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;

@@ -2,6 +2,7 @@
 -- An UPDATE or DELETE whose clock bounds leave one partition is planned for
 -- that one, and finds the rows that wait in the parent all the same.
 --
+\a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 -- see select_item.sql

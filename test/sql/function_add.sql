@@ -1,6 +1,7 @@
 --
 -- add: as INSERT does, in bulk.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (

@@ -2,6 +2,7 @@
 -- The rows of one call of add are written together, each where it belongs when
 -- it is written, as those of one INSERT.
 --
+\a \t
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 CREATE FUNCTION wal_records(statement text) RETURNS bigint LANGUAGE plpgsql AS $$

@@ -1,5 +1,6 @@
 -- add ends with an error where trying again cannot help, and goes through what
 -- partitions have of their own.
+\a \t
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET statement_timeout = '60s';

@@ -3,6 +3,7 @@
 -- gives what the plain SQL that it stands for gives on a plain table with the same
 -- rows, which are in the parent, in partitions and packed.
 --
+\a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

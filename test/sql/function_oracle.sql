@@ -3,6 +3,7 @@
 -- rows gives: every table of Zabbix and two old ones (an index without ns,
 -- none at all), random rows and random arguments, the same in each run.
 --
+\a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

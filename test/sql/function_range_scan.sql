@@ -2,6 +2,7 @@
 -- The function range in FROM is read as it is asked for: the same rows as when
 -- it is materialised, and none that nobody wants.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

@@ -2,6 +2,7 @@
 -- statistics and buckets of numerics: exact over the whole range of Zabbix's
 -- unsigned values, and for any other number that a column may hold.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history_uint (itemid bigint NOT NULL, clock integer NOT NULL, value numeric(20) NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

@@ -2,6 +2,7 @@
 -- INSERT of literals into a parent is planned as a custom scan; what is more
 -- than that is planned as ever, and either way the outcome is the same.
 --
+\a \t
 LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL,

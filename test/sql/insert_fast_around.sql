@@ -3,6 +3,7 @@
 -- it: the same in a parent by the short way (fast), by the trigger (slow), and
 -- in a plain table.
 --
+\a \t
 LOAD 'zbxhist';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;

@@ -3,6 +3,7 @@
 -- planned for it, a parent with that switched off, and a plain table.  The
 -- same rows, SQLSTATEs and row counts must come of it.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE SCHEMA diff;

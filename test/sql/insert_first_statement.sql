@@ -4,6 +4,7 @@
 -- alone.  In functions the library cannot know of it, and the key is an error;
 -- no key is stored twice.
 --
+\a \t
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value bigint NOT NULL, ns integer NOT NULL,
     PRIMARY KEY (itemid, clock, ns));

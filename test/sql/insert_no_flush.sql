@@ -1,5 +1,6 @@
 -- The trigger that ends a statement's batch, where no hook does, is disabled:
 -- rows stay in the parent, seen at once, and no COMMIT has to store them.
+\a \t
 SET client_min_messages = warning;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer DEFAULT 0 NOT NULL, value double precision DEFAULT 0 NOT NULL,

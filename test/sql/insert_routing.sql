@@ -4,6 +4,7 @@
 --
 -- ROW_COUNT shows the command tags: right from the second statement of a
 -- session on, or from the first with session_preload_libraries
+\a \t
 LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL,

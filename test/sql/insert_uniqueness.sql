@@ -2,6 +2,7 @@
 -- A key is in the table once, whether its row is in the parent or in a
 -- partition; RETURNING and ON CONFLICT are right or say that they cannot be.
 --
+\a \t
 LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL,

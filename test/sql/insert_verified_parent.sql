@@ -3,6 +3,7 @@
 -- keys are not looked up there any more, until a row is stored there that
 -- belongs to a partition.
 --
+\a \t
 LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL,

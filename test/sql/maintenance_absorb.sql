@@ -1,5 +1,6 @@
 -- children that are no partitions, or in the way of some: what check() says of
 -- them, and that its hints lose no row
+\a \t
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 SET TimeZone = 'UTC';

@@ -1,5 +1,6 @@
 -- What a step of maintenance looks at does not grow with the number of
 -- partitions: counted in calls of the functions that it uses.
+\a \t
 \set VERBOSITY terse
 \set SHOW_CONTEXT never
 SET client_min_messages = error;

@@ -1,5 +1,6 @@
 -- Much at once is deleted only if a person agrees: a clock that was ahead, maintenance that was off,
 -- a typo in a retention.
+\a \t
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;

@@ -1,6 +1,7 @@
 -- Partitions of hours: made for some hours ahead, the rest of that day and days
 -- beyond, which are replaced by hours in time, three at once; packed soon; all of a day in one line.
 -- as after setup: no session is told about it
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';

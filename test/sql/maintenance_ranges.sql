@@ -1,5 +1,6 @@
 -- Ranges of partitions: UTC, the epoch, the calendar, whatever the session's
 -- time zone and interval style are.
+\a \t
 \set SHOW_CONTEXT never
 SET TimeZone = 'Asia/Tokyo';
 SET intervalstyle = iso_8601;

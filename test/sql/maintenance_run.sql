@@ -1,5 +1,6 @@
 -- run_maintenance: premake, move, drop, expire, truncate; what goes wrong.
 -- as after setup: no session is told about it
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';

@@ -1,4 +1,5 @@
 -- what is past retention is dropped or becomes tables of its own; by hand as well
+\a \t
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 SET TimeZone = 'UTC';

@@ -1,4 +1,5 @@
 -- A statement_timeout of the role ends no run of maintenance; a person does, and check() says so.
+\a \t
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;

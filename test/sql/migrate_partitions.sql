@@ -1,4 +1,5 @@
 -- natively partitioned tables that cannot be taken over, and what of one is kept
+\a \t
 \set SHOW_CONTEXT never
 CREATE SCHEMA native;
 SET search_path = native, public;
@@ -113,7 +114,9 @@ GRANT SELECT ON v TO native_other;
 GRANT UPDATE (value) ON v TO native_other WITH GRANT OPTION;
 SELECT pg_relation_filenode('v_a') AS file_a, pg_relation_filenode('v_b') AS file_b \gset
 CALL zbxhist.adopt_partitions('v');
+\t off
 \d v
+\t on
 SELECT obj_description('v'::regclass), col_description('v'::regclass, 3), zbxhist_internal.describe_grants('v') = ARRAY[
     format('%s SELECT f', 'native_other'::regrole::oid), format('%s UPDATE t (value)', 'native_other'::regrole::oid)] AS has_grants;
 SELECT * FROM zbxhist.list_partitions('v') WHERE from_clock < 1700092800;
@@ -148,7 +151,9 @@ CREATE UNIQUE INDEX w_once ON w_rest (value);
 CALL zbxhist.adopt_partitions('w');
 DROP INDEX w_once;
 CALL zbxhist.adopt_partitions('w');
+\t off
 \d w
+\t on
 SELECT tableoid::regclass, count(*), min(clock), max(clock) FROM w GROUP BY 1 ORDER BY 2, 3;
 SELECT relacl IS NULL OR NOT has_table_privilege('native_other', oid, 'INSERT') AS has_no_other_grants FROM pg_class WHERE oid = 'w'::regclass;
 INSERT INTO w (itemid) VALUES (1);

@@ -1,5 +1,6 @@
 -- check and the views: each finding, and that its hint mends it.
 -- as after setup: no session is told about it
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 -- what earlier tests have dropped

@@ -1,5 +1,6 @@
 -- item_usage: what items take, counted as a query counts their values, with
 -- names where the caller may read them and never by somebody else's code.
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SET TimeZone = 'UTC';
 -- one day for all of it

@@ -1,6 +1,7 @@
 -- metrics: names that templates rely on, figures that agree with the views, for
 -- whoever monitors, without waiting for anybody.
 -- as after setup: no session is told about it
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SET TimeZone = 'UTC';
 -- one day for all of it

@@ -1,4 +1,5 @@
 -- What has been found out of a partition, or begun, does not stay for ever.
+\a \t
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;

@@ -2,6 +2,7 @@
 -- ALTER TABLE of a parent with packed days: what its rows are then, or why they
 -- cannot be known.
 --
+\a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

@@ -1,4 +1,5 @@
 -- Maintenance has a table with packed days analyzed, now and then.
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 LOAD 'zbxhist';
 SET TimeZone = 'UTC';

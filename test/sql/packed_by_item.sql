@@ -2,6 +2,7 @@
 -- Packed rows of several items come item after item where that is the order a
 -- query wants, so that nothing is sorted: the same rows as of a plain table.
 --
+\a \t
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE plain (LIKE history INCLUDING ALL);
 SET client_min_messages = warning;

@@ -1,5 +1,6 @@
 -- The packed hours of a day become one packed day: by maintenance, when the day
 -- is over and all that can be is packed, or by hand.
+\a \t
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';

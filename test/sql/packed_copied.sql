@@ -1,4 +1,5 @@
 -- What copies the table of a packed day, beside late values and changes: right, or refused.
+\a \t
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;

@@ -1,4 +1,5 @@
 -- damage that a query, verify() or maintenance has met is told until it is mended
+\a \t
 \set SHOW_CONTEXT never
 SET client_min_messages = error;
 SET TimeZone = 'UTC';

@@ -3,6 +3,7 @@
 -- meets until it moves on, however the memory around it is reset.  Every way to
 -- read gives what a plain table does.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

@@ -2,6 +2,7 @@
 -- the rows below.  They hold each form that a column, a stream
 -- of integers, a string, statistics and the rest of a sum have (docs/on-disk-format.md).  Never change
 -- them; another format gets bytes of its own, besides these.
+\a \t
 \set VERBOSITY terse
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

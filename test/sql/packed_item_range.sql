@@ -2,6 +2,7 @@
 -- Of packed days only groups of the items between two are read, or of
 -- those that a subquery gives: the same rows as of a plain table.
 --
+\a \t
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE plain (LIKE history INCLUDING ALL);
 SET client_min_messages = warning;

@@ -3,6 +3,7 @@
 -- packed days, partitions and the parent are found by their keys, as a plain
 -- table finds them.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;

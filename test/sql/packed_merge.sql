@@ -1,4 +1,5 @@
 -- Late rows merged into a packed day, and damage found in one
+\a \t
 \set VERBOSITY terse
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

@@ -1,4 +1,5 @@
 -- Rows of a packed day deleted and updated at random, beside a plain table
+\a \t
 \set VERBOSITY terse
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

@@ -1,6 +1,7 @@
 -- A packed day of one page is read without its index, whose catalog entries a new
 -- connection would have to look up: with several groups in the page, in any
 -- order, forwards and backwards.  (No two items have the same times, so that it is these groups alone.)
+\a \t
 SET client_min_messages = warning;
 SET TimeZone = 'UTC';
 CREATE SCHEMA one_page;

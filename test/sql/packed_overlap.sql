@@ -2,6 +2,7 @@
 -- Days are packed only where no other partition or packed day is for the same
 -- time.
 --
+\a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

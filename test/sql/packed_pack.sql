@@ -1,5 +1,6 @@
 -- Packed days: how a day becomes one and an ordinary partition again, what is
 -- refused, what the views show, and what becomes of late rows.
+\a \t
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';

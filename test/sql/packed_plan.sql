@@ -2,6 +2,7 @@
 -- How statements on a parent with packed days are planned: what the foreign
 -- table is asked for, in which order, and how much of it is read.
 --
+\a \t
 LOAD 'zbxhist';
 SET zbxhist.enable_aggregate_scan = off;
 SET zbxhist.allow_packed_drop = on;

@@ -1,4 +1,5 @@
 -- Packing and unpacking gives the same rows, bit by bit, whatever they are
+\a \t
 \set VERBOSITY terse
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

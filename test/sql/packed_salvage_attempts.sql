@@ -3,6 +3,7 @@
 -- if that has failed, one by one.  Nothing that a failed one has left half
 -- prepared is used by the next, nor what one has pinned that is over.
 --
+\a \t
 CREATE SCHEMA salvage_attempts;
 SET search_path = salvage_attempts;
 SET client_min_messages = warning;

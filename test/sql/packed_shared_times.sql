@@ -1,6 +1,7 @@
 -- Items that have the same clock and ns, as those that depend on a master, share
 -- them in a packed day: the values stay the same, changes concern the item that is
 -- changed, and what is damaged is told of each item concerned.
+\a \t
 \set VERBOSITY terse
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';

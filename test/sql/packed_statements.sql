@@ -2,6 +2,7 @@
 -- DELETE, UPDATE and TRUNCATE of packed rows: what a plain table does, whatever
 -- the statement, on every kind of table; and what is refused.
 --
+\a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

@@ -1,5 +1,6 @@
 -- packed_tablespace, packed_tablespace_after: packed days on other disks, from
 -- the start or when they are old, moved by maintenance or by hand.
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never

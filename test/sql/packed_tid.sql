@@ -3,6 +3,7 @@
 -- without a look at all rows of the item, and reach no other item's rows that
 -- have the same ctids.
 --
+\a \t
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE plain (LIKE history INCLUDING ALL);
 SET client_min_messages = warning;

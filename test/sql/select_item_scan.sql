@@ -3,6 +3,7 @@
 -- alone and reads table after table until it has enough.  It gives the same
 -- rows in the same order as a plain table.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value text NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

@@ -2,6 +2,7 @@
 -- One row of each item, the newest or the oldest, in one statement: the table is
 -- read item by item.  It gives the same rows in the same order as a plain table.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value text NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

@@ -3,6 +3,7 @@
 -- LATERAL subquery is executed for, and the newest clocks, which are known without
 -- rows.  All as of a plain table.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value text NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

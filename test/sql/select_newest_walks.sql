@@ -2,6 +2,7 @@
 -- What is looked at to find the newest or oldest rows of many items: partitions that
 -- are empty once, and each item of an index about twice where a list cannot hold all.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

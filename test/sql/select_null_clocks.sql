@@ -2,6 +2,7 @@
 -- Rows without a clock: in a table that allows them, or whose NOT NULL is not valid,
 -- as PostgreSQL 18 has it.  They are read as from a plain table.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE plain (itemid bigint NOT NULL, clock integer, value double precision NOT NULL, ns integer);

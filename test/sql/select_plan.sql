@@ -3,6 +3,7 @@
 -- tables that are looked at, by index or not, and whether the indexes give the
 -- order, so that a LIMIT ends the reading.  select_zabbix.sql compares the rows.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history_uint (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value numeric(20) DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL,

@@ -2,6 +2,7 @@
 -- A SELECT whose clock bounds leave few of a parent's children is planned for
 -- those alone, and finds the rows that wait in the parent all the same.
 --
+\a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

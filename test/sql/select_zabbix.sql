@@ -3,6 +3,7 @@
 -- gives the same rows in the same order as a plain table, and no partition is
 -- looked at whose constraint says that it has none of them.
 --
+\a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

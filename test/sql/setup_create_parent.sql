@@ -1,5 +1,6 @@
 -- create_parent: what it refuses, and what a partition takes after its parent.
 -- as after setup: no session is told about it
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
@@ -193,7 +194,9 @@ RESET default_tablespace;
 -- versions differ in how they print which table it inherits from
 BEGIN;
 ALTER TABLE "full ON x (y)_p20200105" NO INHERIT "full ON x (y)";
+\t off
 \d "full ON x (y)_p20200105"
+\t on
 ROLLBACK;
 SELECT k.relowner::regrole, k.reloptions, t.reloptions AS toast_options, s.spcname,
        zbxhist_internal.describe_grants(k.oid) = zbxhist_internal.describe_grants('"full ON x (y)"') AS same_grants,
@@ -225,7 +228,9 @@ SELECT zbxhist.create_parent('legacy', premake => 0);
 SELECT zbxhist.create_partition('legacy', '2020-01-05');
 BEGIN;
 ALTER TABLE legacy_p20200105 NO INHERIT legacy;
+\t off
 \d legacy_p20200105
+\t on
 ROLLBACK;
 SELECT relpersistence, relreplident FROM pg_class WHERE relname = 'legacy_p20200105';
 INSERT INTO legacy (itemid, clock) VALUES (1, 1578182400), (1, 1578182400);

@@ -1,5 +1,6 @@
 -- Who may do what: the database's owner sets up, a reader reads, nobody else changes anything.
 -- as after setup: no session is told about it
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';

@@ -1,5 +1,6 @@
 -- setup: finds the tables of Zabbix and no others, in place, repeatable.
 -- as after setup: no session is told about it
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';

@@ -1,5 +1,6 @@
 -- undo: back to a plain table with every row; and alter_parent.
 -- as after setup: no session is told about it
+\a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
@@ -36,7 +37,9 @@ SELECT count(*), sum(value), count(DISTINCT tableoid) FROM h;
 CALL zbxhist.undo('h');
 SELECT count(*), sum(value), count(DISTINCT tableoid) FROM h;
 SELECT count(*) FROM ONLY h;
+\t off
 \d h
+\t on
 SELECT count(*) FROM pg_class WHERE relname ~ '^h_p';
 SELECT count(*) FROM zbxhist.parent_config;
 SELECT count(*) FROM zbxhist.parent_state;

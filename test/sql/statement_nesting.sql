@@ -2,6 +2,7 @@
 -- Statements within statements, and children that zbxhist did not make: where
 -- the batch, or the pruning of UPDATE and DELETE, could look at the wrong place.
 --
+\a \t
 LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL,

@@ -4,6 +4,7 @@
 -- contents.  The statements are random, and the same ones in each run.  All of
 -- them run inside functions here; those of a client are in test/t.
 --
+\a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET extra_float_digits = 1;

@@ -2,6 +2,7 @@
 -- What somebody gives to one partition by hand, or to the parent after its
 -- partitions were made: columns, constraints, triggers, foreign keys.
 --
+\a \t
 LOAD 'zbxhist';
 \set SHOW_CONTEXT never
 -- one day for all of it

@@ -3,6 +3,7 @@
 -- taken.  A server with assertions does so here; on any other this is a test like
 -- others.  No statement goes on for ever, and all rows are those of a plain table.
 --
+\a \t
 CREATE SCHEMA discarded_caches;
 SET search_path = discarded_caches;
 SET client_min_messages = warning;

@@ -3,6 +3,7 @@
 -- frontend send to them: each does the same to a managed table as to a plain one,
 -- before hours are packed and after.  See docs/zabbix-8.md for where they are from.
 --
+\a \t
 LOAD 'zbxhist';
 -- the other type of history_json.value: test/sql/zabbix_8_json.sql
 \if :{?json}
