@@ -7,7 +7,7 @@
  * value that does not depend on the row; when it is executed, the values
  * become bounds.  A comparison of itemid or clock with an integer of any size
  * is taken exactly, so that the executor need not look at it again; so is one
- * of the clock as a number of another type, or as a time.  Of an OR
+ * as numeric, or of the clock as a number of another type or a time.  Of an OR
  * of such conditions (Zabbix looks for up to 1000 keys at once, and cuts long
  * lists of items up) the clocks of each item are taken, and every row is
  * looked at again.
@@ -150,11 +150,11 @@ AddCond(List **conds, PackedCondKind kind, Node *value)
 }
 
 /*
- * ClockOfExpr returns the integer of an expression that has it as a number of
+ * IntegerOfExpr returns the integer of an expression that has it as a number of
  * another type, or as a time, in the same order; or else the expression.
  */
 static Node *
-ClockOfExpr(Node *expr)
+IntegerOfExpr(Node *expr)
 {
 	FuncExpr   *call = (FuncExpr *) expr;
 
@@ -165,6 +165,7 @@ ClockOfExpr(Node *expr)
 		case F_INT8_INT4:
 		case F_FLOAT8_INT4:
 		case F_NUMERIC_INT4:
+		case F_NUMERIC_INT8:
 			return linitial(call->args);
 		case F_TO_TIMESTAMP_FLOAT8:
 			call = linitial(call->args);
@@ -222,7 +223,7 @@ TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 	Node	   *left = linitial(op->args);
 	Node	   *right = list_length(op->args) == 2 ? lsecond(op->args) : NULL;
 	Oid			operator = op->opno;
-	AttrNumber	key = GetKey(ClockOfExpr(left), columns);
+	AttrNumber	key = GetKey(IntegerOfExpr(left), columns);
 	int			strategy;
 
 	if (key == InvalidAttrNumber)
@@ -231,7 +232,7 @@ TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 
 		left = right;
 		right = swap;
-		key = GetKey(ClockOfExpr(left), columns);
+		key = GetKey(IntegerOfExpr(left), columns);
 		if (key == InvalidAttrNumber)
 			return false;
 		operator = get_commutator(operator);
@@ -240,6 +241,10 @@ TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 		!OidIsValid(operator) || !IsFixedExpr(right, columns) ||
 		(strategy = GetStrategy(operator, exprType(left),
 								exprType(right))) == 0)
+		return false;
+	/* an item may be as far from 0 as the ends that others are cut to */
+	if (key == columns->itemid && exprType(left) == NUMERICOID &&
+		strategy != BTEqualStrategyNumber)
 		return false;
 	if (key == SelfItemPointerAttributeNumber)
 		AddCond(conds, COND_TIDS, MakeTidArray(right));

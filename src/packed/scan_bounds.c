@@ -23,6 +23,7 @@
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/timestamp.h"
 
 #include "binary_search.h"
@@ -355,23 +356,41 @@ FloorOfTime(TimestampTz time, int64 *floor_of)
 }
 
 /*
- * GetFloor does so for a value of a type that clocks are compared with.
+ * FloorOfNumeric does so for a numeric.  NaN is above all.
+ */
+static bool
+FloorOfNumeric(Datum value, int64 *floor_of)
+{
+	Datum		whole = DirectFunctionCall1(numeric_floor, value);
+
+	if (DatumGetBool(DirectFunctionCall2(numeric_gt, whole,
+										 NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))))
+	{
+		*floor_of = PG_INT64_MAX;
+		return false;
+	}
+	if (DatumGetBool(DirectFunctionCall2(numeric_lt, whole,
+										 NumericGetDatum(int64_to_numeric(PG_INT64_MIN)))))
+	{
+		*floor_of = PG_INT64_MIN;
+		return false;
+	}
+	*floor_of = DatumGetInt64(DirectFunctionCall1(numeric_int8, whole));
+	return DatumGetBool(DirectFunctionCall2(numeric_eq, whole, value));
+}
+
+/*
+ * GetFloor does so for a value of a type that items or clocks are compared with.
  */
 static bool
 GetFloor(Oid type, Datum value, int64 *floor_of)
 {
-	Datum		whole;
-
 	switch (type)
 	{
 		case FLOAT8OID:
 			return FloorOfDouble(DatumGetFloat8(value), floor_of);
 		case NUMERICOID:
-			whole = DirectFunctionCall1(numeric_floor, value);
-			return FloorOfDouble(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-																	whole)),
-								 floor_of) &&
-				DatumGetBool(DirectFunctionCall2(numeric_eq, whole, value));
+			return FloorOfNumeric(value, floor_of);
 		case TIMESTAMPTZOID:
 			return FloorOfTime(DatumGetTimestampTz(value), floor_of);
 		default:
@@ -436,8 +455,7 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 			break;
 		case COND_ITEM:
 			item = palloc(sizeof(int64));
-			*item = GetInteger(type, value);
-			LimitItems(bounds, item, 1);
+			LimitItems(bounds, item, GetFloor(type, value, item) ? 1 : 0);
 			break;
 		case COND_ITEM_BEFORE:
 		case COND_ITEM_TO:
