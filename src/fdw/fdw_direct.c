@@ -103,17 +103,21 @@ ZbxhistLetScanLookAgain(PlannerInfo *root, ModifyTable *plan, Index rtindex)
 {
 	ForeignScan *scan = FindScan(plan, rtindex);
 	Bitmapset  *columns = NULL;
-	Relation	table;
-	bool		result;
+	bool		result = true;
 
 	if (scan == NULL)
 		return false;
-	table = table_open(planner_rt_fetch(rtindex, root)->relid, NoLock);
-	pull_varattnos((Node *) scan->scan.plan.qual, rtindex, &columns);
-	result = bms_is_subset(columns, ZbxhistKeyAttributes(table)) &&
-		!contain_subplans((Node *) scan->scan.plan.qual) &&
-		!contain_volatile_functions((Node *) scan->scan.plan.qual);
-	table_close(table, NoLock);
+	/* usually none are left: the scan has taken them all */
+	if (scan->scan.plan.qual != NIL)
+	{
+		Relation	table = table_open(planner_rt_fetch(rtindex, root)->relid, NoLock);
+
+		pull_varattnos((Node *) scan->scan.plan.qual, rtindex, &columns);
+		result = bms_is_subset(columns, ZbxhistKeyAttributes(table)) &&
+			!contain_subplans((Node *) scan->scan.plan.qual) &&
+			!contain_volatile_functions((Node *) scan->scan.plan.qual);
+		table_close(table, NoLock);
+	}
 	if (result)
 		SetChange(scan, CHANGE_LOOKS_AGAIN);
 	return result;

@@ -155,14 +155,41 @@ ZbxhistMarkReplaced(DayLayout *layout, Relation table)
 }
 
 /*
+ * AreColumnsAlike says whether a day's columns are the table's, in their order.
+ */
+static bool
+AreColumnsAlike(TupleDesc day, TupleDesc table)
+{
+	if (day->natts - DAY_NUM_ATTRIBUTES != table->natts)
+		return false;
+	for (int i = 0; i < table->natts; i++)
+	{
+		Form_pg_attribute packed = TupleDescAttr(day, i + DAY_NUM_ATTRIBUTES);
+		Form_pg_attribute att = TupleDescAttr(table, i);
+
+		if (packed->attisdropped || att->attisdropped ||
+			packed->atttypid != att->atttypid ||
+			strcmp(NameStr(packed->attname), NameStr(att->attname)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
  * ZbxhistHasColumnsOf says whether a day has the columns that the packed table has
  * now.  Allocates in the current context.
  */
 bool
 ZbxhistHasColumnsOf(Relation day, Relation table)
 {
-	DayLayout  *layout = ZbxhistDayLayout(day);
+	const PartitionSet *set = GetSet(table);
+	DayLayout  *layout;
 
+	/* as nearly all do, without a layout */
+	if ((set == NULL || (set->renamed == NIL && set->new_columns == NIL)) &&
+		AreColumnsAlike(RelationGetDescr(day), RelationGetDescr(table)))
+		return true;
+	layout = ZbxhistDayLayout(day);
 	ZbxhistMarkReplaced(layout, table);
 	return ZbxhistFindLayout(layout, RelationGetDescr(table),
 							 palloc(sizeof(AttrNumber) * layout->ncolumns));

@@ -18,7 +18,7 @@
  * whether its row is among the deleted ones.  A function that the statement calls
  * and that changes rows of the same group is an error (27000).
  *
- * Locks: SHARE ROW EXCLUSIVE on the day's table.  The caller has locked the parent
+ * Locks: SHARE UPDATE EXCLUSIVE on the day's table.  The caller has locked the parent
  * and the packed table.  Memory: all is below the query's context.
  *
  *-------------------------------------------------------------------------
@@ -158,7 +158,7 @@ OpenChangedDay(DayChanges *changes, ChangedDay *day)
 		foreach(lc, changes->days)
 			CloseChangedDay(changes, lfirst(lc));
 	}
-	day->rel = ZbxhistOpenDay(day->day.relid, ShareRowExclusiveLock);
+	day->rel = ZbxhistOpenDay(day->day.relid, ShareUpdateExclusiveLock);
 	/* the packed table is locked: nobody can have dropped it */
 	if (day->rel == NULL)
 		ZbxhistRaiseChanged();

@@ -297,7 +297,7 @@ void
 ZbxhistLookAgainInDays(OpenDays *days)
 {
 	days->looks_again = true;
-	days->lockmode = ShareRowExclusiveLock;
+	days->lockmode = ShareUpdateExclusiveLock;
 	days->spec.release = NoLock;
 }
 

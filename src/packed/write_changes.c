@@ -21,6 +21,7 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
@@ -156,6 +157,23 @@ WriteChangedSegment(ChangedDay *day, DayWriter *writer, int segment, int first,
 }
 
 /*
+ * CountRows counts those of a group's rows, from one on, that are in a bit map.
+ */
+static int
+CountRows(const uint8 *rows, int first, int nrows)
+{
+	int			end = first + nrows;
+	int			count = 0;
+
+	for (; first < end && first % 8 != 0; first++)
+		count += row_is_in(rows, first);
+	count += pg_popcount((const char *) rows + first / 8, (end - first) / 8);
+	for (first += (end - first) / 8 * 8; first < end; first++)
+		count += row_is_in(rows, first);
+	return count;
+}
+
+/*
  * WriteChangedGroup deletes a group and writes what the changes leave of it.
  */
 static void
@@ -182,15 +200,9 @@ WriteChangedGroup(ChangedDay *day, DayWriter *writer, ChangedGroup *group,
 	for (int i = 0; i < reader->nsegments; i++)
 	{
 		int			nrows = reader->segments[i].nrows;
-		int			ndeleted = 0;
-		int			nupdated = 0;
+		int			ndeleted = CountRows(group->deleted, row, nrows);
 
-		for (int j = row; j < row + nrows; j++)
-		{
-			ndeleted += row_is_in(group->deleted, j);
-			nupdated += row_is_in(group->updated, j);
-		}
-		if (ndeleted + nupdated == 0)
+		if (ndeleted + CountRows(group->updated, row, nrows) == 0)
 			ZbxhistDayWriteSegment(writer, reader, i);
 		else if (ndeleted < nrows)
 			WriteChangedSegment(day, writer, i, row, updates);
