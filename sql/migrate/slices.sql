@@ -8,38 +8,29 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_import
 COMMENT ON FUNCTION zbxhist_internal.import_rows IS
 'Writes the rows of a query into the empty table of a packed day, of those with one key the first, unless a column that is required is null, and compares what it has written (internal)';
 
--- Clocks that are no time to have values of, such as 0, are not gone through day
--- by day: what is older than ten years is one slice, and what is of days to come.
+-- Days that have rows; those of more than ten years ago are one slice, and those to come.
 CREATE FUNCTION zbxhist_internal.plan_import(source regclass, parent regclass) RETURNS SETOF zbxhist.import_slice
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    WITH RECURSIVE block AS MATERIALIZED (SELECT * FROM zbxhist_internal.source_blocks(source, parent)),
-    whole AS (
-        SELECT min(b.low) AS low, max(b.high) AS high, p.length,
-               (zbxhist_internal.clock_range(p.length, zbxhist_internal.current_clock() - 3650 * 86400)).from_clock AS floor,
+    WITH bound AS (
+        SELECT p.length, (zbxhist_internal.clock_range(p.length, zbxhist_internal.current_clock() - 3650 * 86400)).from_clock AS floor,
                (zbxhist_internal.clock_range(p.length, zbxhist_internal.current_clock() + 86400)).to_clock AS ceiling
-          FROM block b,
-               (SELECT zbxhist_internal.coarse_interval(c.partition_interval) AS length
-                  FROM zbxhist.parent_config c WHERE c.parent = plan_import.parent) p
-         GROUP BY p.length),
+          FROM (SELECT zbxhist_internal.coarse_interval(c.partition_interval) AS length
+                  FROM zbxhist.parent_config c WHERE c.parent = plan_import.parent) p),
+    block AS MATERIALIZED (SELECT * FROM zbxhist_internal.source_blocks(source, parent)),
     slice AS (
-        SELECT r.from_clock, r.to_clock, w.length, least(w.high, w.ceiling - 1) AS last
-          FROM whole w, zbxhist_internal.clock_range(w.length, greatest(w.low, w.floor)) r
-         WHERE w.high >= w.floor AND w.low < w.ceiling
-        UNION ALL
-        SELECT r.from_clock, r.to_clock, s.length, s.last
-          FROM slice s, zbxhist_internal.clock_range(s.length, s.to_clock) r
-         WHERE s.to_clock <= s.last),
-    every AS (
-        SELECT s.from_clock, s.to_clock FROM slice s
+        SELECT DISTINCT r.from_clock, r.to_clock
+          FROM block b, bound l,
+               generate_series(greatest(b.low, l.floor) / 86400, least(b.high, l.ceiling - 1) / 86400) day,
+               zbxhist_internal.clock_range(l.length, day * 86400) r
          UNION ALL
-        SELECT w.low, least(w.high + 1, w.floor) FROM whole w WHERE w.low < w.floor
+        SELECT min(b.low), least(max(b.high) + 1, l.floor) FROM block b, bound l WHERE b.low < l.floor GROUP BY l.floor
          UNION ALL
-        SELECT greatest(w.low, w.ceiling), w.high + 1 FROM whole w WHERE w.high >= w.ceiling)
+        SELECT greatest(min(b.low), l.ceiling), max(b.high) + 1 FROM block b, bound l WHERE b.high >= l.ceiling GROUP BY l.ceiling)
     SELECT plan_import.parent, plan_import.source, s.from_clock, s.to_clock,
-           array_agg(b.first_block ORDER BY b.first_block) FILTER (WHERE b.end_block IS NOT NULL),
-           array_agg(b.end_block ORDER BY b.first_block) FILTER (WHERE b.end_block IS NOT NULL),
+           array_agg(DISTINCT b.first_block) FILTER (WHERE b.end_block IS NOT NULL),
+           array_agg(DISTINCT b.end_block) FILTER (WHERE b.end_block IS NOT NULL),
            NULL::bigint, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::timestamptz, NULL::integer, NULL::timestamptz
-      FROM every s
+      FROM slice s
       JOIN block b ON b.low < s.to_clock AND b.high >= s.from_clock
      GROUP BY s.from_clock, s.to_clock
      ORDER BY s.from_clock

@@ -82,52 +82,49 @@ COMMENT ON FUNCTION zbxhist_internal.source_query IS 'The query that reads rows 
 
 -- A table without an index that begins with the clock would be read once for each
 -- day.  Values come in the order of time, mostly: of each 64 MB, or less of a small table, it is
--- noted which clocks they have.
+-- noted which days they have.  TimescaleDB knows the ranges of its chunks.
 CREATE FUNCTION zbxhist_internal.source_blocks(source regclass, parent regclass)
 RETURNS TABLE (first_block bigint, end_block bigint, low bigint, high bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    pages CONSTANT bigint := pg_relation_size(source) / current_setting('block_size')::bigint;
+    is_whole CONSTANT boolean := EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = source)
+        OR (SELECT k.relkind FROM pg_class k WHERE k.oid = source) <> 'r'
+        OR EXISTS (SELECT FROM pg_index x JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
+                    WHERE x.indrelid = source AND x.indisvalid AND a.attname = 'clock');
+    pages CONSTANT bigint := CASE WHEN is_whole THEN 1 ELSE pg_relation_size(source) / current_setting('block_size')::bigint END;
     step  CONSTANT bigint := least(8192, greatest(64, pages / 256));
-    query text;
-    answer bigint[];
+    query text := format('SELECT min(clock) AS low, max(clock) AS high, count(*) AS n FROM %s%s',
+                         CASE WHEN is_whole THEN '' ELSE 'ONLY ' END, source);
+    days  json;
+    lost  bigint := 0;
 BEGIN
-    IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = source)
-       OR (SELECT k.relkind FROM pg_class k WHERE k.oid = source) <> 'r'
-       OR EXISTS (SELECT FROM pg_index x JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
-                   WHERE x.indrelid = source AND x.indisvalid AND a.attname = 'clock') THEN
-        -- TimescaleDB knows the ranges of its chunks; all others are read once
-        query := CASE
-            WHEN source IN (SELECT zbxhist_internal.hypertables())
-                 AND to_regclass('timescaledb_information.chunks') IS NOT NULL
-            THEN (SELECT format('SELECT c.range_start_integer AS low, c.range_end_integer - 1 AS high'
-                                ' FROM timescaledb_information.chunks c WHERE c.hypertable_schema = %L AND c.hypertable_name = %L',
-                                n.nspname, k.relname)
-                    FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = source)
-            ELSE format('SELECT min(clock) AS low, max(clock) AS high FROM %s GROUP BY floor(clock / 86400.0)', source) END;
-        RETURN QUERY
-            SELECT NULL::bigint, NULL::bigint, (d ->> 0)::bigint, (d ->> 1)::bigint
-              FROM json_array_elements(zbxhist_internal.execute_as_owner(parent, format(
-                       'SELECT json_agg(json_build_array(low, high)) FROM (%s) d', query))::json) d;
-        RETURN;
+    IF is_whole AND source IN (SELECT zbxhist_internal.hypertables()) AND to_regclass('timescaledb_information.chunks') IS NOT NULL THEN
+        query := (SELECT format('SELECT min(c.range_start_integer) AS low, max(c.range_end_integer) - 1 AS high, 0 AS n'
+                                ' FROM timescaledb_information.chunks c, LATERAL (SELECT c.range_start_integer) t (clock)'
+                                ' WHERE c.hypertable_schema = %L AND c.hypertable_name = %L', n.nspname, k.relname)
+                    FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = source);
     END IF;
     FOR block IN 0 .. greatest(pages - 1, 0) BY step LOOP
-        first_block := block;
-        end_block := block + step;
-        answer := zbxhist_internal.execute_as_owner(parent, format(
-            'SELECT ARRAY[min(clock), max(clock)] FROM ONLY %s WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''',
-            source, first_block, end_block));
-        low := answer[1];
-        high := answer[2];
-        IF low IS NOT NULL THEN
-            RETURN NEXT;
+        IF NOT is_whole THEN
+            first_block := block;
+            end_block := block + step;
         END IF;
+        days := zbxhist_internal.execute_as_owner(parent, format(
+            'SELECT json_agg(json_build_array(low, high, n)) FROM (%s%s GROUP BY clock / 86400) d', query,
+            CASE WHEN is_whole THEN '' ELSE format(' WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''', first_block, end_block) END));
+        RETURN QUERY
+            SELECT source_blocks.first_block, source_blocks.end_block, (d ->> 0)::bigint, (d ->> 1)::bigint
+              FROM json_array_elements(days) d WHERE d ->> 0 IS NOT NULL;
+        lost := lost + (SELECT coalesce(sum((d ->> 2)::bigint), 0) FROM json_array_elements(days) d WHERE d ->> 0 IS NULL);
     END LOOP;
+    PERFORM zbxhist_internal.refuse('23502', format('cannot import %s: rows without a clock: %s', source, lost),
+        hint => format('SELECT * FROM %s WHERE clock IS NULL;', source))
+      WHERE lost > 0;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.source_blocks IS
-'Ranges of blocks of a table with the clocks that their rows have; days without blocks where rows are found by their clock (internal)';
+'The days that rows of a table have, in ranges of its blocks, or without blocks where rows are found by their clock (internal)';
 
 -- As in src/packed/import.c, without an overflow.
 CREATE FUNCTION zbxhist_internal.add_checksums(one bigint, other bigint) RETURNS bigint

@@ -240,6 +240,33 @@ like(
 	'a partitioned table, and clocks of all times');
 is_like_plain('history', 'clocks of all times');
 
+# ---- slices are made of clocks that rows have; each row needs one ----
+
+sql("CREATE TABLE far_old (LIKE history INCLUDING DEFAULTS); ALTER TABLE far_old ALTER clock DROP NOT NULL;"
+	  . "INSERT INTO far_old SELECT 8, ${\ day(-43)} + i * 60, i, 8 FROM generate_series(1, 3000) i;"
+	  . 'INSERT INTO far_old SELECT 8, c, 8, 8 FROM unnest(ARRAY[2, 2147483647, NULL]) c;'
+	  . 'INSERT INTO plain_history SELECT * FROM far_old WHERE clock IS NOT NULL'
+);
+for my $dry_run ('true', 'false')
+{
+	like(
+		messages_of(
+			"CALL zbxhist.import('far_old', 'history', dry_run => $dry_run)"),
+		qr/cannot import public\.far_old: rows without a clock: 1\n.*SELECT \* FROM public\.far_old WHERE clock IS NULL;/s,
+		"a row without a clock is refused, dry run: $dry_run");
+}
+sql('DELETE FROM far_old WHERE clock IS NULL');
+like(
+	messages_of(
+		"CALL zbxhist.import('far_old', 'history', dry_run => true)"),
+	qr/would import 3002 rows .* 5 parts/,
+	'a clock of long ago and one to come are a part each');
+like(
+	messages_of("CALL zbxhist.import('far_old', 'history')"),
+	qr/all 3002 rows .*: 3002 have been stored/,
+	'... and imported');
+is_like_plain('history', 'two clocks that are far away');
+
 # ---- tables that are never packed get partitions ----
 
 sql("CREATE TABLE unpacked (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
