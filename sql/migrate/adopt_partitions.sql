@@ -84,6 +84,22 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.adoption_losses IS
 'What of a natively partitioned table the next maintenance would take off or leave once it is taken over, in words, and whether that is deleted (internal)';
 
+-- Days of local time leave an hour out where the clocks go forward, if somebody has
+-- made each as long as the others.
+CREATE FUNCTION zbxhist_internal.adoption_gaps(native regclass) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT 'no partition has these times, rows of which stay in the table itself: '
+           || string_agg(format('%s to %s', zbxhist_internal.format_time(to_timestamp(g.from_clock)),
+                                zbxhist_internal.format_time(to_timestamp(g.to_clock))), ', ' ORDER BY g.from_clock)
+      FROM (SELECT max(p.to_clock) OVER (ORDER BY p.from_clock ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS from_clock,
+                   p.from_clock AS to_clock
+              FROM zbxhist_internal.native_partitions(native) p WHERE NOT p.is_default) g
+     WHERE g.from_clock < g.to_clock AND g.from_clock < zbxhist_internal.current_clock()
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.adoption_gaps IS
+'The times up to now between the partitions of a natively partitioned table, in words; NULL if there are none (internal)';
+
 -- Until the exchange the table is what it was, but for a constraint of each
 -- partition that says what its bounds say: the call may be broken off there,
 -- and repeated.
@@ -104,6 +120,7 @@ BEGIN
     PERFORM zbxhist_internal.verify_native(parent);
     SELECT array_agg(l.line), array_agg(l.line) FILTER (WHERE l.is_lost) INTO found, lost
       FROM zbxhist_internal.adoption_losses(parent) l;
+    found := array_remove(found || zbxhist_internal.adoption_gaps(parent), NULL);
     IF dry_run THEN
         FOR line IN
             SELECT format('would take over %s partitions of table %s, %s, as they are; %s of them get the constraint zbxhist_clock first',

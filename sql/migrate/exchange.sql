@@ -98,7 +98,7 @@ BEGIN
     PERFORM zbxhist_internal.agree_to_retention(policy);
     PERFORM zbxhist_internal.create_triggers(result);
     PERFORM zbxhist_internal.invalidate(result);
-    PERFORM zbxhist_internal.step_begin(result);
+    INSERT INTO zbxhist.parent_state (parent) VALUES (result) ON CONFLICT DO NOTHING;
     PERFORM zbxhist_internal.log_action(result, 'adopt', relation, lock_wait => waited, message => message);
 END
 $$;

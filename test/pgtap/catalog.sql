@@ -106,7 +106,7 @@ SELECT bag_eq(
        WHERE extname = 'zbxhist_migrate' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
         source_query,verify_source,
-        adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,
+        adoption_gaps,adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,
         partman_entry,verify_native,
         add_checksums,check_timescaledb,describe_import_triggers,former_name,insert_triggers,verify_hypertable,verify_replaceable}'::text[])$$,
     '... and of migrations');

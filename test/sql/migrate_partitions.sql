@@ -194,6 +194,16 @@ CALL zbxhist.adopt_partitions('history');
 SELECT count(*) FROM history;
 SET client_min_messages = warning;
 CALL zbxhist.adopt_partitions('history', accept_deletion => true);
+-- ... which is no run of maintenance that has been broken off
+SELECT code FROM zbxhist.check() WHERE object = 'lossy.history' AND code = 'run_broken_off';
+-- an hour that no partition has, since somebody's clocks went forward
+SET client_min_messages = notice;
+CREATE TABLE spring (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock)) PARTITION BY RANGE (clock);
+CREATE TABLE spring_a PARTITION OF spring FOR VALUES FROM (1700002800) TO (1700089200);
+CREATE TABLE spring_b PARTITION OF spring FOR VALUES FROM (1700092800) TO (1700179200);
+CALL zbxhist.adopt_partitions('spring', dry_run => true);
+CALL zbxhist.adopt_partitions('spring');
+SET client_min_messages = warning;
 -- what has been taken over needs it no more
 DROP EXTENSION zbxhist_migrate;
 CALL zbxhist.run_maintenance('history');
