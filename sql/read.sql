@@ -3,6 +3,7 @@
 -- What takes times calls what takes clocks.  These functions have no search_path,
 -- so that the planner puts the calls in their place: all names have a schema.
 
+-- The clock of a time, or the first or last clock if it is beyond all.
 CREATE FUNCTION zbxhist_internal.time_clock(moment timestamptz) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN moment OPERATOR(pg_catalog.>=) timestamp with time zone '2038-01-19 03:14:08+00' THEN 2147483647
@@ -10,9 +11,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
                 ELSE pg_catalog.floor(extract(epoch FROM moment OPERATOR(pg_catalog.-) timestamp with time zone '1970-01-01 00:00:00+00'))::integer END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.time_clock IS
-'The clock of a time, or the first or last clock if it is beyond all (internal)';
-
+-- The nanoseconds of a time; beyond all clocks what is before or after all values.
 CREATE FUNCTION zbxhist_internal.time_ns(moment timestamptz) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN moment OPERATOR(pg_catalog.>=) timestamp with time zone '2038-01-19 03:14:08+00' THEN 2147483647
@@ -22,14 +21,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
                          1000000000)::integer END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.time_ns IS
-'The nanoseconds of a time; beyond all clocks what is before or after all values (internal)';
-
+-- Tells the planner how many rows the function range gives at most.
 CREATE FUNCTION zbxhist_internal.range_support(internal) RETURNS internal
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_range_support';
-
-COMMENT ON FUNCTION zbxhist_internal.range_support IS
-'Tells the planner how many rows the function range gives at most (internal)';
 
 CREATE FUNCTION zbxhist.range(
     row_type anyelement, itemid bigint, from_clock integer, to_clock integer, sort text DEFAULT 'asc',
@@ -81,14 +75,12 @@ LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_last_values';
 COMMENT ON FUNCTION zbxhist.last_values(anyelement, bigint[], integer, integer) IS
 'Newest rows of many items, up to max_rows of each, newest first, in the order of itemid; NULL::history names the managed table';
 
+-- Newest rows of many items since a moment, as last_values.
 -- with the nanoseconds of since_clock
 CREATE FUNCTION zbxhist_internal.last_values(
     row_type anyelement, itemids bigint[], max_rows integer, since_clock integer, since_ns integer)
 RETURNS SETOF anyelement
 LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_last_values';
-
-COMMENT ON FUNCTION zbxhist_internal.last_values IS
-'Newest rows of many items since a moment, as last_values (internal)';
 
 CREATE FUNCTION zbxhist.last_values(row_type anyelement, itemids bigint[], max_rows integer, since_time timestamptz)
 RETURNS SETOF anyelement
@@ -110,6 +102,8 @@ LANGUAGE c STABLE STRICT ROWS 1 PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_sta
 COMMENT ON FUNCTION zbxhist.statistics(regclass, bigint, integer, integer) IS
 'Aggregates of the values of an item from one clock, included, to another, excluded; delta is max - min; in trends, of the values behind them';
 
+-- Aggregates of the values of an item from one moment, included, to another, excluded, as
+-- statistics.
 -- with the nanoseconds of both clocks
 CREATE FUNCTION zbxhist_internal.statistics(
     parent regclass, itemid bigint, from_clock integer, to_clock integer, from_ns integer, to_ns integer)
@@ -117,9 +111,6 @@ RETURNS TABLE (
     count bigint, min numeric, max numeric, sum numeric, avg numeric, delta numeric, first_clock integer,
     last_clock integer)
 LANGUAGE c STABLE STRICT ROWS 1 PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_statistics';
-
-COMMENT ON FUNCTION zbxhist_internal.statistics IS
-'Aggregates of the values of an item from one moment, included, to another, excluded, as statistics (internal)';
 
 CREATE FUNCTION zbxhist.statistics(parent regclass, itemid bigint, from_time timestamptz, to_time timestamptz)
 RETURNS TABLE (

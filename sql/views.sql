@@ -178,6 +178,10 @@ COMMENT ON COLUMN zbxhist.status.partitions_ahead IS 'How many of them are for t
 COMMENT ON COLUMN zbxhist.status.covered_until IS 'End of the last one';
 COMMENT ON COLUMN zbxhist.status.rows_waiting IS 'Rows in the parent itself';
 COMMENT ON COLUMN zbxhist.status.rows_waiting_exact IS 'Whether these are counted; otherwise estimated';
+COMMENT ON COLUMN zbxhist.status.last_run IS 'When maintenance last came to the end for this table';
+COMMENT ON COLUMN zbxhist.status.last_success IS 'When it last did so without an error';
+COMMENT ON COLUMN zbxhist.status.last_error IS 'The last error';
+COMMENT ON COLUMN zbxhist.status.last_error_at IS 'When that was';
 COMMENT ON COLUMN zbxhist.status.next_drop IS 'When the oldest partition or packed day will be past retention';
 COMMENT ON COLUMN zbxhist.status.values_routed IS 'Values stored in its partitions since the server started, or the statistics were reset';
 COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent itself; NULL if not counted';
@@ -257,25 +261,22 @@ COMMENT ON COLUMN zbxhist.progress.pid IS 'The server process';
 COMMENT ON COLUMN zbxhist.progress.rows IS 'Rows done so far';
 COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, unpacked or salvaged, by the bytes read; of verify, by those of all days; of an import, by the parts that are done and compared';
 
--- A column that says what one of the same name does in a table of the policy or of the
--- state, or in the view of all partitions, is described there.
+-- A column that says what one of the same name does in the table of the policy, the log, or
+-- the view of all partitions, is described there.  Tables of what maintenance remembers are
+-- described where they are created, in sql/tables.
 DO $$
 DECLARE
-    item record;
+    command text;
 BEGIN
-    FOR item IN
-        SELECT k.oid::regclass AS relation, a.attname, (
-                   SELECT col_description(o.relation, b.attnum)
-                     FROM unnest('{zbxhist.parent_config,zbxhist.parent_state,zbxhist.maintenance_log,zbxhist.partitions}'::regclass[])
-                          WITH ORDINALITY o (relation, place)
-                     JOIN pg_attribute b ON b.attrelid = o.relation AND b.attname = a.attname
-                    ORDER BY o.place LIMIT 1) AS description
-          FROM pg_class k
-          JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum > 0
-         WHERE k.relnamespace = 'zbxhist'::regnamespace AND k.relkind IN ('r', 'v')
-           AND col_description(k.oid, a.attnum) IS NULL
+    FOR command IN
+        SELECT DISTINCT ON (k.oid, a.attnum) format('COMMENT ON COLUMN %s.%I IS %L', k.oid::regclass, a.attname, col_description(o, b.attnum))
+          FROM unnest('{zbxhist.parent_config,zbxhist.maintenance_log,zbxhist.partitions}'::regclass[]) WITH ORDINALITY s (o, place)
+          JOIN pg_attribute b ON b.attrelid = o AND b.attnum > 0
+          JOIN pg_attribute a ON a.attname = b.attname AND a.attnum > 0 AND col_description(a.attrelid, a.attnum) IS NULL
+          JOIN pg_class k ON k.oid = a.attrelid AND k.relnamespace = 'zbxhist'::regnamespace AND k.relkind IN ('r', 'v')
+         ORDER BY k.oid, a.attnum, s.place
     LOOP
-        EXECUTE format('COMMENT ON COLUMN %s.%I IS %L', item.relation, item.attname, item.description);
+        EXECUTE command;
     END LOOP;
 END
 $$;

@@ -1,20 +1,18 @@
 -- sql/check/check.sql
 
+-- The UTC day of a clock, as pack and unpack want it.
 CREATE FUNCTION zbxhist_internal.format_day(clock bigint) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT to_char(to_timestamp(clock) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.format_day IS 'The UTC day of a clock, as pack and unpack want it (internal)';
-
+-- A time in words, the same for every setting of the session.
 CREATE FUNCTION zbxhist_internal.format_time(moment timestamptz) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.format_time IS
-'A time in words, the same for every setting of the session (internal)';
-
+-- The first of some objects, and how many more there are.
 CREATE FUNCTION zbxhist_internal.object_list(objects text[]) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_to_string(objects[1:CASE WHEN cardinality(objects) > 4 THEN 3 ELSE 4 END], ', ')
@@ -22,8 +20,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
                    THEN format(' and %s more', cardinality(objects) - 3) ELSE '' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.object_list IS 'The first of some objects, and how many more there are (internal)';
-
+-- Whether maintenance of a table has not been run for a day, or could not do one of these steps for
+-- so long.
 -- What the next maintenance mends is told only when none has for a day.
 CREATE FUNCTION zbxhist_internal.is_overdue(parent regclass, VARIADIC steps text[]) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -36,9 +34,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                       AND p.since < now() - interval '1 day')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.is_overdue IS
-'Whether maintenance of a table has not been run for a day, or could not do one of these steps for so long (internal)';
-
+-- The command that shows transactions which maintenance may be waiting for.
 CREATE FUNCTION zbxhist_internal.long_transactions() RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'SELECT pid::text, usename, state, xact_start, left(query, 60) AS query FROM pg_stat_activity'
@@ -47,9 +43,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
            ' ORDER BY xact_start LIMIT 10;'
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.long_transactions IS
-'The command that shows transactions which maintenance may be waiting for (internal)';
-
+-- The part of check that is about what maintenance has done.
 CREATE FUNCTION zbxhist_internal.check_maintenance(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -109,9 +103,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_maintenance IS
-'The part of check that is about what maintenance has done (internal)';
-
+-- The part of check that is about one managed table.
 -- What a table is like that does not fit any more cannot be told by its clocks.
 CREATE FUNCTION zbxhist_internal.check_parent(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -185,8 +177,6 @@ BEGIN
     RETURN QUERY SELECT * FROM zbxhist_internal.check_rows(parent);
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_parent IS 'The part of check that is about one managed table (internal)';
 
 -- What has one cause and is mended by one command is one line.
 CREATE FUNCTION zbxhist.check() RETURNS TABLE (severity text, code text, object text, message text, hint text)

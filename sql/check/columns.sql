@@ -1,5 +1,7 @@
 -- sql/check/columns.sql
 
+-- The part of check that finds columns and constraints which a partition has and its parent has
+-- not.
 CREATE FUNCTION zbxhist_internal.check_columns(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -32,9 +34,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_columns IS
-'The part of check that finds columns and constraints which a partition has and its parent has not (internal)';
-
+-- The part of check that finds tables of which nothing is deleted.
 -- Settings that are not there are one cause, for history as for trends.  What only
 -- the override is missing for is told by check_zabbix, as is who cannot know.
 CREATE FUNCTION zbxhist_internal.check_retention() RETURNS SETOF zbxhist_internal.check_line
@@ -62,6 +62,3 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
             OR NOT EXISTS (SELECT FROM zbxhist_internal.zabbix_tables() z WHERE z.table_name = k.relname))
      GROUP BY k.relnamespace, k.relowner, replace(e.problem, 'hk_trends', 'hk_history')
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_retention IS
-'The part of check that finds tables of which nothing is deleted (internal)';

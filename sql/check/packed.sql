@@ -1,5 +1,6 @@
 -- sql/check/packed.sql
 
+-- The part of check that is about packed days, and partitions that ought to be.
 CREATE FUNCTION zbxhist_internal.check_packed(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
@@ -152,5 +153,3 @@ BEGIN
         HAVING count(*) > 0;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_packed IS 'The part of check that is about packed days, and partitions that ought to be (internal)';

@@ -1,5 +1,7 @@
 -- sql/check/partitions.sql
 
+-- The part of check that compares the partitions with their parent and each other, and their
+-- indexes.
 CREATE FUNCTION zbxhist_internal.check_partitions(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -120,9 +122,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_partitions IS
-'The part of check that compares the partitions with their parent and each other, and their indexes (internal)';
-
+-- The part of check that is about rows in the parent itself.
 CREATE FUNCTION zbxhist_internal.check_rows(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -183,6 +183,3 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_rows IS
-'The part of check that is about rows in the parent itself (internal)';

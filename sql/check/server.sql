@@ -1,12 +1,13 @@
 -- sql/check/server.sql
 
+-- What insert_paths() returns, and the values among these that went to partitions; no rows if the
+-- server has no shared memory for it.
 CREATE FUNCTION zbxhist_internal.stored_paths()
 RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint, values_routed bigint)
 LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_stored_paths';
 
-COMMENT ON FUNCTION zbxhist_internal.stored_paths IS
-'What insert_paths() returns, and the values among these that went to partitions; no rows if the server has no shared memory for it (internal)';
-
+-- Values sent to partitions, values kept in the parent, batches, and values planned as fast
+-- inserts, since the server started; no rows if the server has no shared memory for it.
 CREATE FUNCTION zbxhist_internal.counters()
 RETURNS TABLE (parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)
 LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
@@ -14,9 +15,6 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_tem
            sum(p.statements)::bigint, coalesce(sum(p.values_stored) FILTER (WHERE p.path = 'fast'), 0)::bigint
       FROM zbxhist_internal.stored_paths() p GROUP BY p.parent
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.counters IS
-'Values sent to partitions, values kept in the parent, batches, and values planned as fast inserts, since the server started; no rows if the server has no shared memory for it (internal)';
 
 CREATE FUNCTION zbxhist.insert_paths()
 RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
@@ -33,6 +31,7 @@ $$;
 COMMENT ON FUNCTION zbxhist.insert_paths IS
 'Statements and their values since the server started, by the way they took: "fast", without planner and trigger, or what kept them from it: column, copy, expression, function, not_loaded, on_conflict, query, replication, returning, row_security, rule, setting, trigger, view, with, other; no rows, and a notice that says why, if the server cannot count them';
 
+-- The part of check that is about the database.
 CREATE FUNCTION zbxhist_internal.check_database() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -164,5 +163,3 @@ BEGIN
         HAVING count(*) > 0;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_database IS 'The part of check that is about the database (internal)';

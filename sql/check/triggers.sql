@@ -1,5 +1,6 @@
 -- sql/check/triggers.sql
 
+-- The part of check that is about triggers, rules and row security.
 CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -84,6 +85,3 @@ BEGIN
            AND (g.log IS NULL OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.application_name = 'pg_repack'));
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_triggers IS
-'The part of check that is about triggers, rules and row security (internal)';

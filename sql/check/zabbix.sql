@@ -1,5 +1,6 @@
 -- sql/check/zabbix.sql
 
+-- The part of check that is about the settings of Zabbix.
 CREATE FUNCTION zbxhist_internal.check_zabbix() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
@@ -75,9 +76,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_zabbix IS
-'The part of check that is about the settings of Zabbix (internal)';
-
+-- The part of check that is about values that were left out for their clocks.
 -- Names of items as far as the caller may read them, of the worst three.
 CREATE FUNCTION zbxhist_internal.check_clocks(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
@@ -116,9 +115,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_clocks IS
-'The part of check that is about values that were left out for their clocks (internal)';
-
+-- The part of check that is about tables that another extension manages, or did.
 -- What an extension of its own knows that is there as long as it is needed.
 CREATE FUNCTION zbxhist_internal.check_migrations()
 RETURNS TABLE (step integer, severity text, code text, object text, message text, hint text)
@@ -141,6 +138,3 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_migrations IS
-'The part of check that is about tables that another extension manages, or did (internal)';

@@ -1,29 +1,25 @@
 -- sql/locks/locks.sql
 
+-- First key of the advisory locks that keep two maintenance steps on one parent apart.
 CREATE FUNCTION zbxhist_internal.lock_class() RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 2053271657 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_class IS
-'First key of the advisory locks that keep two maintenance steps on one parent apart (internal)';
-
+-- Until the end of the transaction, makes UPDATE and DELETE of a managed table wait before they
+-- take their snapshot; waits for those under way.
 CREATE FUNCTION zbxhist_internal.lock_moves(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_moves';
 
-COMMENT ON FUNCTION zbxhist_internal.lock_moves IS
-'Until the end of the transaction, makes UPDATE and DELETE of a managed table wait before they take their snapshot; waits for those under way (internal)';
-
+-- Takes ACCESS EXCLUSIVE on a foreign table, which LOCK TABLE does not.
 CREATE FUNCTION zbxhist_internal.lock_packed_table(packed regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_packed_table';
 
-COMMENT ON FUNCTION zbxhist_internal.lock_packed_table IS
-'Takes ACCESS EXCLUSIVE on a foreign table, which LOCK TABLE does not (internal)';
-
+-- Until the end of the transaction, tells INSERTs that it is maintenance that has a table locked,
+-- or asks for the lock.
 CREATE FUNCTION zbxhist_internal.lock_work(relation regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_work';
 
-COMMENT ON FUNCTION zbxhist_internal.lock_work IS
-'Until the end of the transaction, tells INSERTs that it is maintenance that has a table locked, or asks for the lock (internal)';
-
+-- Longest wait for a lock that stops no writer, in milliseconds: long enough for an autovacuum to
+-- be told to give way.
 CREATE FUNCTION zbxhist_internal.patient_lock_timeout() RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -31,9 +27,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.patient_lock_timeout IS
-'Longest wait for a lock that stops no writer, in milliseconds: long enough for an autovacuum to be told to give way (internal)';
-
+-- Longest wait for a lock that stops writers, in milliseconds.
 CREATE FUNCTION zbxhist_internal.short_lock_timeout() RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -41,9 +35,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.short_lock_timeout IS
-'Longest wait for a lock that stops writers, in milliseconds (internal)';
-
+-- Other transactions that hold a lock on one of these tables.
 -- By their virtual numbers, which everybody may see, prepared ones, too.
 -- VACUUM, ANALYZE and autovacuum of a table are not among them: lock_patiently
 -- waits for them or sends them away.
@@ -58,9 +50,7 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
        AND NOT (k.relkind = 'r' AND l.mode = 'ShareUpdateExclusiveLock')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_holders IS
-'Other transactions that hold a lock on one of these tables (internal)';
-
+-- Takes SHARE UPDATE EXCLUSIVE on one table, which stops no reader and no INSERT.
 -- Called before a lock is taken that keeps readers out, so that nobody has to
 -- wait while VACUUM or another maintenance of the table is waited for.
 CREATE FUNCTION zbxhist_internal.lock_patiently(relation regclass) RETURNS void
@@ -71,9 +61,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_patiently IS
-'Takes SHARE UPDATE EXCLUSIVE on one table, which stops no reader and no INSERT (internal)';
-
+-- Takes ACCESS EXCLUSIVE on one table within a bounded time and returns the time it waited.
 -- The weak lock first: it stops nobody, and sends an autovacuum away, for
 -- which the short wait for the strong one would not be long enough.  INSERTs see
 -- by the work lock that it is maintenance that they wait for.
@@ -100,9 +88,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_exclusively IS
-'Takes ACCESS EXCLUSIVE on one table within a bounded time and returns the time it waited (internal)';
-
+-- Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns the time it
+-- waited.
 -- Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns
 -- the time it waited.
 -- All tables or none: a lock that is held while the next one is waited for
@@ -147,9 +134,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_with_patience IS
-'Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns the time it waited (internal)';
-
+-- Locks tables in a mode that stops others, all or none, for a bounded time, after the weak locks
+-- of some, and returns the time it waited.
 -- The weak locks first, see lock_exclusively.  All waits for the others together are no
 -- longer than zbxhist.maintenance_lock_timeout, everything let go between the tries; who
 -- calls names them in the order in which others take them (no deadlock).
@@ -185,6 +171,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.lock_together IS
-'Locks tables in a mode that stops others, all or none, for a bounded time, after the weak locks of some, and returns the time it waited (internal)';

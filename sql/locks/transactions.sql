@@ -1,19 +1,18 @@
 -- sql/locks/transactions.sql
 
+-- Has standby servers end queries that do not see a transaction, before the table that has the rows
+-- for them is dropped.
 -- On this server the transactions that need the table have been waited for;
 -- those of a standby, unless it sends feedback, are unknown here.
 CREATE FUNCTION zbxhist_internal.end_older_snapshots(relation regclass, changed xid8) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_end_older_snapshots';
 
-COMMENT ON FUNCTION zbxhist_internal.end_older_snapshots IS
-'Has standby servers end queries that do not see a transaction, before the table that has the rows for them is dropped (internal)';
-
+-- Raises an error if the calling procedure cannot commit.
 CREATE FUNCTION zbxhist_internal.require_own_transactions() RETURNS void
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_require_own_transactions';
 
-COMMENT ON FUNCTION zbxhist_internal.require_own_transactions IS
-'Raises an error if the calling procedure cannot commit (internal)';
-
+-- The virtual transaction ids of all other sessions that may read tables of this database, and
+-- "prepared" if there are prepared ones.
 -- pg_stat_activity hides the snapshots of other roles' sessions from an
 -- ordinary role, but pg_locks shows everybody's virtual transaction ids: who
 -- began after this list was made has a snapshot that sees what was committed
@@ -37,9 +36,8 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
        AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = l.pid)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.running_transactions IS
-'The virtual transaction ids of all other sessions that may read tables of this database, and "prepared" if there are prepared ones (internal)';
-
+-- Whether no transaction of a list is running any more, and no snapshot is known that is older than
+-- another transaction.
 -- Snapshots handed on, and those of standby servers, show only in part.  A
 -- transaction of the future is another cluster's, from which a dump has it.
 CREATE FUNCTION zbxhist_internal.is_settled(settling text[], since xid8) RETURNS boolean
@@ -66,9 +64,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.is_settled IS
-'Whether no transaction of a list is running any more, and no snapshot is known that is older than another transaction (internal)';
-
+-- Whether no transaction can need the rows of a managed table at their place before the last move
+-- any more.
 -- Moved rows stay in their old table, deleted, for sessions with an older
 -- snapshot.  TRUNCATE and DROP respect no snapshot, so before one of them
 -- every transaction must have ended that was running when the last move had
@@ -88,9 +85,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.settled IS
-'Whether no transaction can need the rows of a managed table at their place before the last move any more (internal)';
-
+-- Raises an error if a transaction holds a lock on a table for longer than a time.
 -- To be called before work that would be in vain, since the lock that ends it
 -- could not be had.
 CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass) RETURNS void
@@ -113,9 +108,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.wait_for_readers IS
-'Raises an error if a transaction holds a lock on a table for longer than a time (internal)';
-
+-- Waits a bounded time for the end of the transactions that run now.
 CREATE FUNCTION zbxhist_internal.wait_for_transactions() RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -128,9 +121,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.wait_for_transactions IS
-'Waits a bounded time for the end of the transactions that run now (internal)';
-
+-- How often, a quarter of a second apart, it is looked whether older transactions have ended: so
+-- often, or longer where a standby server tells of its own.
 -- A standby with hot_standby_feedback tells every ten seconds what its queries
 -- need, even if that is nothing any more, see wal_receiver_status_interval.
 CREATE FUNCTION zbxhist_internal.most_tries(tries integer) RETURNS integer
@@ -142,9 +134,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
                 THEN greatest(tries, 48) ELSE tries END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.most_tries IS
-'How often, a quarter of a second apart, it is looked whether older transactions have ended: so often, or longer where a standby server tells of its own (internal)';
-
+-- Raises an error when older transactions have been waited for often enough.
 CREATE FUNCTION zbxhist_internal.refuse_to_wait(parent regclass, tries integer) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -156,6 +146,3 @@ BEGIN
         hint => zbxhist_internal.long_transactions());
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.refuse_to_wait IS
-'Raises an error when older transactions have been waited for often enough (internal)';

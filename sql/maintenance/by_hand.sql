@@ -1,5 +1,7 @@
 -- sql/maintenance/by_hand.sql
 
+-- Waits for maintenance of a managed table of the caller's to come to the end of its step, and
+-- keeps it from the next.
 CREATE FUNCTION zbxhist_internal.lock_for_hand(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -17,9 +19,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_for_hand IS
-'Waits for maintenance of a managed table of the caller''s to come to the end of its step, and keeps it from the next (internal)';
-
+-- Runs a step of packing or unpacking for somebody who is told what goes wrong.
 CREATE FUNCTION zbxhist_internal.run_by_hand(parent regclass, step text, relation regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
@@ -40,9 +40,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.run_by_hand IS
-'Runs a step of packing or unpacking for somebody who is told what goes wrong (internal)';
-
+-- Runs a step of packing or unpacking for one relation after the other, each until it is done.
 CREATE PROCEDURE zbxhist_internal.repeat_by_hand(parent regclass, step text, relations regclass[])
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -57,6 +55,3 @@ BEGIN
     COMMIT;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist_internal.repeat_by_hand IS
-'Runs a step of packing or unpacking for one relation after the other, each until it is done (internal)';

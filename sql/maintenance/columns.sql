@@ -1,5 +1,6 @@
 -- sql/maintenance/columns.sql
 
+-- The column of a managed table that had another name before, if that is known.
 -- The clock is the column of the partitions' bounds.  Of the others only packed
 -- days know the former names.
 CREATE FUNCTION zbxhist_internal.renamed_column(parent regclass, column_name name) RETURNS name
@@ -24,9 +25,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      ORDER BY f.place LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.renamed_column IS
-'The column of a managed table that had another name before, if that is known (internal)';
-
+-- Why a managed table cannot be maintained as it is now, and the command that mends it; NULL if it
+-- can.
 -- A managed table may be altered until it is none that zbxhist could manage.
 -- Its rows go on being read and written, by SQL and the triggers; whatever
 -- else would look at its clocks leaves it alone.
@@ -46,6 +46,3 @@ BEGIN
      ORDER BY u.name LIMIT 1;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.why_unfit IS
-'Why a managed table cannot be maintained as it is now, and the command that mends it; NULL if it can (internal)';

@@ -1,5 +1,6 @@
 -- sql/maintenance/log.sql
 
+-- Writes an entry of the maintenance log and, if it is an error, remembers it for the status.
 CREATE FUNCTION zbxhist_internal.log_action(
     parent regclass, action text, relation text, rows bigint DEFAULT NULL, bytes bigint DEFAULT NULL,
     lock_wait interval DEFAULT NULL, message text DEFAULT NULL, sqlstate text DEFAULT NULL,
@@ -25,9 +26,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.log_action IS
-'Writes an entry of the maintenance log and, if it is an error, remembers it for the status (internal)';
-
+-- Notes the batched action that begins, for the view progress.
 CREATE FUNCTION zbxhist_internal.set_action(parent regclass, action text, relation text) RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     INSERT INTO zbxhist.parent_state AS s (parent, action, relation, action_pid, action_started, action_percent)
@@ -38,9 +37,7 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $
            first_itemid = NULL, final_itemid = NULL, position_itemid = NULL, action_rows = 0
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.set_action IS
-'Notes the batched action that begins, for the view progress (internal)';
-
+-- Whether this session has noted that it begins an action.
 CREATE FUNCTION zbxhist_internal.has_begun(parent regclass, action text, relation text) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.parent_state s
@@ -48,8 +45,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
                       AND s.relation = has_begun.relation AND s.action_pid = pg_backend_pid())
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.has_begun IS 'Whether this session has noted that it begins an action (internal)';
-
+-- Whether the next maintenance is likely to succeed where one failed with this SQLSTATE, or had to
+-- wait.
 -- A lock not got, a deadlock, rows that some transactions still see otherwise:
 -- the next run tries again, and mostly succeeds.
 CREATE FUNCTION zbxhist_internal.is_transient(sqlstate text) RETURNS boolean
@@ -57,9 +54,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(sqlstate, '55P03') IN ('55P03', '40P01', '40001', '55006')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.is_transient IS
-'Whether the next maintenance is likely to succeed where one failed with this SQLSTATE, or had to wait (internal)';
-
+-- Notes that a step of maintenance could not be done, or forgets that.
 CREATE FUNCTION zbxhist_internal.note_outcome(
     parent regclass, step text, relation text, answer text, sqlstate text DEFAULT NULL, message text DEFAULT NULL)
 RETURNS void
@@ -78,9 +73,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.note_outcome IS
-'Notes that a step of maintenance could not be done, or forgets that (internal)';
-
+-- Tells now and then how far a step has come that takes long; began is when it was called last.
 -- Once in ten seconds.  What maintenance does every hour is told to nobody: who
 -- has cron call it would get a mail each time.
 CREATE FUNCTION zbxhist_internal.tell_progress(parent regclass, step text, relation regclass, began timestamptz)
@@ -106,6 +99,3 @@ BEGIN
                          ELSE format(', %s %%, %s rows', state.action_percent, state.action_rows) END;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.tell_progress IS
-'Tells now and then how far a step has come that takes long; began is when it was called last (internal)';

@@ -1,5 +1,6 @@
 -- sql/maintenance/packed_steps.sql
 
+-- Maintenance: packs a partition that the policy wants packed.
 CREATE FUNCTION zbxhist_internal.step_pack(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -24,9 +25,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_pack IS
-'Maintenance: packs a partition that the policy wants packed (internal)';
-
+-- Maintenance: repacks a packed day that wastes space (repack), or makes the packed parts of a day
+-- one (compact); later, if the limit does not allow it yet; postponed, if something is in the way.
 -- What is in the way goes by itself, so it is no error; what could not be written
 -- after all is tried again after an hour, or some.  A day that never can be, since it
 -- is damaged or something depends on it, is not repacked before it has grown, and
@@ -98,9 +98,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_rewrite IS
-'Maintenance: repacks a packed day that wastes space (repack), or makes the packed parts of a day one (compact); later, if the limit does not allow it yet; postponed, if something is in the way (internal)';
-
+-- Unpacks a packed day, one of its three steps: more, call again; wait, call again later.
 -- First an empty partition; when every transaction knows of it, the rows go
 -- there, so that each snapshot sees them at one of both places; when none sees
 -- them in the packed day any more, that is dropped.  From the first step to
@@ -171,6 +169,3 @@ BEGIN
     END CASE;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_unpack IS
-'Unpacks a packed day, one of its three steps: more, call again; wait, call again later (internal)';

@@ -1,5 +1,6 @@
 -- sql/maintenance/parent_steps.sql
 
+-- Forgets managed tables that have been dropped.
 CREATE FUNCTION zbxhist_internal.forget_dropped() RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     DELETE FROM zbxhist.parent_config c
@@ -29,8 +30,8 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = l.parent)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.forget_dropped IS 'Forgets managed tables that have been dropped (internal)';
-
+-- Maintenance: begins a run for one parent, and notes in lost_values which values went with packed
+-- days whose tables have been dropped.
 CREATE FUNCTION zbxhist_internal.step_begin(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -80,8 +81,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_begin IS 'Maintenance: begins a run for one parent, and notes in lost_values which values went with packed days whose tables have been dropped (internal)';
-
+-- Maintenance: makes a new Zabbix table a managed one.
 CREATE FUNCTION zbxhist_internal.step_take_up(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -103,8 +103,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_take_up IS 'Maintenance: makes a new Zabbix table a managed one (internal)';
-
+-- Maintenance: gives a partition, a packed day or the foreign table of a managed table to the owner
+-- that this has now.
 -- ALTER TABLE ... OWNER TO does not reach the children.  All of them can be read
 -- and written to through the parent in between, but are not maintained: the owner
 -- of the one would run code of the other's.  The role that maintains may lack the
@@ -132,9 +132,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_owner IS
-'Maintenance: gives a partition, a packed day or the foreign table of a managed table to the owner that this has now (internal)';
-
+-- Maintenance: gives a managed table the routing triggers that it lacks.
 CREATE FUNCTION zbxhist_internal.step_trigger(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -153,9 +151,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_trigger IS
-'Maintenance: gives a managed table the routing triggers that it lacks (internal)';
-
+-- Maintenance: gives a partition the privileges, foreign keys and row triggers of its parent.
 -- What GRANT, CREATE TRIGGER and ALTER TABLE give a parent reaches it alone.
 -- Foreign keys hold for rows to come: to look through those that are there
 -- would lock the table they refer to.
@@ -194,9 +190,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_align IS
-'Maintenance: gives a partition the privileges, foreign keys and row triggers of its parent (internal)';
-
+-- Maintenance: drops indexes of a partition or packed day that were not built to their end, and
+-- builds those of its parent that a partition lacks.
 -- Those that are dropped are in the way of UPDATE and DELETE if the table has
 -- runs.  While an index is built, readers go on and new rows stay in the parent.
 CREATE FUNCTION zbxhist_internal.step_index(parent regclass, partition regclass) RETURNS text
@@ -231,9 +226,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_index IS
-'Maintenance: drops indexes of a partition or packed day that were not built to their end, and builds those of its parent that a partition lacks (internal)';
-
+-- Maintenance: looks through a packed day and remembers what is damaged.
 CREATE FUNCTION zbxhist_internal.step_inspect(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -258,9 +251,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_inspect IS
-'Maintenance: looks through a packed day and remembers what is damaged (internal)';
-
+-- Whether maintenance has a table analyzed: it has packed since it was, six hours ago or more.
 -- Autovacuum looks at partitions, but neither at packed days nor at a table with all of
 -- its children.
 CREATE FUNCTION zbxhist_internal.wants_analyze(parent regclass) RETURNS boolean
@@ -272,9 +263,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                           > coalesce(pg_stat_get_last_analyze_time(zbxhist_internal.packed_table(c.parent)), '-infinity'))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.wants_analyze IS
-'Whether maintenance has a table analyzed: it has packed since it was, six hours ago or more (internal)';
-
+-- Maintenance: has a table with packed days analyzed, so that the planner knows of all its items.
 -- The foreign table's own statistics are for scans of it, the table's, with its
 -- children, for joins and groups.  The children have theirs: ONLY, where ANALYZE
 -- would go on to them.
@@ -297,9 +286,8 @@ EXCEPTION WHEN data_corrupted OR index_corrupted THEN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_analyze IS
-'Maintenance: has a table with packed days analyzed, so that the planner knows of all its items (internal)';
-
+-- Maintenance: notes once a day what values of deleted items take, and the oldest value in the
+-- table itself.
 -- Once a day: check() must not take as long as this may.
 CREATE FUNCTION zbxhist_internal.step_measure(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -319,9 +307,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_measure IS
-'Maintenance: notes once a day what values of deleted items take, and the oldest value in the table itself (internal)';
-
+-- Maintenance: ends a run for one parent and forgets old log entries.
 CREATE FUNCTION zbxhist_internal.step_end(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -340,6 +326,3 @@ BEGIN
     RETURN 'done';
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_end IS
-'Maintenance: ends a run for one parent and forgets old log entries (internal)';

@@ -1,5 +1,6 @@
 -- sql/maintenance/partition_steps.sql
 
+-- Maintenance: creates the next partition that the policy wants.
 CREATE FUNCTION zbxhist_internal.step_premake(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -16,9 +17,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_premake IS
-'Maintenance: creates the next partition that the policy wants (internal)';
-
+-- Maintenance: creates the partition of the newest rows in the parent that have none.
 -- For move_existing: from the newest to the oldest.
 CREATE FUNCTION zbxhist_internal.step_extend(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -40,9 +39,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_extend IS
-'Maintenance: creates the partition of the newest rows in the parent that have none (internal)';
-
+-- Maintenance: puts shorter partitions in the place of an empty one of a day to come.
 -- What comes is made before the lock is asked for, so that it is held for the
 -- moment of a drop.  A session that stores a row meanwhile stores it in what is there,
 -- which then stays, or in the parent.
@@ -86,9 +83,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_split IS
-'Maintenance: puts shorter partitions in the place of an empty one of a day to come (internal)';
-
+-- Maintenance: makes packed days depend on the foreign table that stands for them, and notes what
+-- new columns contain in them and how many values have been deleted.
 -- A dump does not hold the dependencies.  What a new column contains in packed
 -- rows is noted by an event trigger, which may be disabled.  A session that
 -- deletes packed rows says how many.
@@ -129,9 +125,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_attach IS
-'Maintenance: makes packed days depend on the foreign table that stands for them, and notes what new columns contain in them and how many values have been deleted (internal)';
-
+-- Maintenance: drops a partition or a packed day that is past retention, or detaches a partition.
 CREATE FUNCTION zbxhist_internal.step_drop(parent regclass, relation regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -148,9 +142,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_drop IS
-'Maintenance: drops a partition or a packed day that is past retention, or detaches a partition (internal)';
-
+-- Maintenance: truncates a parent, without its partitions, when nothing in it is needed any more.
 -- Empties a parent whose rows have all been moved or are past retention, so
 -- that inserts and maintenance find a table of no pages.  INSERTs wait while
 -- the lock is waited for and held, for the time allowed altogether: how long it
@@ -199,6 +191,3 @@ BEGIN
     RETURN 'done';
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_truncate IS
-'Maintenance: truncates a parent, without its partitions, when nothing in it is needed any more (internal)';

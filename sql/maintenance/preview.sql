@@ -1,5 +1,6 @@
 -- sql/maintenance/preview.sql
 
+-- What some steps of the next maintenance of a managed table would do.
 CREATE FUNCTION zbxhist_internal.preview_steps(policy zbxhist.parent_config, steps text[])
 RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
@@ -24,9 +25,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog,
      ORDER BY s.place, t.place
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.preview_steps IS
-'What some steps of the next maintenance of a managed table would do (internal)';
-
+-- What the next maintenance of one managed table would do.
 CREATE FUNCTION zbxhist_internal.preview_parent(parent regclass)
 RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -82,9 +81,6 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.preview_parent IS
-'What the next maintenance of one managed table would do (internal)';
 
 -- What is to be done to several partitions of one day is one row.
 CREATE FUNCTION zbxhist.preview(parent regclass DEFAULT NULL)

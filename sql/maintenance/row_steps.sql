@@ -1,5 +1,6 @@
 -- sql/maintenance/row_steps.sql
 
+-- Maintenance: merges a batch of rows from the parent into their packed day.
 CREATE FUNCTION zbxhist_internal.step_merge(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -45,9 +46,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_merge IS
-'Maintenance: merges a batch of rows from the parent into their packed day (internal)';
-
+-- Maintenance: deletes a batch of rows past retention from the parent itself.
 -- A parent of more than 1 GB is not cleaned row by row: its rows wait until all
 -- of them are past retention, and then one TRUNCATE takes them.
 CREATE FUNCTION zbxhist_internal.step_expire(parent regclass) RETURNS text
@@ -86,9 +85,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_expire IS
-'Maintenance: deletes a batch of rows past retention from the parent itself (internal)';
-
+-- Maintenance: notes for which partitions no row is in the parent.
 -- Maintenance: notes for which partitions no row is in the parent.
 -- Finds out for which partitions the parent has no rows, so
 -- that inserts need not look there, see src/tables/stray.c.  What a transaction that
@@ -160,6 +157,3 @@ BEGIN
     RETURN 'done';
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_verify IS
-'Maintenance: notes for which partitions no row is in the parent (internal)';

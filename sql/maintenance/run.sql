@@ -1,5 +1,7 @@
 -- sql/maintenance/run.sql
 
+-- Runs a statement with the rights of a table's owner, for somebody who has them; returns the first
+-- column of the first row, or the number of rows.
 -- What a statement on a table may run is its owner's code: triggers, rules,
 -- policies, expressions of indexes and constraints.  The user who maintains it,
 -- a superuser maybe, runs that as the owner, in a security-restricted operation.
@@ -7,15 +9,11 @@ CREATE FUNCTION zbxhist_internal.execute_as_owner(
     relation regclass, statement text, VARIADIC arguments text[] DEFAULT '{}') RETURNS text
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_execute_as_owner';
 
-COMMENT ON FUNCTION zbxhist_internal.execute_as_owner IS
-'Runs a statement with the rights of a table''s owner, for somebody who has them; returns the first column of the first row, or the number of rows (internal)';
-
+-- Has neither the statement under way nor its present transaction end by a timeout.
 CREATE FUNCTION zbxhist_internal.stop_timeouts() RETURNS void
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_stop_timeouts';
 
-COMMENT ON FUNCTION zbxhist_internal.stop_timeouts IS
-'Has neither the statement under way nor its present transaction end by a timeout (internal)';
-
+-- Commits, and begins a transaction with a safe search_path and without a timeout.
 -- A procedure that commits cannot have a SET clause, so each transaction sets
 -- its search_path itself, and how long it may take.  The types of its variables are looked up before that,
 -- in the caller's.
@@ -30,9 +28,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.next_transaction IS
-'Commits, and begins a transaction with a safe search_path and without a timeout (internal)';
-
+-- Runs one step of maintenance, logs its failure, and says whether to go on.
 -- One step of maintenance on one parent, in the transaction of the caller,
 -- which commits after it.  Whatever goes wrong is undone, logged and answered
 -- with a word; only a cancel or a lost connection ends the run.
@@ -108,9 +104,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.run_step IS
-'Runs one step of maintenance, logs its failure, and says whether to go on (internal)';
-
+-- Runs a step of maintenance, or one by hand, until it is done for all of some relations, in a
+-- transaction each time; a null stands for the table itself.
 -- Between two batches it sleeps as long as the batch took, so that maintenance
 -- takes at most half of a disk.  A lock not got, or a transaction that has to
 -- end first, is waited for a little; the next run tries again.  Relations that take
@@ -197,9 +192,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.repeat_step IS
-'Runs a step of maintenance, or one by hand, until it is done for all of some relations, in a transaction each time; a null stands for the table itself (internal)';
-
+-- The partitions or packed days on which a step of maintenance has something to do.
 -- A null stands for the table itself.
 CREATE FUNCTION zbxhist_internal.targets_of(parent regclass, step text) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -261,9 +254,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.targets_of IS
-'The partitions or packed days on which a step of maintenance has something to do (internal)';
-
+-- The partitions or packed days on which a step of maintenance has something to do; none, and a log
+-- entry, if that cannot be found out.
 CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
@@ -282,9 +274,8 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.work_list IS
-'The partitions or packed days on which a step of maintenance has something to do; none, and a log entry, if that cannot be found out (internal)';
-
+-- Packs the partitions of a managed table whose time it is, as many as one run may, and leaves out
+-- those in use.
 -- What keeps one partition from it may leave the next one alone: a transaction
 -- that is idle may have read those of some hours, and no others.  Each such
 -- transaction is waited for once, at most three in a run, and in no later run;
@@ -328,9 +319,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.pack_closed IS
-'Packs the partitions of a managed table whose time it is, as many as one run may, and leaves out those in use (internal)';
-
+-- Runs a step of maintenance for all on which it has something to do, or the table as a whole.
 CREATE PROCEDURE zbxhist_internal.do_step(parent regclass, step text, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -352,9 +341,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.do_step IS
-'Runs a step of maintenance for all on which it has something to do, or the table as a whole (internal)';
-
+-- Unpacks all that maintenance, or an undo, wants unpacked.
 -- What was begun by hand and broken off, or was packed with other columns.  No more
 -- than 48, two days of hours, are in both forms at once.
 CREATE PROCEDURE zbxhist_internal.unpack_due(parent regclass, INOUT answer text)
@@ -371,9 +358,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.unpack_due IS
-'Unpacks all that maintenance, or an undo, wants unpacked (internal)';
-
+-- Maintenance of one managed table.
 CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -411,8 +396,6 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist_internal.maintain_parent IS 'Maintenance of one managed table (internal)';
 
 CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
 LANGUAGE plpgsql AS $$

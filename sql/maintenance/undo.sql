@@ -1,5 +1,6 @@
 -- sql/maintenance/undo.sql
 
+-- Undo: from now on every new row stays in the parent.
 CREATE FUNCTION zbxhist_internal.step_undo_begin(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -16,17 +17,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_undo_begin IS
-'Undo: from now on every new row stays in the parent (internal)';
-
+-- Undo: waits for transactions that may need the moved rows where they were.
 CREATE FUNCTION zbxhist_internal.step_undo_settle(parent regclass) RETURNS text
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN zbxhist_internal.settled(parent) THEN 'done' ELSE 'wait' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_undo_settle IS
-'Undo: waits for transactions that may need the moved rows where they were (internal)';
-
+-- Undo: drops a partition that has been emptied.
 CREATE FUNCTION zbxhist_internal.step_undo_drop(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -50,8 +47,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_undo_drop IS 'Undo: drops a partition that has been emptied (internal)';
-
+-- Undo: takes the triggers off the parent and forgets it.
 CREATE FUNCTION zbxhist_internal.step_undo_end(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -79,9 +75,6 @@ BEGIN
     RETURN 'done';
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_undo_end IS
-'Undo: takes the triggers off the parent and forgets it (internal)';
 
 CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql AS $$

@@ -1,5 +1,8 @@
 -- sql/migrate/adopt_partitions.sql
 
+-- The policy of a natively partitioned table once it is taken over: that of setup, or of
+-- create_parent, with the retention of pg_partman if Zabbix has none, and with what that does with
+-- partitions past retention.
 CREATE FUNCTION zbxhist_internal.adoption_policy(native regclass) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -32,13 +35,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.adoption_policy IS
-'The policy of a natively partitioned table once it is taken over: that of setup, or of create_parent, with the retention of pg_partman if Zabbix has none, and with what that does with partitions past retention (internal)';
-
+-- What of a natively partitioned table the next maintenance would take off or leave once it is
+-- taken over, in words, and whether that is deleted.
+-- What of a natively partitioned table the next maintenance would take off or leave once it is
+-- taken over, in words, and whether that is deleted.
 -- The rows of a default partition are counted: pg_partman has never deleted any, and
 -- nobody has said that they may go.
 CREATE FUNCTION zbxhist_internal.adoption_losses(native regclass) RETURNS TABLE (line text, is_lost boolean)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE ROWS 2 SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED ROWS 2 SET search_path = pg_catalog, pg_temp
 SET intervalstyle = postgres AS $$
 DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.adoption_policy(native);
@@ -81,9 +85,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.adoption_losses IS
-'What of a natively partitioned table the next maintenance would take off or leave once it is taken over, in words, and whether that is deleted (internal)';
-
+-- The times up to now between the partitions of a natively partitioned table, in words; NULL if
+-- there are none.
 -- Days of local time leave an hour out where the clocks go forward, if somebody has
 -- made each as long as the others.
 CREATE FUNCTION zbxhist_internal.adoption_gaps(native regclass) RETURNS text
@@ -96,9 +99,6 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
               FROM zbxhist_internal.native_partitions(native) p WHERE NOT p.is_default) g
      WHERE g.from_clock < g.to_clock AND g.from_clock < zbxhist_internal.current_clock()
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.adoption_gaps IS
-'The times up to now between the partitions of a natively partitioned table, in words; NULL if there are none (internal)';
 
 -- Until the exchange the table is what it was, but for a constraint of each
 -- partition that says what its bounds say: the call may be broken off there,

@@ -1,5 +1,7 @@
 -- sql/migrate/exchange.sql
 
+-- Gives a partition of a natively partitioned table the constraint zbxhist_clock, under a short
+-- lock, if it has not got it.
 CREATE FUNCTION zbxhist_internal.bound_partition(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
@@ -13,9 +15,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.bound_partition IS
-'Gives a partition of a natively partitioned table the constraint zbxhist_clock, under a short lock, if it has not got it (internal)';
-
+-- Creates a plain table with the columns, defaults, constraints and indexes of a natively
+-- partitioned one.
 -- Created by the owner: what its columns and indexes evaluate is the owner's code.
 CREATE FUNCTION zbxhist_internal.new_plain_table(native regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
@@ -39,9 +40,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_plain_table IS
-'Creates a plain table with the columns, defaults, constraints and indexes of a natively partitioned one (internal)';
-
+-- Drops a partitioned table that has no partitions any more, or renames it, and gives its names to
+-- a plain one.
 -- Names of indexes, too: those of Zabbix are known to its upgrades.
 CREATE FUNCTION zbxhist_internal.take_place(native regclass, new_table regclass, former_name name DEFAULT NULL)
 RETURNS void
@@ -84,9 +84,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.take_place IS
-'Drops a partitioned table that has no partitions any more, or renames it, and gives its names to a plain one (internal)';
-
+-- Has a table managed that has taken the place of another one, which is still locked.
 CREATE FUNCTION zbxhist_internal.begin_adopted(
     result regclass, policy zbxhist.parent_config, relation text, waited interval, message text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -103,9 +101,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.begin_adopted IS
-'Has a table managed that has taken the place of another one, which is still locked (internal)';
-
+-- Puts a plain managed table in the place of a natively partitioned one, whose partitions it takes
+-- over, and returns it.
 -- In one transaction: a session that waits for the table finds the new one under its
 -- name, with all partitions, and nothing is written anew.
 CREATE FUNCTION zbxhist_internal.exchange_parent(native regclass) RETURNS regclass
@@ -190,6 +187,3 @@ BEGIN
     RETURN result;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.exchange_parent IS
-'Puts a plain managed table in the place of a natively partitioned one, whose partitions it takes over, and returns it (internal)';

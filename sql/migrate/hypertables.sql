@@ -1,13 +1,13 @@
 -- sql/migrate/hypertables.sql
 
+-- The name that a hypertable has when a managed table has taken its place, as with Zabbix's own
+-- upgrades.
 CREATE FUNCTION zbxhist_internal.former_name(parent regclass) RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT (k.relname || '_old')::name FROM pg_class k WHERE k.oid = parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.former_name IS
-'The name that a hypertable has when a managed table has taken its place, as with Zabbix''s own upgrades (internal)';
-
+-- Raises an error unless a plain table can take the place of a hypertable.
 CREATE FUNCTION zbxhist_internal.verify_hypertable(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -32,9 +32,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_hypertable IS
-'Raises an error unless a plain table can take the place of a hypertable (internal)';
-
+-- Puts a plain table in the place of a hypertable that is locked, with its rows or without, and
+-- renames that, or drops it if there is no name.
 -- Without the index on clock alone that TimescaleDB adds: it is of no use where
 -- there are partitions.
 CREATE FUNCTION zbxhist_internal.replace_hypertable(hypertable regclass, former_name name, with_rows boolean)
@@ -62,9 +61,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.replace_hypertable IS
-'Puts a plain table in the place of a hypertable that is locked, with its rows or without, and renames that, or drops it if there is no name (internal)';
-
+-- Puts a plain managed table in the place of a hypertable, which it renames, and returns it.
 -- In one transaction: a session that waits for the table finds the new one under its
 -- name, and INSERTs go there.
 CREATE FUNCTION zbxhist_internal.exchange_hypertable(hypertable regclass) RETURNS regclass
@@ -88,9 +85,6 @@ BEGIN
     RETURN result;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.exchange_hypertable IS
-'Puts a plain managed table in the place of a hypertable, which it renames, and returns it (internal)';
 
 CREATE PROCEDURE zbxhist.adopt_hypertable(hypertable regclass, dry_run boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
@@ -136,6 +130,8 @@ $$;
 COMMENT ON FUNCTION zbxhist.release_hypertable IS
 'Makes a plain table of a TimescaleDB hypertable, by copying its rows while it is locked, and returns it';
 
+-- The part of check that says what is left of TimescaleDB, in the order in which it is to be
+-- removed.
 -- What is left to do when TimescaleDB is left, in this order, the first of which is
 -- the core's to say.
 CREATE FUNCTION zbxhist_internal.check_timescaledb()
@@ -210,6 +206,3 @@ BEGIN
                         WHERE k.relname IN ('trends', 'trends_uint'));
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_timescaledb IS
-'The part of check that says what is left of TimescaleDB, in the order in which it is to be removed (internal)';

@@ -1,5 +1,6 @@
 -- sql/migrate/import.sql
 
+-- Why the rows of an import are not packed straight away, if triggers are.
 CREATE FUNCTION zbxhist_internal.describe_import_triggers(parent regclass) RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('table %s has the trigger %s: all rows are inserted, so that it is fired, and packed by maintenance later',
@@ -8,9 +9,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
     HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_import_triggers IS
-'Why the rows of an import are not packed straight away, if triggers are (internal)';
-
+-- Plans an import, or goes on with one; returns where the slices begin that are not done and
+-- compared.
 -- A table that has got rows since it was planned, or lost some, is gone through
 -- again: rows that are there are left out.
 CREATE FUNCTION zbxhist_internal.begin_import(source regclass, parent regclass) RETURNS bigint[]
@@ -33,9 +33,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.begin_import IS
-'Plans an import, or goes on with one; returns where the slices begin that are not done and compared (internal)';
-
+-- That slices of an import are past retention; no row if none are.
 CREATE FUNCTION zbxhist_internal.expiring_slices(parent regclass, to_clocks bigint[]) RETURNS SETOF text
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT format('the next maintenance deletes what is older than %s (%s): %s of these parts',
@@ -47,9 +45,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
      GROUP BY e.retention, e.source
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.expiring_slices IS
-'That slices of an import are past retention; no row if none are (internal)';
-
+-- Compares what has been imported with what the table has, and says whether that may be dropped.
 -- The table may have what is nowhere else: a row whose key was there already with
 -- other values, columns of its own, rows past retention.  Then it is not the
 -- command that drops it which is printed.
@@ -109,9 +105,6 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.end_import IS
-'Compares what has been imported with what the table has, and says whether that may be dropped (internal)';
 
 -- A slice after the other, each in one transaction: a call that is broken off is
 -- repeated, and goes on.  In the end each is read once more.

@@ -1,17 +1,17 @@
 -- sql/migrate/native.sql
 
+-- Clock range of a partition of a natively partitioned table, from included, to excluded; NULLs for
+-- a default partition.
 CREATE FUNCTION zbxhist_internal.native_bounds(partition regclass, OUT from_clock bigint, OUT to_clock bigint)
 LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_native_bounds';
 
-COMMENT ON FUNCTION zbxhist_internal.native_bounds IS
-'Clock range of a partition of a natively partitioned table, from included, to excluded; NULLs for a default partition (internal)';
-
+-- Gives a partition of a natively partitioned table its bounds as the constraint zbxhist_clock,
+-- without reading its rows.
 CREATE FUNCTION zbxhist_internal.add_bounds(partition regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS 'MODULE_PATHNAME', 'zbxhist_add_bounds';
 
-COMMENT ON FUNCTION zbxhist_internal.add_bounds IS
-'Gives a partition of a natively partitioned table its bounds as the constraint zbxhist_clock, without reading its rows (internal)';
-
+-- The partitions of a natively partitioned table, the default one last, and whether each has the
+-- constraint zbxhist_clock already.
 CREATE FUNCTION zbxhist_internal.native_partitions(parent regclass)
 RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint, is_default boolean, is_bounded boolean)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
@@ -24,9 +24,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 100 SET search_path = pg_catalog, 
      ORDER BY n.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.native_partitions IS
-'The partitions of a natively partitioned table, the default one last, and whether each has the constraint zbxhist_clock already (internal)';
-
+-- What pg_partman has written down for a table, as far as the caller may read it; NULLs if nothing.
 -- pg_partman writes names without quotes.  What it does with tables past retention
 -- is to be done on: nobody has agreed to more.
 CREATE FUNCTION zbxhist_internal.partman_entry(
@@ -66,9 +64,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.partman_entry IS
-'What pg_partman has written down for a table, as far as the caller may read it; NULLs if nothing (internal)';
-
+-- Whether a table is the template that pg_partman makes for a table, is empty, and may be dropped
+-- by the caller.
 CREATE FUNCTION zbxhist_internal.is_partman_template(config regclass, template regclass, key text) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT count(*) > 0
@@ -81,9 +78,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
        AND zbxhist_internal.dependent_object(template) IS NULL
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.is_partman_template IS
-'Whether a table is the template that pg_partman makes for a table, is empty, and may be dropped by the caller (internal)';
-
+-- Takes a table out of the care of pg_partman.
 -- Its row is locked before the table is, as by pg_partman's own maintenance.  A
 -- template is dropped with it only if it is one that pg_partman has made for
 -- this table.
@@ -109,8 +104,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.leave_partman IS 'Takes a table out of the care of pg_partman (internal)';
-
+-- What of a natively partitioned table could not be taken over with its partitions, and the command
+-- that removes it; NULL if there is nothing.
 -- The parent is replaced by a new table: what hangs on the old one and is not
 -- made anew would be gone.
 CREATE FUNCTION zbxhist_internal.native_obstacle(parent regclass, OUT problem text, OUT remedy text)
@@ -200,9 +195,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.native_obstacle IS
-'What of a natively partitioned table could not be taken over with its partitions, and the command that removes it; NULL if there is nothing (internal)';
-
+-- Raises an error unless a plain table can take the place of a partitioned one.
 CREATE FUNCTION zbxhist_internal.verify_replaceable(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -221,9 +214,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_replaceable IS
-'Raises an error unless a plain table can take the place of a partitioned one (internal)';
-
+-- Raises an error unless the partitions of a natively partitioned table can be taken over.
 CREATE FUNCTION zbxhist_internal.verify_native(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -285,6 +276,3 @@ BEGIN
       WHERE NOT (has_table_privilege(config, 'SELECT') AND has_table_privilege(config, 'DELETE'));
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.verify_native IS
-'Raises an error unless the partitions of a natively partitioned table can be taken over (internal)';

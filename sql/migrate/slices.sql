@@ -1,13 +1,13 @@
 -- sql/migrate/slices.sql
 
+-- Writes the rows of a query into the empty table of a packed day, of those with one key the first,
+-- unless a column that is required is null, and compares what it has written.
 CREATE FUNCTION zbxhist_internal.import_rows(
     query text, day regclass, from_clock bigint, to_clock bigint, is_unique boolean, required name[],
     OUT rows_read bigint, OUT rows_stored bigint, OUT bytes bigint, OUT checksum bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_import_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.import_rows IS
-'Writes the rows of a query into the empty table of a packed day, of those with one key the first, unless a column that is required is null, and compares what it has written (internal)';
-
+-- The slices in which a table is imported: days, or months, that it may have rows of.
 -- Days that have rows; those of more than ten years ago are one slice, and those to come.
 CREATE FUNCTION zbxhist_internal.plan_import(source regclass, parent regclass) RETURNS SETOF zbxhist.import_slice
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -36,9 +36,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
      ORDER BY s.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.plan_import IS
-'The slices in which a table is imported: days, or months, that it may have rows of (internal)';
-
+-- The ranges of a slice of an import that are packed straight away.
 -- What is over and has neither a partition nor a packed day, and would be packed
 -- if it had.  Rows that an INSERT might refuse, or whose key may be null and so
 -- be there twice, are inserted, as are those of a table with triggers of others,
@@ -61,9 +59,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog
                           AND a.attname = ANY (zbxhist_internal.key_columns((slice).parent)))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.import_gaps IS
-'The ranges of a slice of an import that are packed straight away (internal)';
-
+-- How many rows of a query a managed table does not have in a range of clocks, with just these
+-- values or by their keys.
 -- Compared value by value, as many times as each row is there, or by the columns of
 -- a key; as text where a type knows no equality.
 CREATE FUNCTION zbxhist_internal.count_absent(
@@ -93,9 +90,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.count_absent IS
-'How many rows of a query a managed table does not have in a range of clocks, with just these values or by their keys (internal)';
-
+-- Packs rows of another table as a day that the managed table had nothing of.
 -- Keys that rows of the table itself have are left out.
 CREATE FUNCTION zbxhist_internal.import_gap(
     slice zbxhist.import_slice, packed regclass, gap_from bigint, gap_to bigint, OUT rows_read bigint,
@@ -155,9 +150,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.import_gap IS
-'Packs rows of another table as a day that the managed table had nothing of (internal)';
-
+-- Inserts rows of another table into a managed one, those whose key is not there, and compares.
 -- What has a place already goes there as other late values do.  ON CONFLICT keeps
 -- the rows in the parent, until maintenance moves or merges them.
 CREATE FUNCTION zbxhist_internal.import_rest(
@@ -206,9 +199,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.import_rest IS
-'Inserts rows of another table into a managed one, those whose key is not there, and compares (internal)';
-
+-- Imports one slice of another table, or does what has to be done before: more, call again; wait,
+-- call again later.
 -- One slice in one transaction.  Answers as pack_partition does.
 CREATE FUNCTION zbxhist_internal.step_import(source regclass, parent regclass, slice_from bigint) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
@@ -260,9 +252,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_import IS
-'Imports one slice of another table, or does what has to be done before: more, call again; wait, call again later (internal)';
-
+-- Whether a table still has the rows of a slice that were imported; if not, the slice is to be
+-- imported again.
 -- A slice that has changed since it was read is imported again by the next call,
 -- from wherever its rows are by then.  Without a key that would store the others
 -- twice.
@@ -292,9 +283,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.compare_slice IS
-'Whether a table still has the rows of a slice that were imported; if not, the slice is to be imported again (internal)';
-
+-- Where the slices of an import begin that are not done and compared.
 -- The newest first: what people look at.
 CREATE FUNCTION zbxhist_internal.open_slices(source regclass, parent regclass) RETURNS bigint[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -303,9 +292,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                   ORDER BY s.from_clock DESC)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.open_slices IS
-'Where the slices of an import begin that are not done and compared (internal)';
-
+-- Ends the transaction, and sleeps until the rows of a slice were not too many.
 -- Nothing is held while it sleeps.
 CREATE PROCEDURE zbxhist_internal.keep_pace(
     source regclass, parent regclass, slice_from bigint, rows_a_second integer, began timestamptz)
@@ -323,6 +310,3 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist_internal.keep_pace IS
-'Ends the transaction, and sleeps until the rows of a slice were not too many (internal)';

@@ -1,5 +1,6 @@
 -- sql/migrate/source.sql
 
+-- The triggers of others that an INSERT into a managed table fires.
 CREATE FUNCTION zbxhist_internal.insert_triggers(parent regclass) RETURNS SETOF pg_trigger
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT t
@@ -10,9 +11,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND p.pronamespace NOT IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.insert_triggers IS
-'The triggers of others that an INSERT into a managed table fires (internal)';
-
+-- Raises an error unless the rows of a table can be imported into a managed one.
 -- Read with the rights of the parent's owner, who must be allowed to.
 CREATE FUNCTION zbxhist_internal.verify_source(source regclass, parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -61,9 +60,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_source IS
-'Raises an error unless the rows of a table can be imported into a managed one (internal)';
-
+-- The query that reads rows of a slice of an import.
 -- Of a table whose rows are found by their blocks only those are read.
 CREATE FUNCTION zbxhist_internal.source_query(
     slice zbxhist.import_slice, columns text, from_clock bigint, to_clock bigint) RETURNS text
@@ -78,8 +75,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
             SELECT * FROM unnest((slice).first_block, (slice).end_block)) AS b (first, behind)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.source_query IS 'The query that reads rows of a slice of an import (internal)';
-
+-- The days that rows of a table have, in ranges of its blocks, or without blocks where rows are
+-- found by their clock.
 -- A table without an index that begins with the clock would be read once for each
 -- day.  Values come in the order of time, mostly: of each 64 MB, or less of a small table, it is
 -- noted which days they have.  TimescaleDB knows the ranges of its chunks.
@@ -123,19 +120,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.source_blocks IS
-'The days that rows of a table have, in ranges of its blocks, or without blocks where rows are found by their clock (internal)';
-
+-- The checksum of two sets of rows together.
 -- As in src/packed/import.c, without an overflow.
 CREATE FUNCTION zbxhist_internal.add_checksums(one bigint, other bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT (coalesce(one, 0) + coalesce(other, 0)) & ((1::bigint << 62) - 1)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.add_checksums IS 'The checksum of two sets of rows together (internal)';
-
+-- The number of rows of a query, run with the rights of the owner of a table, and a checksum over
+-- all their values that does not depend on their order.
 CREATE FUNCTION zbxhist_internal.checksum_rows(relation regclass, query text, OUT nrows bigint, OUT checksum bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_checksum_rows';
-
-COMMENT ON FUNCTION zbxhist_internal.checksum_rows IS
-'The number of rows of a query, run with the rights of the owner of a table, and a checksum over all their values that does not depend on their order (internal)';

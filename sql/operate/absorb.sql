@@ -1,5 +1,7 @@
 -- sql/operate/absorb.sql
 
+-- Moves the rows in some blocks of a child of a managed table to where they belong; those whose key
+-- is there with other values stay.
 CREATE FUNCTION zbxhist_internal.absorb_batch(parent regclass, child regclass, first_block bigint, end_block bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -38,9 +40,6 @@ BEGIN
            FROM pg_attribute a WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped)));
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.absorb_batch IS
-'Moves the rows in some blocks of a child of a managed table to where they belong; those whose key is there with other values stay (internal)';
 
 CREATE PROCEDURE zbxhist.absorb(parent regclass, child regclass)
 LANGUAGE plpgsql AS $$

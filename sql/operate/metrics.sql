@@ -1,5 +1,6 @@
 -- sql/operate/metrics.sql
 
+-- Notes how many lines check() has.
 -- Its own trouble is not maintenance's: it is told, and the rest goes on.
 CREATE FUNCTION zbxhist_internal.summarize_check() RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -19,9 +20,7 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.summarize_check() IS
-'Notes how many lines check() has (internal)';
-
+-- What metrics() tells of one managed table.
 -- Packed days are not opened: what is asked of them is in zbxhist.packed_day.
 -- Nor are tables that somebody has locked, for which a look would have to wait.
 CREATE FUNCTION zbxhist_internal.table_metrics(parent regclass, locked oid[]) RETURNS jsonb
@@ -103,9 +102,6 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
              FROM zbxhist_internal.stored_paths() q WHERE q.parent = c.parent) i
      WHERE c.parent = table_metrics.parent
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.table_metrics(regclass, oid[]) IS
-'What metrics() tells of one managed table (internal)';
 
 -- Names are a contract: templates and dashboards have them.  Times are seconds
 -- since 1970, durations seconds, sizes bytes; what is not known is null.

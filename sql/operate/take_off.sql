@@ -1,5 +1,8 @@
 -- sql/operate/take_off.sql
 
+-- The partitions and packed days that have values of a UTC day, their range of clocks, whether that
+-- is more than the day, and what they hold, in words; an error if the day is not over, or has
+-- nothing.
 CREATE FUNCTION zbxhist_internal.days_to_take_off(
     parent regclass, day date, OUT relations regclass[], OUT from_clock bigint, OUT to_clock bigint,
     OUT is_wider boolean, OUT detail text)
@@ -40,9 +43,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.days_to_take_off IS
-'The partitions and packed days that have values of a UTC day, their range of clocks, whether that is more than the day, and what they hold, in words; an error if the day is not over, or has nothing (internal)';
-
+-- Drops or detaches partitions for somebody who is told what goes wrong, each in a transaction of
+-- its own.
 CREATE PROCEDURE zbxhist_internal.take_off_by_hand(parent regclass, relations regclass[], action text, schema_name name)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -60,9 +62,6 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist_internal.take_off_by_hand IS
-'Drops or detaches partitions for somebody who is told what goes wrong, each in a transaction of its own (internal)';
 
 CREATE PROCEDURE zbxhist.drop_day(parent regclass, day date, accept_deletion boolean DEFAULT false)
 LANGUAGE plpgsql AS $$

@@ -1,5 +1,6 @@
 -- sql/operate/usage.sql
 
+-- How many values each item has in a range of clocks, and about what these take of the disk.
 -- What a value of an item takes of packed days is told by the groups that items near it
 -- are in: by the lengths of these and their numbers of values.  Days' tables belong to the
 -- owner alone; for others all values of a day are alike, and partitions are read through
@@ -73,9 +74,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.measure_items IS
-'How many values each item has in a range of clocks, and about what these take of the disk (internal)';
-
+-- About what values of items that Zabbix has deleted take of packed days, by their number; null if
+-- it cannot be told which items there are.
 -- The share of some days stands for all: as many as 256 MB, one at least and ten at most,
 -- from the oldest to the newest, for the older a day is the more of its items are gone.
 CREATE FUNCTION zbxhist_internal.measure_deleted(parent regclass, OUT bytes bigint, OUT percent numeric)
@@ -115,9 +115,6 @@ EXCEPTION WHEN data_corrupted OR index_corrupted THEN
     RETURN;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.measure_deleted IS
-'About what values of items that Zabbix has deleted take of packed days, by their number; null if it cannot be told which items there are (internal)';
 
 CREATE FUNCTION zbxhist.item_usage(
     parent regclass, from_clock integer DEFAULT NULL, to_clock integer DEFAULT NULL, max_items integer DEFAULT 100)

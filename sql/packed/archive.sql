@@ -4,20 +4,20 @@
 -- table of postgres_fdw (src/packed/archive.c).  The other server needs one ordinary table,
 -- dist/archive/archive.sql, and no extension.
 
+-- Writes into the table of a day that was created in the same transaction the rows of another one,
+-- with the groups of a copy of that in the place of its own; 55006 while some transactions see
+-- other rows than others.
 CREATE FUNCTION zbxhist_internal.archive_rows(
     day regclass, new_day regclass, copy uuid, OUT rows bigint, OUT groups bigint, OUT version bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.archive_rows(regclass, regclass, uuid) IS
-'Writes into the table of a day that was created in the same transaction the rows of another one, with the groups of a copy of that in the place of its own; 55006 while some transactions see other rows than others (internal)';
-
+-- Does the same with the groups that the rows of an archived day stand for, each of which is
+-- compared with its checksum.
 CREATE FUNCTION zbxhist_internal.unarchive_rows(
     day regclass, new_day regclass, OUT rows bigint, OUT groups bigint, OUT version bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.unarchive_rows(regclass, regclass) IS
-'Does the same with the groups that the rows of an archived day stand for, each of which is compared with its checksum (internal)';
-
+-- What tells this database from others that may know the same copies of packed days.
 -- A restored dump, and a copy of the cluster that has become one of its own, know the
 -- copies of the database that they come from, which are not theirs to be removed.
 CREATE FUNCTION zbxhist_internal.archive_origin() RETURNS text
@@ -25,9 +25,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('%s/%s', (pg_control_system()).system_identifier, d.oid) FROM pg_database d WHERE d.datname = current_database()
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archive_origin() IS
-'What tells this database from others that may know the same copies of packed days (internal)';
-
+-- Why packed days of a managed table cannot be archived on a server, with the command that mends
+-- it; no row if they can.
 CREATE FUNCTION zbxhist_internal.why_no_archive(parent regclass, server name)
 RETURNS TABLE (code text, problem text, command text)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -53,9 +52,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE n.a IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.why_no_archive(regclass, name) IS
-'Why packed days of a managed table cannot be archived on a server, with the command that mends it; no row if they can (internal)';
-
+-- Raises an error unless a policy may get this server for archived days, NULL: that which it has.
 CREATE FUNCTION zbxhist_internal.verify_archive(
     policy zbxhist.parent_config, archive_server name, archive_after interval) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -69,9 +66,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_archive(zbxhist.parent_config, name, interval) IS
-'Raises an error unless a policy may get this server for archived days, NULL: that which it has (internal)';
-
+-- The foreign table by which archived days of a managed table are read from a server; NULL if there
+-- is none.
 -- One for all tables of an owner: whose copy a row is, its column copy says.
 CREATE FUNCTION zbxhist_internal.archive_table(parent regclass, server name) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -84,9 +80,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      ORDER BY f.oid LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archive_table(regclass, name) IS
-'The foreign table by which archived days of a managed table are read from a server; NULL if there is none (internal)';
-
+-- The foreign table by which archived days of a managed table are read from a server, which is
+-- created if need be.
 CREATE FUNCTION zbxhist_internal.create_archive_table(parent regclass, server name) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -106,11 +101,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_archive_table(regclass, name) IS
-'The foreign table by which archived days of a managed table are read from a server, which is created if need be (internal)';
-
 -- ---- days to be archived ----
 
+-- The packed days that the policy wants archived, oldest first.
 -- What is to be written anew, or to be made one with others, is so first.
 CREATE FUNCTION zbxhist_internal.archivable_days(parent regclass)
 RETURNS TABLE (day regclass, from_clock bigint, to_clock bigint, rows bigint)
@@ -130,11 +123,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
      ORDER BY d.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archivable_days(regclass) IS
-'The packed days that the policy wants archived, oldest first (internal)';
-
 -- ---- copying ----
 
+-- The next groups of a packed day that is being archived, for FROM.
 -- Groups have numbers in the order of the index, which archive_rows() counts again.
 CREATE FUNCTION zbxhist_internal.groups_to_copy(copy zbxhist.archive_copy, max_groups integer) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -144,9 +135,8 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
                   copy.day, copy.last_itemid, copy.last_clock, max_groups)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.groups_to_copy(zbxhist.archive_copy, integer) IS
-'The next groups of a packed day that is being archived, for FROM (internal)';
-
+-- Goes to the end of the next groups of a packed day that is being archived, of which it has an
+-- aggregate computed; a number of NULL: there are none.
 CREATE FUNCTION zbxhist_internal.read_groups(
     INOUT copy zbxhist.archive_copy, max_groups integer, what text, OUT result text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -163,9 +153,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.read_groups(zbxhist.archive_copy, integer, text) IS
-'Goes to the end of the next groups of a packed day that is being archived, of which it has an aggregate computed; a number of NULL: there are none (internal)';
-
+-- Sends some groups of a packed day to another server.
 -- What a transaction has sent that failed here may be there.
 CREATE FUNCTION zbxhist_internal.copy_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -196,9 +184,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.copy_groups(zbxhist.archive_copy, integer) IS
-'Sends some groups of a packed day to another server (internal)';
-
+-- Has another server compute the checksum of some groups of a packed day, and compares it with that
+-- of those here.
 -- The other server computes its checksum: bytes that come back cost more than the way there.
 CREATE FUNCTION zbxhist_internal.compare_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -223,11 +210,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.compare_groups(zbxhist.archive_copy, integer) IS
-'Has another server compute the checksum of some groups of a packed day, and compares it with that of those here (internal)';
-
 -- ---- steps ----
 
+-- Puts a table in the place of a packed day's whose groups are those of its copy on another server,
+-- or does what has to be done before.
 -- As for a day that is written anew, the first call waits for what is running to end.
 CREATE FUNCTION zbxhist_internal.replace_by_copy(
     parent regclass, entry zbxhist.packed_day, INOUT copy zbxhist.archive_copy)
@@ -270,9 +256,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.replace_by_copy(regclass, zbxhist.packed_day, zbxhist.archive_copy) IS
-'Puts a table in the place of a packed day''s whose groups are those of its copy on another server, or does what has to be done before (internal)';
-
+-- Copies a packed day to another server and reads it there from then on, or does a part of that:
+-- more, call again; wait, call again later.
 -- Each call does a part, in a transaction of its own.  The other server's commits come first: whatever
 -- happens, the day is here, or here and there.
 CREATE FUNCTION zbxhist_internal.archive_day(parent regclass, day regclass) RETURNS text
@@ -329,9 +314,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archive_day(regclass, regclass) IS
-'Copies a packed day to another server and reads it there from then on, or does a part of that: more, call again; wait, call again later (internal)';
-
+-- Maintenance: archives a packed day that the policy wants archived.
 CREATE FUNCTION zbxhist_internal.step_archive(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -342,9 +325,6 @@ BEGIN
     RETURN zbxhist_internal.archive_day(parent, day);
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_archive(regclass, regclass) IS
-'Maintenance: archives a packed day that the policy wants archived (internal)';
 
 CREATE PROCEDURE zbxhist.archive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
@@ -371,6 +351,7 @@ COMMENT ON PROCEDURE zbxhist.unarchive(regclass, date) IS
 
 -- ---- what nothing needs any more ----
 
+-- The copies of packed days of a table that nothing needs any more.
 -- What was begun before this server was started a clone of it may have begun as well.
 CREATE FUNCTION zbxhist_internal.unneeded_copies(parent regclass) RETURNS SETOF zbxhist.archive_copy
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -385,9 +366,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
                              WHERE d.day = c.day AND d.partition IS NULL AND d.archive_copy IS NULL))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unneeded_copies(regclass) IS
-'The copies of packed days of a table that nothing needs any more (internal)';
-
+-- Has archived days of a table read by foreign tables that belong to its owner.
 -- Days whose foreign table is not there any more, or is not their owner's, get another;
 -- a server may have got another name.
 CREATE FUNCTION zbxhist_internal.mend_copies(parent regclass) RETURNS void
@@ -417,9 +396,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.mend_copies(regclass) IS
-'Has archived days of a table read by foreign tables that belong to its owner (internal)';
-
+-- The foreign tables of archives by which nothing is read any more, of owners whose rights one has.
 CREATE FUNCTION zbxhist_internal.unneeded_archive_tables() RETURNS SETOF regclass
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
@@ -433,18 +410,15 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp A
                         WHERE p.archive_server = s.srvname AND zbxhist_internal.archive_table(p.parent, s.srvname) = k.oid)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unneeded_archive_tables() IS
-'The foreign tables of archives by which nothing is read any more, of owners whose rights one has (internal)';
-
+-- Whether there is something to be looked after of archived days of a table.
 CREATE FUNCTION zbxhist_internal.has_archive(parent regclass) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.parent = has_archive.parent)
         OR EXISTS (SELECT FROM zbxhist_internal.unneeded_archive_tables())
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.has_archive(regclass) IS
-'Whether there is something to be looked after of archived days of a table (internal)';
-
+-- Maintenance: removes a copy of a packed day that nothing needs any more from the server that has
+-- it: more, call again.
 CREATE FUNCTION zbxhist_internal.step_archive_clean(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -497,11 +471,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_archive_clean(regclass) IS
-'Maintenance: removes a copy of a packed day that nothing needs any more from the server that has it: more, call again (internal)';
-
 -- ---- whether servers are there, and are the right ones ----
 
+-- The foreign tables by which maintenance of a table looks whether archive servers are there.
 -- Each by one of the tables that use it.  One without connect_timeout is not asked:
 -- that could take minutes.
 CREATE FUNCTION zbxhist_internal.archives_to_reach(parent regclass) RETURNS SETOF regclass
@@ -515,18 +487,14 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
                                         WHERE c.groups = k.oid AND c.state = 'archived' ORDER BY c.parent LIMIT 1)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archives_to_reach IS
-'The foreign tables by which maintenance of a table looks whether archive servers are there (internal)';
-
+-- Whether a server says how long a connection to it is waited for.
 CREATE FUNCTION zbxhist_internal.has_timeout(server name) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM pg_foreign_server s, pg_options_to_table(s.srvoptions) o
                     WHERE s.srvname = server AND o.option_name = 'connect_timeout' AND o.option_value ~ '^[1-9]')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.has_timeout IS
-'Whether a server says how long a connection to it is waited for (internal)';
-
+-- Maintenance: looks whether an archive server is there.
 -- By changing this database's mark there.  That a server is away is no failure of
 -- maintenance: it is noted for check() and metrics(), and nothing else.
 CREATE FUNCTION zbxhist_internal.step_archive_reach(parent regclass, groups regclass) RETURNS text
@@ -550,11 +518,9 @@ EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection OR connection_excepti
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_archive_reach IS
-'Maintenance: looks whether an archive server is there (internal)';
-
 -- ---- check ----
 
+-- The part of check that is about archived days.
 CREATE FUNCTION zbxhist_internal.check_archive(policy zbxhist.parent_config) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'archive_server', policy.parent::text,
@@ -611,6 +577,3 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
       JOIN pg_foreign_server f ON f.srvname = s.server
      WHERE NOT zbxhist_internal.has_timeout(f.srvname)
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_archive(zbxhist.parent_config) IS
-'The part of check that is about archived days (internal)';

@@ -12,6 +12,7 @@
 -- Below the mark, as (mark, a number below 0, copy), are the copies made under it: so whoever
 -- takes over finds those that nothing here knows.
 
+-- The mark that this database has on an archive server, noted here if there is none.
 CREATE FUNCTION zbxhist_internal.archive_mark(groups regclass) RETURNS zbxhist.archive_mark
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -27,9 +28,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archive_mark(regclass) IS
-'The mark that this database has on an archive server, noted here if there is none (internal)';
-
+-- Changes the mark on an archive server if it is this database's, and notes that here: more, call
+-- again.
 -- What is sent before the commit here, and may be there if that is lost, is noted before.
 CREATE FUNCTION zbxhist_internal.renew_mark(groups regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -68,17 +68,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.renew_mark(regclass) IS
-'Changes the mark on an archive server if it is this database''s, and notes that here: more, call again (internal)';
-
+-- The number under which a copy is listed on an archive server.
 CREATE FUNCTION zbxhist_internal.place_below_mark(copy uuid) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT -1 - (uuid_hash_extended(copy, 0) & 4611686018427387903)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.place_below_mark(uuid) IS
-'The number under which a copy is listed on an archive server (internal)';
-
+-- Lists a copy of a packed day on the archive server as one of this database.
 CREATE FUNCTION zbxhist_internal.list_copy(copy zbxhist.archive_copy) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -89,9 +85,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.list_copy(zbxhist.archive_copy) IS
-'Lists a copy of a packed day on the archive server as one of this database (internal)';
-
+-- Takes a copy off the list on the archive server.
 CREATE FUNCTION zbxhist_internal.unlist_copy(copy zbxhist.archive_copy) RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.execute_as_owner(copy.groups, format(
@@ -99,9 +93,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
                copy.groups, (zbxhist_internal.archive_mark(copy.groups)).mark, zbxhist_internal.place_below_mark(copy.copy)))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unlist_copy(zbxhist.archive_copy) IS
-'Takes a copy off the list on the archive server (internal)';
-
+-- Makes this database the one that an archive server is of, with all copies there of those that it
+-- was of before.
 -- What those that had it before have made and nothing here knows is removed as what nothing
 -- needs.  The mark stays the one that the former has, who sees so that it is another's.
 CREATE FUNCTION zbxhist_internal.take_mark(parent regclass, groups regclass) RETURNS void
@@ -137,6 +130,3 @@ BEGIN
     PERFORM zbxhist_internal.list_copy(c) FROM zbxhist.archive_copy c WHERE c.groups = take_mark.groups;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.take_mark(regclass, regclass) IS
-'Makes this database the one that an archive server is of, with all copies there of those that it was of before (internal)';

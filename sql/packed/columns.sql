@@ -1,5 +1,7 @@
 -- sql/packed/columns.sql
 
+-- The command that notes what new columns of a table contain in packed rows; NULL if nothing is to
+-- be noted.
 -- What a column contains that has been added since a day was packed is known to
 -- the parent only until it is rewritten.  The settings make a text that means
 -- the same to every session.
@@ -16,9 +18,8 @@ SET intervalstyle = 'iso_8601' SET extra_float_digits = 1 AS $$
        AND NOT EXISTS (SELECT FROM unnest(f.attfdwoptions) o WHERE starts_with(o, 'missing='))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_options IS
-'The command that notes what new columns of a table contain in packed rows; NULL if nothing is to be noted (internal)';
-
+-- The first column that a partition has and its parent has not: rows of the parent do not fit it
+-- then; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.own_column(parent regclass, partition regclass) RETURNS name
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -33,9 +34,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.own_column IS
-'The first column that a partition has and its parent has not: rows of the parent do not fit it then; NULL if there is none (internal)';
-
+-- The columns of the foreign table that stands for packed days that no day has been packed with
+-- yet.
 -- The option goes with its column when that is dropped, and stays in a dump.
 -- Where no column has it, packing has not noted any yet.
 CREATE FUNCTION zbxhist_internal.new_columns(packed regclass) RETURNS SETOF name
@@ -54,9 +54,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_columns IS
-'The columns of the foreign table that stands for packed days that no day has been packed with yet (internal)';
-
+-- The columns of the foreign table that stands for packed days that days have been packed with, and
+-- their names there.
 -- An option of the column keeps the name: it goes with the column when that is
 -- dropped, and stays when it is renamed.
 CREATE FUNCTION zbxhist_internal.packed_columns(packed regclass) RETURNS TABLE (column_name name, packed_name name)
@@ -71,9 +70,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.packed_columns IS
-'The columns of the foreign table that stands for packed days that days have been packed with, and their names there (internal)';
-
+-- The columns of a managed table, as they are or with the names that packed days have them under.
 CREATE FUNCTION zbxhist_internal.import_columns(parent regclass, packed boolean) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(CASE WHEN import_columns.packed
@@ -84,9 +81,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.import_columns IS
-'The columns of a managed table, as they are or with the names that packed days have them under (internal)';
-
+-- Notes that a day has been packed with the columns of the foreign table that stands for it.
 -- The caller has locked the foreign table, so nobody is reading packed days.  A
 -- column that is renamed later keeps the name in packed days that is noted here.
 -- What older days have under the name of a new column was dropped from the
@@ -109,6 +104,3 @@ BEGIN
      HAVING count(*) > 0;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.note_columns IS
-'Notes that a day has been packed with the columns of the foreign table that stands for it (internal)';

@@ -1,5 +1,7 @@
 -- sql/packed/compact.sql
 
+-- The packed parts of days that are to be made one each, latest first: for maintenance, or all
+-- there are.
 -- What lies within one UTC day, one range right after the other, with the same
 -- columns, becomes one: a gap may get a partition yet.  Maintenance waits until
 -- the day is over for as long as partitions are before they are packed, and
@@ -55,9 +57,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
      ORDER BY 2 DESC
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.compactable_days IS
-'The packed parts of days that are to be made one each, latest first: for maintenance, or all there are (internal)';
-
+-- The first tables of those parts of days that one run of maintenance makes one each, by
+-- zbxhist.maintenance_compact_limit.
 -- A part of a day that is larger than the limit is compacted alone.
 CREATE FUNCTION zbxhist_internal.days_to_compact(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -73,9 +74,6 @@ BEGIN
          ORDER BY c.from_clock DESC;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.days_to_compact IS
-'The first tables of those parts of days that one run of maintenance makes one each, by zbxhist.maintenance_compact_limit (internal)';
 
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql AS $$

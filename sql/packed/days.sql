@@ -1,5 +1,6 @@
 -- sql/packed/days.sql
 
+-- Disk space of the values of a packed day.
 -- Without indexes and maps: what VACUUM adds to a small day is no waste.
 CREATE FUNCTION zbxhist_internal.day_bytes(day regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -8,8 +9,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
       FROM pg_class k WHERE k.oid = day
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.day_bytes IS 'Disk space of the values of a packed day (internal)';
-
+-- The clock at which a UTC day begins; raises an error if there is none.
 CREATE FUNCTION zbxhist_internal.day_clock(day date) RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -24,9 +24,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.day_clock IS
-'The clock at which a UTC day begins; raises an error if there is none (internal)';
-
+-- The constraint of the table of a packed day.
 CREATE FUNCTION zbxhist_internal.day_constraint(from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- beyond the range of an integer the bound is open
@@ -35,14 +33,13 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
         CASE WHEN to_clock < 2147483648 THEN format('last_clock < %s', to_clock) END))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.day_constraint IS 'The constraint of the table of a packed day (internal)';
-
+-- A number that differs when a packed day has been changed, and the newest transaction that has
+-- changed it; 55006 while some transactions see other rows than others.
 CREATE FUNCTION zbxhist_internal.day_version(day regclass, OUT version bigint, OUT newest xid8)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_day_version';
 
-COMMENT ON FUNCTION zbxhist_internal.day_version IS
-'A number that differs when a packed day has been changed, and the newest transaction that has changed it; 55006 while some transactions see other rows than others (internal)';
-
+-- Something of somebody else that a DROP of a partition would not leave as it is, such as a view;
+-- null if there is nothing.
 CREATE FUNCTION zbxhist_internal.dependent_object(partition regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -64,9 +61,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.dependent_object IS
-'Something of somebody else that a DROP of a partition would not leave as it is, such as a view; null if there is nothing (internal)';
-
+-- The command that drops the views which keep relations from being dropped; null if there are none,
+-- or others than plain ones.
 -- All that depend on each other go in one command.  What else depends on a partition may be
 -- worth more than a query.
 CREATE FUNCTION zbxhist_internal.drop_views(VARIADIC relations regclass[]) RETURNS text
@@ -84,9 +80,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     HAVING bool_and(k.relkind = 'v')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.drop_views IS
-'The command that drops the views which keep relations from being dropped; null if there are none, or others than plain ones (internal)';
-
+-- The packed days from before a change of columns whose rows wait in the parent, which one run of
+-- maintenance unpacks, and packs again.
 -- Rows that wait for such a day can be merged only after it has been packed
 -- anew.  Until then it takes all its space, so a run does that to few.
 CREATE FUNCTION zbxhist_internal.altered_days(parent regclass) RETURNS SETOF regclass
@@ -121,9 +116,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.altered_days IS
-'The packed days from before a change of columns whose rows wait in the parent, which one run of maintenance unpacks, and packs again (internal)';
-
+-- Creates the empty table of a packed day for a range of clocks.
 -- The columns of the parent follow the six of a packed day; nothing is ever
 -- stored in them.  They say what the packed rows are made of, and stay as they are
 -- when the parent is altered: one that has been renamed has its former name.
@@ -173,9 +166,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_day_of_range IS
-'Creates the empty table of a packed day for a range of clocks (internal)';
-
+-- Creates an empty table that can take the place of that of a packed day, or of several that cover
+-- a range.
 -- It has the columns with which the day was packed, whatever those of the
 -- parent are now, and is stored as the day is, and where it is unless the policy
 -- wants it elsewhere.  Constraints that its owner may have given to the day are not
@@ -219,9 +211,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_day_like IS
-'Creates an empty table that can take the place of that of a packed day, or of several that cover a range (internal)';
-
+-- Drops a packed day and returns the time that it waited for locks.
 -- Who is reading packed days may come to this one next, so they are locked out
 -- of all of them for the moment that the drop takes.
 CREATE FUNCTION zbxhist_internal.drop_packed_day(parent regclass, day regclass) RETURNS interval
@@ -243,6 +233,3 @@ BEGIN
     RETURN waited;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.drop_packed_day IS
-'Drops a packed day and returns the time that it waited for locks (internal)';

@@ -1,13 +1,13 @@
 -- sql/packed/guards.sql
 
+-- Loads the library, which guards packed days.
 -- The library refuses to lose packed days (src/maintenance/drop_guard.c), or to
 -- make them unreadable, or have them copied by halves; a session that has not loaded it yet
 -- does so before it drops or alters a table, or makes a trigger.
 CREATE FUNCTION zbxhist_internal.load_guards() RETURNS void
-LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_load_guards';
+LANGUAGE c VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_load_guards';
 
-COMMENT ON FUNCTION zbxhist_internal.load_guards IS 'Loads the library, which guards packed days (internal)';
-
+-- Event trigger: has the library loaded before something is dropped or altered, or a trigger made.
 -- An event trigger for every user who drops or alters something, whatever that user
 -- may do otherwise: also where PUBLIC has lost its privileges on these schemas, or the
 -- library is missing.
@@ -44,9 +44,6 @@ EXCEPTION WHEN undefined_file OR undefined_function THEN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.before_change IS
-'Event trigger: has the library loaded before something is dropped or altered, or a trigger made (internal)';
-
 CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
     WHEN TAG IN ('ALTER FOREIGN TABLE', 'ALTER TABLE', 'CREATE TRIGGER', 'DROP EXTENSION', 'DROP FOREIGN DATA WRAPPER',
                  'DROP FOREIGN TABLE', 'DROP OWNED', 'DROP SCHEMA', 'DROP SERVER', 'DROP TABLE')
@@ -54,6 +51,7 @@ CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
 
 COMMENT ON EVENT TRIGGER zbxhist_before_change IS 'Keeps packed days from being dropped unawares, made unreadable or copied by halves';
 
+-- Event trigger: notes what a new column contains in packed rows.
 -- An event trigger for every user who alters a table.  ALTER TABLE ... ADD COLUMN has
 -- the foreign table locked already, and only its owner gets that far.
 CREATE FUNCTION zbxhist_internal.after_change() RETURNS event_trigger
@@ -79,15 +77,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.after_change IS
-'Event trigger: notes what a new column contains in packed rows (internal)';
-
 CREATE EVENT TRIGGER zbxhist_after_change ON ddl_command_end
     WHEN TAG IN ('ALTER TABLE')
     EXECUTE FUNCTION zbxhist_internal.after_change();
 
 COMMENT ON EVENT TRIGGER zbxhist_after_change IS 'Notes what a new column contains in packed rows';
 
+-- Event trigger: notes what a new column contains in packed rows before the table is rewritten.
 -- An event trigger for every user who alters a table.  One ALTER TABLE may add a column
 -- and rewrite the table; then what the column contains in older rows is known
 -- from the one until the other.  Where PUBLIC has lost its privileges on these
@@ -114,9 +110,6 @@ EXCEPTION WHEN insufficient_privilege THEN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.before_rewrite IS
-'Event trigger: notes what a new column contains in packed rows before the table is rewritten (internal)';
 
 CREATE EVENT TRIGGER zbxhist_before_rewrite ON table_rewrite
     EXECUTE FUNCTION zbxhist_internal.before_rewrite();

@@ -1,11 +1,10 @@
 -- sql/packed/pack.sql
 
+-- Why rows of a table cannot be packed; NULL if they can.
 CREATE FUNCTION zbxhist_internal.why_not_packable(relation regclass) RETURNS text
 LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_why_not_packable';
 
-COMMENT ON FUNCTION zbxhist_internal.why_not_packable IS
-'Why rows of a table cannot be packed; NULL if they can (internal)';
-
+-- Why a partition cannot be packed; NULL if it can.
 CREATE FUNCTION zbxhist_internal.not_packable(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -45,8 +44,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.not_packable IS 'Why a partition cannot be packed; NULL if it can (internal)';
-
+-- The partitions whose time to be packed has come, oldest first, or one of them, if it has.
 -- A step asks for its own partition only: to look at all of them each time
 -- would take the square of their number.
 CREATE FUNCTION zbxhist_internal.packable_partitions(parent regclass, relation regclass DEFAULT NULL)
@@ -68,18 +66,15 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_tem
      ORDER BY d.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.packable_partitions IS
-'The partitions whose time to be packed has come, oldest first, or one of them, if it has (internal)';
-
+-- What a packed day does not have of what was packed, in words for the log; nothing if it has all
+-- by the policy.
 CREATE FUNCTION zbxhist_internal.describe_left_out(left_out bigint, problem text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT concat(CASE WHEN left_out > 0 THEN format('; %s values of deleted items left out', left_out) END,
                   '; those of deleted items stay: ' || problem)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_left_out IS
-'What a packed day does not have of what was packed, in words for the log; nothing if it has all by the policy (internal)';
-
+-- Raises an error if another partition or packed day has clocks of a partition.
 -- Each clock has one place where its rows are looked for.  Partitions that
 -- somebody has made by hand may share one; a packed day must not.
 CREATE FUNCTION zbxhist_internal.refuse_overlap(parent regclass, partition regclass) RETURNS void
@@ -95,17 +90,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.refuse_overlap IS
-'Raises an error if another partition or packed day has clocks of a partition (internal)';
-
+-- Writes the rows of a partition, those of some items if any are named, into the table of a packed
+-- day that was created in the same transaction; 55006 while some transactions see other rows than
+-- others.
 CREATE FUNCTION zbxhist_internal.pack_rows(
     partition regclass, day regclass, kept_items bigint[] DEFAULT '{}', OUT rows bigint, OUT bytes bigint,
     OUT left_out bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_pack_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.pack_rows IS
-'Writes the rows of a partition, those of some items if any are named, into the table of a packed day that was created in the same transaction; 55006 while some transactions see other rows than others (internal)';
-
+-- Packs a partition, or does what has to be done before: more, call again; wait, call again later.
 -- Nobody may write to the partition meanwhile; INSERTs do not wait for that
 -- but leave their rows in the parent.  Its rows are the same for every
 -- snapshot, as pack_rows makes sure of, so its place can be taken by a table
@@ -178,9 +171,6 @@ BEGIN
     RETURN 'done';
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.pack_partition IS
-'Packs a partition, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql AS $$

@@ -1,11 +1,10 @@
 -- sql/packed/packed_table.sql
 
+-- The foreign table that stands for a managed table's packed days; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.packed_table(parent regclass) RETURNS regclass
 LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_packed_table';
 
-COMMENT ON FUNCTION zbxhist_internal.packed_table IS
-'The foreign table that stands for a managed table''s packed days; NULL if there is none (internal)';
-
+-- Whether every transaction knows of the foreign table that stands for packed days.
 -- A statement that was planned before the foreign table was there would miss
 -- a day that is packed while it runs.
 CREATE FUNCTION zbxhist_internal.packed_table_settled(parent regclass, packed regclass) RETURNS boolean
@@ -26,15 +25,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.packed_table_settled IS
-'Whether every transaction knows of the foreign table that stands for packed days (internal)';
-
+-- Makes a packed day's table depend on the foreign table that stands for it, so that CASCADE drops
+-- both.
 CREATE FUNCTION zbxhist_internal.attach_day(day regclass, packed regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_attach_day';
 
-COMMENT ON FUNCTION zbxhist_internal.attach_day IS
-'Makes a packed day''s table depend on the foreign table that stands for it, so that CASCADE drops both (internal)';
-
+-- Creates the foreign table that stands for a managed table's packed days.
 -- As for a partition no INSERT waits for this, and what the parent is locked by
 -- is waited for in the same way, see create_range.
 CREATE FUNCTION zbxhist_internal.create_packed_table(parent regclass) RETURNS regclass
@@ -65,6 +61,3 @@ BEGIN
     RETURN result;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.create_packed_table IS
-'Creates the foreign table that stands for a managed table''s packed days (internal)';

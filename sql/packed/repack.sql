@@ -1,13 +1,16 @@
 -- sql/packed/repack.sql
 
+-- Moves rows of a parent alone that have these clocks into their packed day; those whose key the
+-- day has with other values, or that are too many of one item and second, stay.  Of what is
+-- archived it has what a call with only_fetch has fetched in the same transaction.
 CREATE FUNCTION zbxhist_internal.merge_rows(
     parent regclass, day regclass, from_clock bigint, to_clock bigint, max_rows integer, only_fetch boolean DEFAULT false,
     OUT merged bigint, OUT duplicates bigint, OUT done boolean)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_merge_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.merge_rows IS
-'Moves rows of a parent alone that have these clocks into their packed day; those whose key the day has with other values, or that are too many of one item and second, stay.  Of what is archived it has what a call with only_fetch has fetched in the same transaction (internal)';
-
+-- Writes the rows of packed days, which have clocks of their own, those of some items if any are
+-- named, with times rounded to so many nanoseconds, into the table of one that was created in the
+-- same transaction, and reads them again; 55006 while some transactions see other rows than others.
 -- The days may be changed meanwhile: the caller compares their versions with
 -- day_version() when nobody can change them any more.
 CREATE FUNCTION zbxhist_internal.repack_rows(
@@ -15,9 +18,8 @@ CREATE FUNCTION zbxhist_internal.repack_rows(
     OUT rows bigint, OUT bytes bigint, OUT versions bigint[], OUT left_out bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_repack_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.repack_rows IS
-'Writes the rows of packed days, which have clocks of their own, those of some items if any are named, with times rounded to so many nanoseconds, into the table of one that was created in the same transaction, and reads them again; 55006 while some transactions see other rows than others (internal)';
-
+-- What the times of a packed day that ends there are to be rounded to, in nanoseconds; NULL: not at
+-- all.
 -- What is in the range of a packed day is written once more a week later, when
 -- nobody asks any more whether a value has been stored already.
 CREATE FUNCTION zbxhist_internal.due_precision(parent regclass, to_clock bigint) RETURNS integer
@@ -28,9 +30,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.due_precision IS
-'What the times of a packed day that ends there are to be rounded to, in nanoseconds; NULL: not at all (internal)';
-
+-- Whether a day of a managed table may be repacked now by zbxhist.maintenance_repack_limit.
 -- Each day that is repacked moves the time when the next one may be, so that
 -- in the long run it is no more than the setting allows, even if a single day
 -- is.  What was not used lately, up to an hour's, may be used at once.
@@ -43,9 +43,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.may_repack IS
-'Whether a day of a managed table may be repacked now by zbxhist.maintenance_repack_limit (internal)';
-
+-- The packed days that take a third more than they need, whose times are to be rounded, or that are
+-- to be in another tablespace, which is named, with their bytes and those wasted, worst first.
 -- What a day needs is judged, without a look into it, by what its values took
 -- when it was written last.  Of one that was written by an older version, or
 -- has twice the values by now, that says nothing: it is judged by other days.
@@ -79,9 +78,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog,
      ORDER BY n.wasted DESC
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.wasteful_days IS
-'The packed days that take a third more than they need, whose times are to be rounded, or that are to be in another tablespace, which is named, with their bytes and those wasted, worst first (internal)';
-
+-- Takes ACCESS EXCLUSIVE on packed days and the foreign table that stands for them if they have not
+-- been changed since their versions were read, and returns the time it waited.
 -- Changes are locked out first, for a look whether there have been any; readers
 -- only then, for the moment of the swap.  A session that changes packed rows may
 -- hold the foreign table's lock and wait for the day's: so all locks are given back
@@ -133,9 +131,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_unchanged_days IS
-'Takes ACCESS EXCLUSIVE on packed days and the foreign table that stands for them if they have not been changed since their versions were read, and returns the time it waited (internal)';
-
+-- Waits for those who read packed days, or could not see rows that are there, and notes that an
+-- action on them has begun, so that the next call finds rows that all transactions see alike.
 CREATE FUNCTION zbxhist_internal.begin_rewrite(parent regclass, action text, days regclass[]) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -145,9 +142,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.begin_rewrite IS
-'Waits for those who read packed days, or could not see rows that are there, and notes that an action on them has begun, so that the next call finds rows that all transactions see alike (internal)';
-
+-- Puts a new table, which packed_day has already, in the place of packed days that are not to have
+-- been changed since their versions were read, gives it the name of the first, or that of what they
+-- make together, and returns the time it waited for locks.
 CREATE FUNCTION zbxhist_internal.end_rewrite(parent regclass, days regclass[], versions bigint[], new_day regclass)
 RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -189,9 +186,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.end_rewrite IS
-'Puts a new table, which packed_day has already, in the place of packed days that are not to have been changed since their versions were read, gives it the name of the first, or that of what they make together, and returns the time it waited for locks (internal)';
-
+-- Writes packed days anew, as one, or does what has to be done before: more, call again; wait, call
+-- again later.
 -- One packed day is repacked, or several whose ranges follow each other are
 -- compacted: made one.  They are read and changed meanwhile: if one has been
 -- changed, all are left as they are.  The first call waits for what is running
@@ -264,9 +260,6 @@ BEGIN
     RETURN 'done';
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.rewrite_days IS
-'Writes packed days anew, as one, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql AS $$

@@ -1,14 +1,14 @@
 -- sql/packed/salvage.sql
 
+-- Moves all rows of a packed day that can be read into a partition; returns what is lost and,
+-- without a problem, how many rows are kept.
 CREATE FUNCTION zbxhist_internal.salvage_rows(day regclass, partition regclass)
 RETURNS TABLE (
     first_itemid bigint, first_clock integer, last_itemid bigint, last_clock integer, is_end boolean, rows bigint,
     problem text, bytes bytea)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_salvage_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.salvage_rows IS
-'Moves all rows of a packed day that can be read into a partition; returns what is lost and, without a problem, how many rows are kept (internal)';
-
+-- What is lost of a packed day, in words.
 CREATE FUNCTION zbxhist_internal.describe_loss(loss zbxhist.lost_values) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(loss.rows::text || CASE loss.rows WHEN 1 THEN ' value' ELSE ' values' END, 'values')
@@ -27,8 +27,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                    zbxhist_internal.format_time(to_timestamp(loss.last_clock)) AS last) t
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_loss IS 'What is lost of a packed day, in words (internal)';
-
+-- Raises an error if a packed day is archived on a server that has nothing of its table.
 CREATE FUNCTION zbxhist_internal.verify_archive_server(day regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -46,9 +45,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_archive_server IS
-'Raises an error if a packed day is archived on a server that has nothing of its table (internal)';
-
+-- Moves all rows of a packed day that can be read into a partition, tells what is lost, and returns
+-- their number.
 -- Of many losses the first are printed and logged; all are in lost_values.
 CREATE FUNCTION zbxhist_internal.salvage_day(parent regclass, day regclass, partition regclass) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -96,9 +94,6 @@ BEGIN
     RETURN kept;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.salvage_day IS
-'Moves all rows of a packed day that can be read into a partition, tells what is lost, and returns their number (internal)';
 
 CREATE PROCEDURE zbxhist.salvage(parent regclass, day date)
 LANGUAGE plpgsql AS $$

@@ -1,5 +1,6 @@
 -- sql/packed/tablespace.sql
 
+-- The tablespace of a table.
 CREATE FUNCTION zbxhist_internal.tablespace_of(relation regclass) RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT t.spcname
@@ -9,8 +10,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE k.oid = relation
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.tablespace_of IS 'The tablespace of a table (internal)';
-
+-- Whether there is a tablespace of that name in which a role may create tables.
 -- That of the database needs no privilege, as in CREATE TABLE.
 CREATE FUNCTION zbxhist_internal.may_create_in(role oid, tablespace name) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -20,9 +20,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                       AND (t.oid = d.dattablespace OR has_tablespace_privilege(role, t.oid, 'CREATE')))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.may_create_in IS
-'Whether there is a tablespace of that name in which a role may create tables (internal)';
-
+-- The tablespace in which a packed day that ends there is to be by now; NULL: where it is, or where
+-- its parent is.
 -- All parts of a day have the same age, so that they are moved once: as the day
 -- that is made of them.  Where the tablespace cannot be used packing goes on in
 -- that of the parent, and check() tells.  Who maintains has the owner's privileges.
@@ -37,9 +36,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
        AND zbxhist_internal.may_create_in(k.relowner, c.packed_tablespace)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.due_tablespace IS
-'The tablespace in which a packed day that ends there is to be by now; NULL: where it is, or where its parent is (internal)';
-
+-- Raises an error unless a policy may get this tablespace for packed days, NULL: that which it has.
 CREATE FUNCTION zbxhist_internal.verify_tablespace(
     policy zbxhist.parent_config, packed_tablespace name, packed_tablespace_after interval) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -61,6 +58,3 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.verify_tablespace IS
-'Raises an error unless a policy may get this tablespace for packed days, NULL: that which it has (internal)';

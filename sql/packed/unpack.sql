@@ -1,11 +1,10 @@
 -- sql/packed/unpack.sql
 
+-- Moves all rows of a packed day into a partition and returns their number.
 CREATE FUNCTION zbxhist_internal.unpack_rows(day regclass, partition regclass) RETURNS bigint
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_unpack_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.unpack_rows IS
-'Moves all rows of a packed day into a partition and returns their number (internal)';
-
+-- The packed tables of a day; an error if there are none.
 CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -21,9 +20,6 @@ BEGIN
     RETURN result;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.days_to_unpack IS
-'The packed tables of a day; an error if there are none (internal)';
 
 CREATE PROCEDURE zbxhist.unpack(parent regclass, day date)
 LANGUAGE plpgsql AS $$

@@ -1,26 +1,22 @@
 -- sql/packed/verify.sql
 
+-- What is damaged in the table of a packed day: all checksums, values and statistics are looked at.
 CREATE FUNCTION zbxhist_internal.verify_day(day regclass) RETURNS TABLE (itemid bigint, clock integer, problem text)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_verify_day';
 
-COMMENT ON FUNCTION zbxhist_internal.verify_day IS
-'What is damaged in the table of a packed day: all checksums, values and statistics are looked at (internal)';
-
+-- Packed days in which a query has met damage since they were last looked through, and when.
 -- A query that fails, or that runs on a standby, can write to no table: see
 -- src/format/day_decode.c.
 CREATE FUNCTION zbxhist_internal.met_damage() RETURNS TABLE (day oid, met_at timestamptz)
 LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'zbxhist_met_damage';
 
-COMMENT ON FUNCTION zbxhist_internal.met_damage IS
-'Packed days in which a query has met damage since they were last looked through, and when (internal)';
-
+-- Forgets that a query has met damage in a packed day.
 CREATE FUNCTION zbxhist_internal.forget_damage(day oid) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'zbxhist_forget_damage';
 
-COMMENT ON FUNCTION zbxhist_internal.forget_damage IS 'Forgets that a query has met damage in a packed day (internal)';
-
+-- Remembers that a packed day has been looked through, and what is damaged in it; NULL if nothing.
 CREATE FUNCTION zbxhist_internal.note_verified(parent regclass, day regclass, problem text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -39,9 +35,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.note_verified IS
-'Remembers that a packed day has been looked through, and what is damaged in it; NULL if nothing (internal)';
-
+-- The packed days that maintenance is to look through now: those in which a query has met damage,
+-- and the share of a day of all, longest not looked at first.
 CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -85,9 +80,6 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.days_to_verify IS
-'The packed days that maintenance is to look through now: those in which a query has met damage, and the share of a day of all, longest not looked at first (internal)';
 
 CREATE FUNCTION zbxhist.verify(parent regclass) RETURNS TABLE (day regclass, itemid bigint, clock integer, problem text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$

@@ -1,16 +1,12 @@
 -- sql/packed/wrapper.sql
 
+-- Handler of the foreign-data wrapper that reads packed days.
 CREATE FUNCTION zbxhist_internal.fdw_handler() RETURNS fdw_handler
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_fdw_handler';
 
-COMMENT ON FUNCTION zbxhist_internal.fdw_handler IS
-'Handler of the foreign-data wrapper that reads packed days (internal)';
-
+-- Validator of the options of foreign tables that stand for packed days.
 CREATE FUNCTION zbxhist_internal.fdw_validator(options text[], catalog oid) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_fdw_validator';
-
-COMMENT ON FUNCTION zbxhist_internal.fdw_validator IS
-'Validator of the options of foreign tables that stand for packed days (internal)';
 
 -- A managed table has one foreign table as a child, which stands for all of
 -- its packed days.

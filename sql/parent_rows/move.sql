@@ -1,13 +1,13 @@
 -- sql/parent_rows/move.sql
 
+-- Moves one batch of rows between a managed table and its partition, in the order of itemid.
 CREATE FUNCTION zbxhist_internal.move_rows(
     source regclass, target regclass, from_clock bigint, to_clock bigint, after_itemid bigint, max_rows integer,
     OUT moved bigint, OUT duplicates bigint, OUT last_itemid bigint, OUT done boolean)
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_move_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.move_rows IS
-'Moves one batch of rows between a managed table and its partition, in the order of itemid (internal)';
-
+-- Maintenance: moves the next batch of rows from the parent to their partition, or back
+-- (undo_move), and keeps count of it.
 -- The position is kept in parent_state, so each call is a transaction of its
 -- own and a pass that was broken off costs nothing but its last batch.  A partition
 -- that has no bounds any more is emptied, whatever the clocks, and there is no position:
@@ -69,9 +69,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_move IS
-'Maintenance: moves the next batch of rows from the parent to their partition, or back (undo_move), and keeps count of it (internal)';
-
+-- Moves the rows that wait in a parent to their partitions and, with move_existing, creates the
+-- partitions of older ones.
 CREATE PROCEDURE zbxhist_internal.move_waiting(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -98,9 +97,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.move_waiting IS
-'Moves the rows that wait in a parent to their partitions and, with move_existing, creates the partitions of older ones (internal)';
-
+-- Deletes a bounded number of rows past retention from the parent itself, in the order of itemid.
 CREATE FUNCTION zbxhist_internal.delete_expired(
     parent regclass, cutoff bigint, after_itemid bigint, max_rows integer, OUT deleted bigint, OUT last_itemid bigint,
     OUT done boolean)
@@ -134,6 +131,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.delete_expired IS
-'Deletes a bounded number of rows past retention from the parent itself, in the order of itemid (internal)';

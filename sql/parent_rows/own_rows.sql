@@ -1,32 +1,29 @@
 -- sql/parent_rows/own_rows.sql
 
+-- Number of rows of the table itself, all or those in a clock range, counted without a query, which
+-- might run its owner's code.
 CREATE FUNCTION zbxhist_internal.count_own_rows(relation regclass, from_clock bigint, to_clock bigint) RETURNS bigint
 LANGUAGE c VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_count_own_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.count_own_rows IS
-'Number of rows of the table itself, all or those in a clock range, counted without a query, which might run its owner''s code (internal)';
-
+-- Number of pages of the table itself, without its partitions.
 CREATE FUNCTION zbxhist_internal.own_pages(parent regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(pg_relation_size(parent, 'main'), 0) / current_setting('block_size')::bigint
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.own_pages IS
-'Number of pages of the table itself, without its partitions (internal)';
-
+-- Whether the parent itself holds a row, or one not older than a clock.
 -- Like waiting_clock, but ends at the first row found.
 CREATE FUNCTION zbxhist_internal.has_own_rows(parent regclass, since_clock bigint) RETURNS boolean
 LANGUAGE c VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_has_own_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.has_own_rows IS
-'Whether the parent itself holds a row, or one not older than a clock (internal)';
-
+-- Until the end of the transaction, lets nobody store a row in a managed table that belongs to one
+-- of its partitions; waits for those who are doing so.
 CREATE FUNCTION zbxhist_internal.lock_strays(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_strays';
 
-COMMENT ON FUNCTION zbxhist_internal.lock_strays IS
-'Until the end of the transaction, lets nobody store a row in a managed table that belongs to one of its partitions; waits for those who are doing so (internal)';
-
+-- Values sent to the partitions of a managed table, kept in it, batches, and values planned as fast
+-- inserts, since the server started; where the server does not count them, the rows inserted into
+-- partitions as the statistics have it.
 CREATE FUNCTION zbxhist_internal.stored_values(
     parent regclass, OUT values_routed bigint, OUT values_kept bigint, OUT batches bigint, OUT values_fast bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -41,9 +38,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.stored_values IS
-'Values sent to the partitions of a managed table, kept in it, batches, and values planned as fast inserts, since the server started; where the server does not count them, the rows inserted into partitions as the statistics have it (internal)';
-
+-- About how many rows of a table itself are older than a clock, and the oldest of these.
 -- A large parent is not read for this: its share is taken from the statistics
 -- of the column.  Of one that the caller may not read nothing is known.
 CREATE FUNCTION zbxhist_internal.rows_before(parent regclass, cutoff bigint, OUT rows bigint, OUT oldest bigint)
@@ -74,9 +69,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.rows_before IS
-'About how many rows of a table itself are older than a clock, and the oldest of these (internal)';
-
+-- Removes the marks of strays and, if there are any, what had been verified before them.
 -- With a mark nothing counts as verified.  Without it that must be so, too,
 -- until somebody has looked.
 CREATE FUNCTION zbxhist_internal.remove_marks(parent regclass) RETURNS void
@@ -87,6 +80,3 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
     DELETE FROM zbxhist.stray_mark m WHERE m.parent = remove_marks.parent;
     SELECT zbxhist_internal.invalidate(parent)
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.remove_marks IS
-'Removes the marks of strays and, if there are any, what had been verified before them (internal)';

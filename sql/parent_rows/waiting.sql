@@ -1,5 +1,6 @@
 -- sql/parent_rows/waiting.sql
 
+-- The newest or oldest clock in a range among the rows of the parent itself; NULL if there is none.
 -- A table of terabytes is not read for this: its index (itemid, clock) is
 -- walked from item to item, and of each item only the outermost row in the
 -- range is looked at, see src/tables/item_index.c.
@@ -7,9 +8,7 @@ CREATE FUNCTION zbxhist_internal.waiting_clock(parent regclass, from_clock bigin
 RETURNS bigint
 LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_waiting_clock';
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_clock IS
-'The newest or oldest clock in a range among the rows of the parent itself; NULL if there is none (internal)';
-
+-- Rows in the parent itself: counted if they are few and may be read, else estimated.
 CREATE FUNCTION zbxhist_internal.waiting_rows(parent regclass, OUT rows bigint, OUT exact boolean)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -24,9 +23,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_rows IS
-'Rows in the parent itself: counted if they are few and may be read, else estimated (internal)';
-
+-- Rows of the parent itself in a clock range; NULL if it is too large to be counted by the way.
 CREATE FUNCTION zbxhist_internal.count_waiting(parent regclass, from_clock bigint, to_clock bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -37,9 +34,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.count_waiting IS
-'Rows of the parent itself in a clock range; NULL if it is too large to be counted by the way (internal)';
-
+-- The oldest and the newest clock among the rows of the parent itself that belong to its
+-- partitions, or packed days; NULL if there are none.
 CREATE FUNCTION zbxhist_internal.waiting_span(parent regclass, packed boolean, OUT oldest bigint, OUT newest bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -53,9 +49,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_span IS
-'The oldest and the newest clock among the rows of the parent itself that belong to its partitions, or packed days; NULL if there are none (internal)';
-
+-- The partitions whose rows may wait in the parent, newest first.
 CREATE FUNCTION zbxhist_internal.waiting_partitions(parent regclass) RETURNS SETOF regclass
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.partition
@@ -67,9 +61,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
      ORDER BY p.from_clock DESC
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_partitions IS
-'The partitions whose rows may wait in the parent, newest first (internal)';
-
+-- The packed days whose rows wait in the parent and are to be merged now, newest first.
 -- In a parent of more than 1 GB, whose rows from before the set-up may be millions
 -- of items, one look in an hour is enough: late rows can be read where they are.
 -- To merge a few rows of many items is to write the whole day, so when that has
@@ -96,6 +88,3 @@ BEGIN
          ORDER BY d.from_clock DESC;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.waiting_days IS
-'The packed days whose rows wait in the parent and are to be merged now, newest first (internal)';

@@ -6,11 +6,9 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_route';
 COMMENT ON FUNCTION zbxhist.route IS
 'Trigger function of the managed tables: sends each new row to the partition of its clock';
 
+-- Makes every session read the partitions and the configuration of a managed table anew.
 CREATE FUNCTION zbxhist_internal.invalidate(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_invalidate';
-
-COMMENT ON FUNCTION zbxhist_internal.invalidate IS
-'Makes every session read the partitions and the configuration of a managed table anew (internal)';
 
 CREATE FUNCTION zbxhist.partition_bounds(partition regclass, OUT from_clock bigint, OUT to_clock bigint)
 LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_partition_bounds';
@@ -25,6 +23,7 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 30 AS 'MODULE_PATHNAME', 'zbxhist_li
 COMMENT ON FUNCTION zbxhist.list_partitions IS
 'The partitions of a managed table with their clock ranges, oldest first';
 
+-- The clock ranges of a managed table's partitions and packed days.
 CREATE FUNCTION zbxhist_internal.list_ranges(parent regclass)
 RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
@@ -36,9 +35,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, p
      WHERE d.parent = list_ranges.parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.list_ranges IS
-'The clock ranges of a managed table''s partitions and packed days (internal)';
-
+-- The partitions that go because their whole range is past retention, or such packed days, oldest
+-- first.
 CREATE FUNCTION zbxhist_internal.expired(parent regclass, packed boolean) RETURNS SETOF regclass
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.relation
@@ -49,9 +47,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
      ORDER BY r.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.expired IS
-'The partitions that go because their whole range is past retention, or such packed days, oldest first (internal)';
-
+-- What the constraint zbxhist_clock of a partition for a range of clocks says.
 CREATE FUNCTION zbxhist_internal.bounds_condition(from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT concat_ws(' AND ',
@@ -59,9 +55,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
         CASE WHEN to_clock < 2147483648 THEN format('clock < %s', to_clock) END)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.bounds_condition IS
-'What the constraint zbxhist_clock of a partition for a range of clocks says (internal)';
-
+-- The partitions and packed days that are in the way of others, and of which: those first that are
+-- in the way of most.
 -- A table that is for the time of many others is the one cause, not they.  Of a
 -- partition and a packed day, it is the partition that is in the way.
 CREATE FUNCTION zbxhist_internal.overlapping(parent regclass)
@@ -97,9 +92,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.overlapping IS
-'The partitions and packed days that are in the way of others, and of which: those first that are in the way of most (internal)';
-
+-- The partitions, packed days and foreign table of a managed table that belong to another role than
+-- it does.
 CREATE FUNCTION zbxhist_internal.foreign_children(parent regclass) RETURNS SETOF regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
@@ -110,9 +104,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
      ORDER BY k.oid
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.foreign_children IS
-'The partitions, packed days and foreign table of a managed table that belong to another role than it does (internal)';
-
+-- The children of a managed table that are its partitions, or were before something was altered.
 -- A partition may have lost its bounds, or all may have by ALTER TABLE of their
 -- parent.  Maintenance remembers what it has seen; a dump has the constraints.
 CREATE FUNCTION zbxhist_internal.own_children(parent regclass) RETURNS SETOF regclass
@@ -129,9 +121,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, p
      ORDER BY i.inhrelid
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.own_children IS
-'The children of a managed table that are its partitions, or were before something was altered (internal)';
-
+-- Gives a new relation to a role, with no privileges for others.
 CREATE FUNCTION zbxhist_internal.own_alone(relation regclass, owner oid) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -140,9 +130,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.own_alone IS
-'Gives a new relation to a role, with no privileges for others (internal)';
-
+-- Takes what others may do with a table and its columns from them: what ALTER DEFAULT PRIVILEGES
+-- has given, or somebody since.
 CREATE FUNCTION zbxhist_internal.revoke_all(relation regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -152,9 +141,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.revoke_all IS
-'Takes what others may do with a table and its columns from them: what ALTER DEFAULT PRIVILEGES has given, or somebody since (internal)';
-
+-- What others than its owner may do with a table and its columns.
 CREATE FUNCTION zbxhist_internal.privileges(relation regclass)
 RETURNS TABLE (grantee oid, privilege_type text, is_grantable boolean, column_name name)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -169,9 +156,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE k.oid = relation AND g.grantee <> k.relowner
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.privileges IS
-'What others than its owner may do with a table and its columns (internal)';
-
+-- All managed tables in the order of Zabbix.
 CREATE FUNCTION zbxhist_internal.parent_list() RETURNS regclass[]
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(c.parent ORDER BY n.nspname, coalesce(z.ordinal, 100), k.relname), '{}')
@@ -181,8 +166,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
       LEFT JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.parent_list IS 'All managed tables in the order of Zabbix (internal)';
-
+-- Rows of one table as the statistics have it.
 CREATE FUNCTION zbxhist_internal.estimated_rows(relation regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN pg_relation_size(k.oid) = 0 THEN 0
@@ -190,14 +174,10 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
       FROM pg_class k WHERE k.oid = relation
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.estimated_rows IS 'Rows of one table as the statistics have it (internal)';
-
+-- Rows of one table as the statistics have it or, where these have none, as its size lets expect.
 -- A table that was filled by a restore, or before a crash, has no statistics.
 CREATE FUNCTION zbxhist_internal.probable_rows(relation regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(nullif(zbxhist_internal.estimated_rows(relation), 0),
                     80 * zbxhist_internal.own_pages(relation))
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.probable_rows IS
-'Rows of one table as the statistics have it or, where these have none, as its size lets expect (internal)';

@@ -1,5 +1,7 @@
 -- sql/partitions/clone.sql
 
+-- Whether a managed table has the columns that it had when a day was packed, so that rows can be
+-- merged into that.
 -- The first six columns of a day's table are its own.
 CREATE FUNCTION zbxhist_internal.has_same_columns(parent regclass, day regclass) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -20,9 +22,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.has_same_columns IS
-'Whether a managed table has the columns that it had when a day was packed, so that rows can be merged into that (internal)';
-
+-- The triggers by which tools follow the changes of a table while they copy it.
 -- Tools that copy a table while it is in use give it a trigger for that time, which notes
 -- changes where the tool reads them: pg_repack, pg-osc, pgroll, Slony.
 CREATE FUNCTION zbxhist_internal.tool_triggers(relation regclass) RETURNS SETOF pg_trigger
@@ -37,9 +37,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
                         WHERE d.classid = 'pg_namespace'::regclass AND d.objid = f.pronamespace AND d.deptype = 'e'))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.tool_triggers IS
-'The triggers by which tools follow the changes of a table while they copy it (internal)';
-
+-- The triggers of a managed table that its partitions are to have, too.
 -- The row triggers that PostgreSQL fires on the table a row is stored in.
 -- BEFORE INSERT ones stay behind: they fire on the parent, before the routing.
 CREATE FUNCTION zbxhist_internal.row_triggers(parent regclass) RETURNS SETOF pg_trigger
@@ -54,18 +52,14 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(parent) o)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.row_triggers IS
-'The triggers of a managed table that its partitions are to have, too (internal)';
-
+-- The privileges granted on a table and its columns, to compare them.
 CREATE FUNCTION zbxhist_internal.describe_grants(relation regclass) RETURNS text[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(DISTINCT format('%s %s %s%s', p.grantee, p.privilege_type, p.is_grantable, ' (' || p.column_name || ')')), '{}')
       FROM zbxhist_internal.privileges(relation) p
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_grants IS
-'The privileges granted on a table and its columns, to compare them (internal)';
-
+-- The definitions of those foreign keys of a managed table that a partition has not.
 CREATE FUNCTION zbxhist_internal.missing_foreign_keys(parent regclass, partition regclass) RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT pg_get_constraintdef(c.oid)
@@ -78,9 +72,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      ORDER BY c.conname
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_foreign_keys IS
-'The definitions of those foreign keys of a managed table that a partition has not (internal)';
-
+-- Gives a new partition the statistics targets, column options and replica identity of its parent.
 CREATE FUNCTION zbxhist_internal.clone_columns(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -112,9 +104,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clone_columns IS
-'Gives a new partition the statistics targets, column options and replica identity of its parent (internal)';
-
+-- Gives a partition the foreign keys of its parent that it has not, for new rows if it has some
+-- already.
 CREATE FUNCTION zbxhist_internal.clone_foreign_keys(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -125,9 +116,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clone_foreign_keys IS
-'Gives a partition the foreign keys of its parent that it has not, for new rows if it has some already (internal)';
-
+-- Gives a partition the privileges granted on its parent and its columns, and no others.
 CREATE FUNCTION zbxhist_internal.clone_grants(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -141,9 +130,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clone_grants IS
-'Gives a partition the privileges granted on its parent and its columns, and no others (internal)';
-
+-- Gives a partition the indexes of its parent that it has not, and the keys as well if it is empty.
 -- Primary key, unique and exclusion constraints first, then the other
 -- indexes, each in the tablespace and with the storage settings that the
 -- parent's has.  The names are chosen by PostgreSQL, which also evaluates
@@ -208,9 +195,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clone_indexes IS
-'Gives a partition the indexes of its parent that it has not, and the keys as well if it is empty (internal)';
-
+-- Gives a partition the row triggers of its parent that it has not, except those before INSERT and
+-- those with transition tables.
 CREATE FUNCTION zbxhist_internal.clone_triggers(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -260,6 +246,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.clone_triggers IS
-'Gives a partition the row triggers of its parent that it has not, except those before INSERT and those with transition tables (internal)';

@@ -1,5 +1,8 @@
 -- sql/partitions/create.sql
 
+-- A name that is free in a schema, or in two, for a relation and its row type: as much of a stem as
+-- there is room for, an ending, and a number after it if need be; nobody else is given it until the
+-- transaction ends.
 -- A table that another transaction has not committed yet is not in the catalogs,
 -- but its name must not be taken a second time.  So who takes a name locks it,
 -- and one that is locked is not free: nobody waits.  What its last holder has
@@ -31,9 +34,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.free_name IS
-'A name that is free in a schema, or in two, for a relation and its row type: as much of a stem as there is room for, an ending, and a number after it if need be; nobody else is given it until the transaction ends (internal)';
-
+-- A free name for a new partition in the schema of its parent.
 CREATE FUNCTION zbxhist_internal.partition_name(
     parent regclass, partition_interval interval, from_clock bigint, to_clock bigint) RETURNS name
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -57,9 +58,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.partition_name IS
-'A free name for a new partition in the schema of its parent (internal)';
-
+-- Storage settings as pg_class holds them, written for WITH (...) or SET (...).
 CREATE FUNCTION zbxhist_internal.format_options(options text[], prefix text DEFAULT '') RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(format('%s%I=%L', prefix, split_part(o, '=', 1),
@@ -67,15 +66,11 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
       FROM unnest(options) WITH ORDINALITY AS u (o, n)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.format_options IS
-'Storage settings as pg_class holds them, written for WITH (...) or SET (...) (internal)';
-
+-- ALTER TABLE ... OWNER TO of a table or foreign table, which is not looked up by name.
 CREATE FUNCTION zbxhist_internal.change_owner(relation regclass, owner oid) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_change_owner';
 
-COMMENT ON FUNCTION zbxhist_internal.change_owner IS
-'ALTER TABLE ... OWNER TO of a table or foreign table, which is not looked up by name (internal)';
-
+-- Makes a role the owner of a partition, a packed day or a foreign table of the caller's.
 CREATE FUNCTION zbxhist_internal.give_to(relation regclass, owner oid) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -93,9 +88,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.give_to IS
-'Makes a role the owner of a partition, a packed day or a foreign table of the caller''s (internal)';
-
+-- Creates one partition, with everything its parent has, for a range that no other partition
+-- touches.
 -- CREATE TABLE ... INHERITS takes SHARE UPDATE EXCLUSIVE on the parent: no
 -- INSERT waits for it.  What it may wait for is maintenance of PostgreSQL
 -- itself; an autovacuum gives way after deadlock_timeout, so the wait allowed
@@ -173,9 +167,6 @@ BEGIN
     RETURN result;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.create_range IS
-'Creates one partition, with everything its parent has, for a range that no other partition touches (internal)';
 
 CREATE FUNCTION zbxhist.create_partition(parent regclass, day date) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$

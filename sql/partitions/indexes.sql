@@ -1,5 +1,6 @@
 -- sql/partitions/indexes.sql
 
+-- An index without its name and table, to compare it.
 CREATE FUNCTION zbxhist_internal.describe_index(index regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -12,8 +13,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_index IS 'An index without its name and table, to compare it (internal)';
-
+-- The columns of a table's primary key, or else of a unique index; NULL if it has none.
 CREATE FUNCTION zbxhist_internal.key_columns(parent regclass) RETURNS name[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_agg(a.attname ORDER BY a.attname)
@@ -24,9 +24,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.key_columns IS
-'The columns of a table''s primary key, or else of a unique index; NULL if it has none (internal)';
-
+-- The valid indexes of a table that another one has not.
 CREATE FUNCTION zbxhist_internal.missing_indexes(relation regclass, partition regclass) RETURNS SETOF pg_index
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -41,9 +39,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_indexes IS
-'The valid indexes of a table that another one has not (internal)';
-
+-- What a partition lacks of its parent, or has otherwise: privileges, foreign keys, row triggers.
 -- With row security the partitions get no privileges: they would show what
 -- policies hide.
 CREATE FUNCTION zbxhist_internal.unlike(parent regclass, partition regclass) RETURNS text[]
@@ -63,9 +59,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE source.oid = parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unlike IS
-'What a partition lacks of its parent, or has otherwise: privileges, foreign keys, row triggers (internal)';
-
+-- The partitions that maintenance has to bring in line with their parent.
 -- The catalogs say at once of most that they are like their parent.
 CREATE FUNCTION zbxhist_internal.unaligned_partitions(parent regclass) RETURNS SETOF regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -87,9 +81,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
      ORDER BY s.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unaligned_partitions IS
-'The partitions that maintenance has to bring in line with their parent (internal)';
-
+-- The partitions that are to get indexes of the table they belong to, or one of them, if it is.
 -- A key is left to the administrator: rows that are there may not keep it.  A
 -- partition that fills up is waited for if it is large, and one that is about
 -- to be packed needs none.
@@ -108,9 +100,8 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
      ORDER BY p.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unindexed_partitions IS
-'The partitions that are to get indexes of the table they belong to, or one of them, if it is (internal)';
-
+-- The indexes of a managed table, its partitions and packed days, or of one of these, that were not
+-- built to their end, and whether maintenance drops them.
 -- What CREATE INDEX or REINDEX CONCURRENTLY leaves when it fails: no query uses
 -- it, INSERTs may have to keep it up.  Nobody misses one that the table has a
 -- valid copy of, nor one of a packed day's table that is not of our making; but the
@@ -138,6 +129,3 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
                           AND l.pid <> pg_backend_pid())
      ORDER BY x.indrelid::regclass::text, x.indexrelid::regclass::text
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.unfinished_indexes IS
-'The indexes of a managed table, its partitions and packed days, or of one of these, that were not built to their end, and whether maintenance drops them (internal)';

@@ -1,5 +1,6 @@
 -- sql/partitions/ranges.sql
 
+-- The present moment in the unit of Zabbix: seconds since 1970-01-01 UTC.
 CREATE FUNCTION zbxhist_internal.current_clock() RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -7,9 +8,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.current_clock IS
-'The present moment in the unit of Zabbix: seconds since 1970-01-01 UTC (internal)';
-
+-- The clock of some time ago, by the calendar of UTC.
 CREATE FUNCTION zbxhist_internal.clock_before(age interval) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -17,8 +16,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clock_before IS 'The clock of some time ago, by the calendar of UTC (internal)';
-
+-- Length of the part of a day that so many partitions divide, at most; null for others.
 -- Partitions shorter than a day divide a whole day, or that part of it that has
 -- at most 24.
 CREATE FUNCTION zbxhist_internal.span_seconds(partition_interval interval) RETURNS bigint
@@ -29,9 +27,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
      WHERE s.seconds < 86400 AND 86400 % (n * s.seconds) = 0
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.span_seconds IS
-'Length of the part of a day that so many partitions divide, at most; null for others (internal)';
-
+-- The partition range, from included, to excluded, in which a clock lies.
 -- Ranges of days, hours and minutes are multiples of the interval counted
 -- from 1970-01-01 00:00 UTC; ranges of months are counted from January 1970.
 -- No time zone is looked at: timestamps here are without one, in UTC.
@@ -63,9 +59,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clock_range IS
-'The partition range, from included, to excluded, in which a clock lies (internal)';
-
+-- Cuts a range of clocks at the multiples of a number of seconds.
 CREATE FUNCTION zbxhist_internal.cut_range(from_clock bigint, to_clock bigint, seconds bigint)
 RETURNS TABLE (piece_from bigint, piece_to bigint)
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp AS $$
@@ -74,9 +68,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 24 SET search_path = pg_catalog
                            cut_range.to_clock - 1, seconds) g
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.cut_range IS
-'Cuts a range of clocks at the multiples of a number of seconds (internal)';
-
+-- How long partitions are that are made for the past, or for days ahead.
 -- Of a day that is over there is no hot hour: one partition of it is made and
 -- packed sooner than 24.
 CREATE FUNCTION zbxhist_internal.coarse_interval(partition_interval interval) RETURNS interval
@@ -85,9 +77,8 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
                 THEN partition_interval ELSE interval '1 day' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.coarse_interval IS
-'How long partitions are that are made for the past, or for days ahead (internal)';
-
+-- Until when partitions shorter than a day are made in advance, and whole days after that; null for
+-- longer ones.
 -- Four hours ahead at least, if that is not more than a span, and little more:
 -- each query without an upper clock looks at all partitions to come.  Three are
 -- made together where they divide a span.
@@ -100,9 +91,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
      WHERE s IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.fine_until IS
-'Until when partitions shorter than a day are made in advance, and whole days after that; null for longer ones (internal)';
-
+-- The ranges, from the present one on, for which a policy wants a partition and there is none.
 -- Partitions shorter than a day are made for some hours ahead, see
 -- fine_until; for premake days after today there is one for each.
 CREATE FUNCTION zbxhist_internal.wanted_ranges(policy zbxhist.parent_config)
@@ -139,9 +128,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.wanted_ranges IS
-'The ranges, from the present one on, for which a policy wants a partition and there is none (internal)';
-
+-- The parts of a clock range that no partition or packed day of the parent covers.
 CREATE FUNCTION zbxhist_internal.missing_ranges(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS TABLE (gap_from bigint, gap_to bigint)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -156,9 +143,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
      ORDER BY g.covered
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_ranges IS
-'The parts of a clock range that no partition or packed day of the parent covers (internal)';
-
+-- The range of the newest rows in the parent that are within retention and have no partition.
 CREATE FUNCTION zbxhist_internal.next_existing_range(
     policy zbxhist.parent_config, OUT from_clock bigint, OUT to_clock bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -194,9 +179,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.next_existing_range IS
-'The range of the newest rows in the parent that are within retention and have no partition (internal)';
-
+-- The partitions and packed days in which clocks of a day lie.
 CREATE FUNCTION zbxhist_internal.ranges_of_day(parent regclass, day date)
 RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp AS $$
@@ -207,9 +190,7 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp 
      ORDER BY r.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.ranges_of_day IS
-'The partitions and packed days in which clocks of a day lie (internal)';
-
+-- Partitions of days to come that are to be replaced by shorter ones.
 -- Those of days whose time comes near, as long as no row has ever been stored
 -- in them: a snapshot may see rows that others have deleted since.
 CREATE FUNCTION zbxhist_internal.partitions_to_split(parent regclass) RETURNS SETOF regclass
@@ -233,9 +214,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
      ORDER BY p.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.partitions_to_split IS
-'Partitions of days to come that are to be replaced by shorter ones (internal)';
-
+-- Number of partitions of a table that the server's table of locks can bear.
 -- A statement that is not for certain clocks locks all partitions of a table
 -- and their indexes.  An eighth of the server's table of locks leaves room for
 -- a few of these at a time.
@@ -245,6 +224,3 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
                         * (current_setting('max_connections')::bigint
                            + current_setting('max_prepared_transactions')::bigint) / 16)
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.most_partitions IS
-'Number of partitions of a table that the server''s table of locks can bear (internal)';

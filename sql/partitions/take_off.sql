@@ -1,5 +1,7 @@
 -- sql/partitions/take_off.sql
 
+-- Drops a partition or packed day, or makes a partition a table of its own, in another schema if
+-- one is given, and logs it.
 -- The constraint zbxhist_clock of what is detached stays, and says of what time its rows
 -- are.  In the other schema there may be a table or index of its name, a partition of
 -- another parent maybe: then it gets a number.
@@ -48,6 +50,3 @@ BEGIN
         message => concat_ws(', ', message, CASE action WHEN 'detach' THEN format('now table %s', relation) END));
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.take_off IS
-'Drops a partition or packed day, or makes a partition a table of its own, in another schema if one is given, and logs it (internal)';

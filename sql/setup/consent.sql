@@ -1,5 +1,7 @@
 -- sql/setup/consent.sql
 
+-- What is lost by the retention that setup brings: rows that the next maintenance deletes, and
+-- storage periods of items that are longer.
 CREATE FUNCTION zbxhist_internal.setup_losses(
     policies zbxhist.parent_config[], formers zbxhist.parent_config[], overridden boolean)
 RETURNS TABLE (parent regclass, action text, detail text, wants_consent boolean)
@@ -59,9 +61,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.setup_losses IS
-'What is lost by the retention that setup brings: rows that the next maintenance deletes, and storage periods of items that are longer (internal)';
-
+-- Says how much the next maintenance will delete by a policy just written, warns if partitions are
+-- long for its retention, and refuses, unless that is accepted, to have values deleted that are
+-- kept now.
 -- With the policy written: what detaches partitions deletes nothing.
 CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config, former zbxhist.parent_config, accepted boolean)
 RETURNS void
@@ -104,9 +106,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.announce_deletion IS
-'Says how much the next maintenance will delete by a policy just written, warns if partitions are long for its retention, and refuses, unless that is accepted, to have values deleted that are kept now (internal)';
-
+-- Raises an error if setup would have something deleted, with the call that agrees to that; with
+-- dry_run, only says so.
 CREATE FUNCTION zbxhist_internal.ask_consent(losses text[], dry_run boolean, command text)
 RETURNS TABLE (parent regclass, action text, detail text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -124,6 +125,3 @@ BEGIN
     RETURN NEXT;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.ask_consent IS
-'Raises an error if setup would have something deleted, with the call that agrees to that; with dry_run, only says so (internal)';

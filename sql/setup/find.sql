@@ -1,5 +1,6 @@
 -- sql/setup/find.sql
 
+-- The Zabbix tables of values in a schema, or in every schema that has a Zabbix history table.
 -- Without a schema: those schemas that have a Zabbix "history", told from other
 -- people's tables of that name by its columns.  With one: whatever is there
 -- under the names, so that what cannot be managed gets its error message.
@@ -26,9 +27,8 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp A
      ORDER BY n.nspname, z.ordinal
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.find_tables IS
-'The Zabbix tables of values in a schema, or in every schema that has a Zabbix history table (internal)';
-
+-- Zabbix tables that have appeared in a schema since setup was called there, and that maintenance
+-- takes up.
 -- Only those of somebody who owns managed tables there, or of the database's
 -- owner: anybody who may create a table in the schema could have one of such a
 -- name, and a superuser's is not for the database's owner to have managed.
@@ -42,9 +42,8 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp A
        AND zbxhist_internal.may_take_up(f.parent)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_tables IS
-'Zabbix tables that have appeared in a schema since setup was called there, and that maintenance takes up (internal)';
-
+-- Why partitions of a table cannot be detached into a schema, with its SQLSTATE and the command
+-- that mends it; NULL if they can.
 CREATE FUNCTION zbxhist_internal.schema_problem(
     parent regclass, schema_name name, OUT problem text, OUT sqlstate text, OUT remedy text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -70,9 +69,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.schema_problem IS
-'Why partitions of a table cannot be detached into a schema, with its SQLSTATE and the command that mends it; NULL if they can (internal)';
-
+-- A table of another extension that the caller may read; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.catalog_of(extension name, table_name name) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
@@ -82,9 +79,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND has_schema_privilege(k.relnamespace, 'USAGE')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.catalog_of IS
-'A table of another extension that the caller may read; NULL if there is none (internal)';
-
+-- A table of another extension, whether the caller may read it or not; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.extension_table(extension name, table_name name) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
@@ -96,9 +91,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.extension_table IS
-'A table of another extension, whether the caller may read it or not; NULL if there is none (internal)';
-
+-- The hypertables of TimescaleDB in this database; none if the caller may not read its catalog.
 -- The catalog is a superuser's, or it is none of TimescaleDB.  It lists the tables
 -- of compressed rows, too.
 CREATE FUNCTION zbxhist_internal.hypertables() RETURNS SETOF regclass
@@ -117,9 +110,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.hypertables IS
-'The hypertables of TimescaleDB in this database; none if the caller may not read its catalog (internal)';
-
+-- Whether a table belongs to somebody who owns managed tables in the same schema, or to the owner
+-- of the database.
 CREATE FUNCTION zbxhist_internal.may_take_up(relation regclass) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (
@@ -131,16 +123,13 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                             WHERE p.relnamespace = k.relnamespace AND p.relowner = k.relowner)))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.may_take_up IS
-'Whether a table belongs to somebody who owns managed tables in the same schema, or to the owner of the database (internal)';
-
+-- A role as GRANT and REVOKE name it.
 CREATE FUNCTION zbxhist_internal.role_name(role oid) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.role_name IS 'A role as GRANT and REVOKE name it (internal)';
-
+-- Raises an error unless the caller may act as the owner of the table.
 CREATE FUNCTION zbxhist_internal.require_owner(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -153,9 +142,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.require_owner IS
-'Raises an error unless the caller may act as the owner of the table (internal)';
-
+-- The policy of a managed table; raises an error if it is none.
 CREATE FUNCTION zbxhist_internal.require_managed(parent regclass) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -187,9 +174,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.require_managed IS
-'The policy of a managed table; raises an error if it is none (internal)';
-
+-- The policy of a managed table that the caller owns; raises an error otherwise.
 CREATE FUNCTION zbxhist_internal.require_parent(parent regclass) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -200,9 +185,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.require_parent IS
-'The policy of a managed table that the caller owns; raises an error otherwise (internal)';
-
+-- Raises an error unless the table is a managed one of the caller's, and no undo of it has begun.
 CREATE FUNCTION zbxhist_internal.require_routed(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -212,6 +195,3 @@ BEGIN
       WHERE NOT (zbxhist_internal.require_parent(parent)).routing;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.require_routed IS
-'Raises an error unless the table is a managed one of the caller''s, and no undo of it has begun (internal)';

@@ -5,6 +5,7 @@ LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_version';
 
 COMMENT ON FUNCTION zbxhist.version IS 'Version of the loaded library';
 
+-- A setting of the library, or what is taken for it where an older library has none.
 CREATE FUNCTION zbxhist_internal.library_setting(name text, otherwise text) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -14,21 +15,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.library_setting IS
-'A setting of the library, or what is taken for it where an older library has none (internal)';
-
+-- Whether the library was loaded before the first statement of the session.
 CREATE FUNCTION zbxhist_internal.is_preloaded() RETURNS boolean
 LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_preloaded';
 
-COMMENT ON FUNCTION zbxhist_internal.is_preloaded IS
-'Whether the library was loaded before the first statement of the session (internal)';
-
+-- Whether shared_preload_libraries names the library, so that all sessions have it.
 CREATE FUNCTION zbxhist_internal.is_shared() RETURNS boolean
 LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_shared';
 
-COMMENT ON FUNCTION zbxhist_internal.is_shared IS
-'Whether shared_preload_libraries names the library, so that all sessions have it (internal)';
-
+-- The libraries that a value of session_preload_libraries names.
 CREATE FUNCTION zbxhist_internal.library_list(value text) RETURNS text[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- names with commas or spaces are in double quotes
@@ -38,9 +33,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
                   ORDER BY m.place)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.library_list IS
-'The libraries that a value of session_preload_libraries names (internal)';
-
+-- A list of libraries with zbxhist added, as SET wants it; NULL if it is among them already.
 CREATE FUNCTION zbxhist_internal.with_library(libraries text[]) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(quote_literal(l), ', ' ORDER BY place)
@@ -49,9 +42,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
                             FILTER (WHERE place <= cardinality(libraries)), false)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.with_library IS
-'A list of libraries with zbxhist added, as SET wants it; NULL if it is among them already (internal)';
-
+-- The libraries that session_preload_libraries names for all sessions of this database; NULL if the
+-- caller cannot know.
 -- What is set for the server counts where nothing is set for the database.
 -- The user who runs this may have another setting, which says nothing of others,
 -- or may not see the server's: then it is unknown.
@@ -79,9 +71,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.session_libraries IS
-'The libraries that session_preload_libraries names for all sessions of this database; NULL if the caller cannot know (internal)';
-
+-- The roles that may insert and whose own session_preload_libraries leaves the library out, each
+-- with the command that adds it.
 -- What is set for a role, and more so for a role in a database, counts before
 -- what is set for the database.
 CREATE FUNCTION zbxhist_internal.overriding_roles() RETURNS TABLE (role name, command text)
@@ -106,9 +97,8 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS
      ORDER BY r.rolname
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.overriding_roles IS
-'The roles that may insert and whose own session_preload_libraries leaves the library out, each with the command that adds it (internal)';
-
+-- The command that has every session of this database load the library when it begins; NULL if they
+-- do.
 CREATE FUNCTION zbxhist_internal.preload_command() RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -119,9 +109,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.preload_command IS
-'The command that has every session of this database load the library when it begins; NULL if they do (internal)';
-
+-- Has every session of this database load the library when it begins, if the caller may, and says
+-- so; NULL if nothing is to be done.
 -- session_preload_libraries is for superusers, and from PostgreSQL 15 on for
 -- roles that they grant it to.  A role that cannot see what the server has set could
 -- only replace it, so it is told as well.
@@ -146,6 +135,3 @@ BEGIN
     RETURN command;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.preload_library IS
-'Has every session of this database load the library when it begins, if the caller may, and says so; NULL if nothing is to be done (internal)';

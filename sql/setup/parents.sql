@@ -1,5 +1,7 @@
 -- sql/setup/parents.sql
 
+-- Writes the policy of a new managed table and creates its first partitions; the triggers are left
+-- to attach_triggers.
 CREATE FUNCTION zbxhist_internal.adopt(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -23,9 +25,6 @@ BEGIN
               ORDER BY rank, from_clock LIMIT least(25, zbxhist_internal.most_partitions() / 12)) g;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.adopt IS
-'Writes the policy of a new managed table and creates its first partitions; the triggers are left to attach_triggers (internal)';
 
 CREATE FUNCTION zbxhist.create_parent(
     parent regclass, partition_interval interval DEFAULT '1 day', retention interval DEFAULT NULL,

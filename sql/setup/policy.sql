@@ -1,13 +1,12 @@
 -- sql/setup/policy.sql
 
+-- How long after its end setup has a partition of some length packed, if nobody says otherwise.
 CREATE FUNCTION zbxhist_internal.default_pack_after(partition_interval interval) RETURNS interval
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN partition_interval < interval '1 day' THEN interval '1 hour' ELSE interval '1 day' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.default_pack_after IS
-'How long after its end setup has a partition of some length packed, if nobody says otherwise (internal)';
-
+-- The policy that setup gives a Zabbix table: history by the hour or as given, trends by month.
 CREATE FUNCTION zbxhist_internal.new_policy(parent regclass, is_trends boolean, options zbxhist.managed_schema)
 RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -22,9 +21,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_policy IS
-'The policy that setup gives a Zabbix table: history by the hour or as given, trends by month (internal)';
-
+-- The retention that setup brings to a table where there was none or a longer one, and whether
+-- somebody has to agree to that; NULL if it brings none.
 -- A user who gives a period knows it.  Where it comes from Zabbix, and nothing has
 -- acted on it so far, the user may not know of it.
 CREATE FUNCTION zbxhist_internal.new_retention(
@@ -53,9 +51,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_retention IS
-'The retention that setup brings to a table where there was none or a longer one, and whether somebody has to agree to that; NULL if it brings none (internal)';
-
+-- The options of setup for new tables of a schema: those given now, else those given before, else
+-- the defaults.
 CREATE FUNCTION zbxhist_internal.merged_options(schema_name name, given zbxhist.managed_schema, never_pack boolean)
 RETURNS zbxhist.managed_schema
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -79,9 +76,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.merged_options IS
-'The options of setup for new tables of a schema: those given now, else those given before, else the defaults (internal)';
-
+-- The policy of a managed table with those options of setup that are given.
 CREATE FUNCTION zbxhist_internal.changed_policy(
     former zbxhist.parent_config, is_trends boolean, given zbxhist.managed_schema, never_pack boolean)
 RETURNS zbxhist.parent_config
@@ -109,9 +104,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.changed_policy IS
-'The policy of a managed table with those options of setup that are given (internal)';
-
+-- A policy in words, as it is or as it would be if Zabbix overrode the storage periods of its
+-- items.
 CREATE FUNCTION zbxhist_internal.describe_policy(policy zbxhist.parent_config, overridden boolean DEFAULT false) RETURNS text
 LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT format('partitions of %s, %s%s ahead; %s%s%s%s; retention %s%s',
@@ -139,9 +133,7 @@ LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET in
       FROM zbxhist_internal.effective_retention(policy.parent, policy.retention, overridden) r
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_policy IS
-'A policy in words, as it is or as it would be if Zabbix overrode the storage periods of its items (internal)';
-
+-- Changes the policy of a managed table to this one.
 CREATE FUNCTION zbxhist_internal.write_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -161,8 +153,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.write_policy IS 'Changes the policy of a managed table to this one (internal)';
-
+-- Writes the policy of a table that is not managed, or whose undo is under way.
 CREATE FUNCTION zbxhist_internal.write_new_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -187,6 +178,3 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.write_new_policy IS
-'Writes the policy of a table that is not managed, or whose undo is under way (internal)';

@@ -1,5 +1,6 @@
 -- sql/setup/setup.sql
 
+-- What setup does with each table that it finds.
 CREATE FUNCTION zbxhist_internal.plan_setup(given zbxhist.managed_schema, never_pack boolean, overridden boolean)
 RETURNS TABLE (table_schema name, action text, policy zbxhist.parent_config, former zbxhist.parent_config, detail text)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
@@ -34,8 +35,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.plan_setup IS 'What setup does with each table that it finds (internal)';
-
+-- The call of setup with these options by which somebody agrees to what is lost.
 CREATE FUNCTION zbxhist_internal.setup_command(
     given zbxhist.managed_schema, never_pack boolean, configure_zabbix boolean) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
@@ -53,9 +53,6 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET inte
         'max_ahead => ' || quote_literal(given.max_ahead),
         'accept_deletion => true'))
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.setup_command IS
-'The call of setup with these options by which somebody agrees to what is lost (internal)';
 
 -- NULL: as it is or, of new tables, the default.  The partitions come first,
 -- under locks that stop nobody; the one lock that does stop INSERTs, for the

@@ -1,5 +1,6 @@
 -- sql/setup/triggers.sql
 
+-- Creates the routing triggers that a managed table lacks.
 -- Triggers of one event fire in the order of their names: the users' own
 -- BEFORE ROW triggers come before the routing, their AFTER ones after the
 -- flush.  The one for replicas fires for the rows that logical replication
@@ -25,9 +26,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_triggers IS
-'Creates the routing triggers that a managed table lacks (internal)';
-
+-- Locks tables in the order given, for bounded times, and gives them the routing triggers; returns
+-- the time spent waiting.
 -- CREATE TRIGGER needs SHARE ROW EXCLUSIVE, for which running INSERTs must end
 -- and behind which new ones queue.  The callers name them in the order in which Zabbix
 -- locks them.
@@ -46,9 +46,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.attach_triggers IS
-'Locks tables in the order given, for bounded times, and gives them the routing triggers; returns the time spent waiting (internal)';
-
+-- The routing triggers that a managed table lacks.
 CREATE FUNCTION zbxhist_internal.missing_route_triggers(parent regclass) RETURNS SETOF name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT w
@@ -57,6 +55,3 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
                         WHERE t.tgrelid = parent AND t.tgname = w
                           AND t.tgfoid = 'zbxhist.route()'::regprocedure)
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.missing_route_triggers IS
-'The routing triggers that a managed table lacks (internal)';

@@ -1,14 +1,13 @@
 -- sql/setup/verify.sql
 
+-- A command of the extension zbxhist_migrate, or the one that creates that if it is not there.
 CREATE FUNCTION zbxhist_internal.migrate_command(command text) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'zbxhist_migrate') THEN command
                 ELSE 'CREATE EXTENSION zbxhist_migrate;' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.migrate_command IS
-'A command of the extension zbxhist_migrate, or the one that creates that if it is not there (internal)';
-
+-- Raises an error unless the table can become a managed one.
 -- Everything that keeps a table from becoming a parent, said before anything
 -- is changed.
 CREATE FUNCTION zbxhist_internal.verify_table(parent regclass) RETURNS void
@@ -59,9 +58,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_table IS
-'Raises an error unless the table can become a managed one (internal)';
-
+-- Raises an error if TimescaleDB or pg_partman looks after the table.
 -- The catalogs of TimescaleDB and pg_partman are looked at only if they are
 -- there, so nothing here depends on them; and only if they are tables of those
 -- extensions: anybody could have a view of such a name.
@@ -88,9 +85,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_not_in_other_care IS
-'Raises an error if TimescaleDB or pg_partman looks after the table (internal)';
-
+-- Why a table has not the columns itemid and clock as Zabbix has them, with the code of that error,
+-- what mends it, and what gives a managed table back the column as it was, if that is known; NULL
+-- if it has them.
 CREATE FUNCTION zbxhist_internal.column_problem(
     parent regclass, OUT problem text, OUT state text, OUT remedy text, OUT repair text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -122,9 +119,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.column_problem IS
-'Why a table has not the columns itemid and clock as Zabbix has them, with the code of that error, what mends it, and what gives a managed table back the column as it was, if that is known; NULL if it has them (internal)';
-
+-- Raises an error unless the table has the columns itemid and clock as Zabbix has them.
 CREATE FUNCTION zbxhist_internal.verify_columns(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -134,9 +129,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_columns IS
-'Raises an error unless the table has the columns itemid and clock as Zabbix has them (internal)';
-
+-- Raises an error unless the interval can be that of a partition.
 CREATE FUNCTION zbxhist_internal.verify_interval(partition_interval interval) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -161,9 +154,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_interval(interval) IS
-'Raises an error unless the interval can be that of a partition (internal)';
-
+-- Raises an error unless the values of a policy make sense.
 CREATE FUNCTION zbxhist_internal.verify_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -181,9 +172,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_policy IS
-'Raises an error unless the values of a policy make sense (internal)';
-
+-- Raises an error unless an argument of that name can be a retention.
 CREATE FUNCTION zbxhist_internal.verify_retention(retention interval, name text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -195,9 +184,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_retention IS
-'Raises an error unless an argument of that name can be a retention (internal)';
-
+-- Raises an error unless retention can do that with the partitions of a table.
 CREATE FUNCTION zbxhist_internal.verify_retention_action(parent regclass, action text, schema_name name) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -216,9 +203,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_retention_action IS
-'Raises an error unless retention can do that with the partitions of a table (internal)';
-
+-- Raises an error unless a policy may get this precision of times, NULL: that which it has.
 -- What has been rounded stays so: nobody gets it by accident.
 CREATE FUNCTION zbxhist_internal.verify_time_precision(
     policy zbxhist.parent_config, time_precision text, time_precision_after interval, accept_rounding boolean)
@@ -251,9 +236,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_time_precision IS
-'Raises an error unless a policy may get this precision of times, NULL: that which it has (internal)';
-
+-- Raises an error if values of deleted items cannot be dropped from a table, or the word is none.
 CREATE FUNCTION zbxhist_internal.verify_deleted_items(parent regclass, deleted_items text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -271,9 +254,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_deleted_items IS
-'Raises an error if values of deleted items cannot be dropped from a table, or the word is none (internal)';
-
+-- Raises an error unless a policy may leave out clocks like that.
 CREATE FUNCTION zbxhist_internal.verify_clock_limits(
     max_age interval, max_ahead interval, out_of_range text, any_clock boolean) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -291,6 +272,3 @@ BEGIN
       WHERE out_of_range NOT IN ('drop', 'keep');
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.verify_clock_limits IS
-'Raises an error unless a policy may leave out clocks like that (internal)';

@@ -1,5 +1,6 @@
 -- sql/tables/require_owners.sql
 
+-- Trigger function: lets nobody name a table for maintenance who has not the rights of its owner.
 -- Maintenance drops and empties what these tables name, with the rights of
 -- the user who runs it, a superuser maybe.  The owner of the database may write to
 -- them, but only about tables of which it has the owner's rights; a day's rows
@@ -20,9 +21,6 @@ BEGIN
     RETURN new;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.require_owners IS
-'Trigger function: lets nobody name a table for maintenance who has not the rights of its owner (internal)';
 
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.parent_config
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();

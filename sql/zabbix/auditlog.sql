@@ -29,6 +29,7 @@ SELECT pg_catalog.pg_extension_config_dump('zbxhist.auditlog_config',
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.auditlog_config
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
 
+-- The beginning of the first audit id that Zabbix can make at a clock.
 CREATE FUNCTION zbxhist_internal.cuid_of(clock bigint) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'c' || string_agg(substr('0123456789abcdefghijklmnopqrstuvwxyz',
@@ -37,9 +38,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
       FROM generate_series(1, 8) place
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.cuid_of IS
-'The beginning of the first audit id that Zabbix can make at a clock (internal)';
-
+-- The clock at which an audit id was made; NULL if it is none of Zabbix's.
 CREATE FUNCTION zbxhist_internal.cuid_clock(cuid text) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT div(sum((strpos('0123456789abcdefghijklmnopqrstuvwxyz', substr(cuid, place + 1, 1)) - 1)
@@ -48,9 +47,8 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
      WHERE cuid ~ '^c[0-9a-z]{8}'
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.cuid_clock IS
-'The clock at which an audit id was made; NULL if it is none of Zabbix''s (internal)';
-
+-- The partitions of an audit log, oldest first, with the clocks of their ids, and last the one for
+-- ids that are none of Zabbix's.
 -- The partition for all other ids has no bounds.
 CREATE FUNCTION zbxhist_internal.auditlog_partitions(parent regclass)
 RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint)
@@ -64,17 +62,14 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      ORDER BY 2, k.oid
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_partitions IS
-'The partitions of an audit log, oldest first, with the clocks of their ids, and last the one for ids that are none of Zabbix''s (internal)';
-
+-- The partition of an audit log for ids that are none of Zabbix's; NULL if somebody has taken it
+-- away.
 CREATE FUNCTION zbxhist_internal.auditlog_others(parent regclass) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT nullif(p.partdefid, 0)::regclass FROM pg_partitioned_table p WHERE p.partrelid = auditlog_others.parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_others IS
-'The partition of an audit log for ids that are none of Zabbix''s; NULL if somebody has taken it away (internal)';
-
+-- How long rows of an audit log are kept, where that is set, and why if nothing says so.
 CREATE FUNCTION zbxhist_internal.auditlog_retention(
     parent regclass, policy_retention interval, OUT retention interval, OUT source text, OUT problem text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -98,9 +93,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_retention IS
-'How long rows of an audit log are kept, where that is set, and why if nothing says so (internal)';
-
+-- The ranges, from the present one on, for which an audit log wants a partition and has none.
 CREATE FUNCTION zbxhist_internal.missing_auditlog_ranges(policy zbxhist.auditlog_config)
 RETURNS TABLE (from_clock bigint, to_clock bigint)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -126,9 +119,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_auditlog_ranges IS
-'The ranges, from the present one on, for which an audit log wants a partition and has none (internal)';
-
+-- What an audit log or a partition of it has that Zabbix's have not, and that keeps it from being
+-- exchanged; NULL if nothing.
 -- Also of a partition: what it is in the way of would be lost, or hide rows.
 CREATE FUNCTION zbxhist_internal.auditlog_obstacle(relation regclass) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -145,9 +137,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
             'is in a publication' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_obstacle IS
-'What an audit log or a partition of it has that Zabbix''s have not, and that keeps it from being exchanged; NULL if nothing (internal)';
-
+-- Raises an error unless a table is an audit log of Zabbix that can be partitioned and is the
+-- caller's.
 CREATE FUNCTION zbxhist_internal.verify_auditlog(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -179,9 +170,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_auditlog IS
-'Raises an error unless a table is an audit log of Zabbix that can be partitioned and is the caller''s (internal)';
-
+-- The unique index of an audit log that has its ids in the order of bytes; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.auditlog_index(parent regclass) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT x.indexrelid::regclass
@@ -194,9 +183,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_index IS
-'The unique index of an audit log that has its ids in the order of bytes; NULL if there is none (internal)';
-
+-- Creates an empty table with the columns, comments, extended statistics, owner and privileges of
+-- an audit log.
 -- Everything that a partition is given when it is attached, or in CREATE TABLE, is not here.
 CREATE FUNCTION zbxhist_internal.create_like_auditlog(parent regclass, new_name name, ending text) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = '' AS $$
@@ -226,9 +214,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_like_auditlog IS
-'Creates an empty table with the columns, comments, extended statistics, owner and privileges of an audit log (internal)';
-
+-- The partition of an audit log for ids that are none of Zabbix's, which is created like another
+-- table if there is none.
 CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass, template regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -245,9 +232,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_auditlog_others IS
-'The partition of an audit log for ids that are none of Zabbix''s, which is created like another table if there is none (internal)';
-
+-- Makes a table a partition of an audit log; its rows and those of the partition for other ids go
+-- where they belong.
 -- Rows of its ids that came when it was not there are in the partition for other ids,
 -- and the table that was there has other ids.
 CREATE FUNCTION zbxhist_internal.attach_auditlog_partition(
@@ -267,9 +253,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.attach_auditlog_partition IS
-'Makes a table a partition of an audit log; its rows and those of the partition for other ids go where they belong (internal)';
-
+-- Creates a partition of an audit log.
 CREATE FUNCTION zbxhist_internal.create_auditlog_partition(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -288,8 +272,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_auditlog_partition IS 'Creates a partition of an audit log (internal)';
-
+-- Gives a table the indexes of an audit log, with their names, for which those give theirs up.
 CREATE FUNCTION zbxhist_internal.create_auditlog_indexes(source regclass, target regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -315,9 +298,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_auditlog_indexes IS
-'Gives a table the indexes of an audit log, with their names, for which those give theirs up (internal)';
-
+-- Puts a partitioned table in the place of an audit log, which becomes its first partition.
 -- The table that is there becomes the first partition, with all its rows: the index
 -- that has the ids in the order of bytes serves as its key, and nothing is written anew.
 CREATE FUNCTION zbxhist_internal.take_over_auditlog(parent regclass, policy zbxhist.auditlog_config) RETURNS regclass
@@ -356,9 +337,6 @@ BEGIN
     RETURN whole;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.take_over_auditlog IS
-'Puts a partitioned table in the place of an audit log, which becomes its first partition (internal)';
 
 CREATE FUNCTION zbxhist.partition_auditlog(
     parent regclass, retention interval DEFAULT NULL, partition_interval interval DEFAULT NULL,
@@ -441,6 +419,8 @@ $$;
 COMMENT ON FUNCTION zbxhist.partition_auditlog IS
 'Partitions Zabbix''s audit log by time, in place (a month a partition, one ahead, if nothing is said), or changes how; maintenance then makes partitions ahead and drops those past retention (NULL: the storage period set in Zabbix).  zbxhist.undo takes it back; dry_run only says what it would do';
 
+-- Partitions of an audit log of which all ids are past retention; their rows' clocks may say
+-- otherwise.
 CREATE FUNCTION zbxhist_internal.expired_auditlog_partitions(parent regclass) RETURNS SETOF regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.partition
@@ -451,9 +431,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND p.to_clock <= zbxhist_internal.clock_before(r.retention)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.expired_auditlog_partitions IS
-'Partitions of an audit log of which all ids are past retention; their rows'' clocks may say otherwise (internal)';
-
+-- Maintenance: gives a partition of an audit log to the owner that this has now, makes the next
+-- one, or drops one that is past retention; of ids that are none of Zabbix's single rows.
 -- Zabbix says when something happened by the clock; the id is when it was noted.
 CREATE FUNCTION zbxhist_internal.step_auditlog(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -511,9 +490,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_auditlog IS
-'Maintenance: gives a partition of an audit log to the owner that this has now, makes the next one, or drops one that is past retention; of ids that are none of Zabbix''s single rows (internal)';
-
+-- Whether a partition of an audit log has rows of this clock or later.
 CREATE FUNCTION zbxhist_internal.has_auditlog_rows(partition regclass, from_clock bigint) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -526,9 +503,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.has_auditlog_rows IS
-'Whether a partition of an audit log has rows of this clock or later (internal)';
-
+-- Makes a plain table of a partitioned audit log, by copying its rows while it is locked.
 CREATE FUNCTION zbxhist_internal.undo_auditlog(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
@@ -561,9 +536,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.undo_auditlog IS
-'Makes a plain table of a partitioned audit log, by copying its rows while it is locked (internal)';
-
+-- The part of check that is about partitioned audit logs.
 CREATE FUNCTION zbxhist_internal.check_auditlogs() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -601,6 +574,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_auditlogs IS
-'The part of check that is about partitioned audit logs (internal)';

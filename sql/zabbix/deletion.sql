@@ -1,5 +1,7 @@
 -- sql/zabbix/deletion.sql
 
+-- Below which clock values are past retention, and below which maintenance may delete them; if that
+-- is less, why a person is to decide, and whether that is told only for a day.
 -- How far maintenance may delete.  Time goes on by itself: what has come past retention since values were
 -- deleted last goes.  When that is more than two days, or a third of a retention that is
 -- shorter, the clock may have been ahead, maintenance off, a backup restored, or somebody has set another period.
@@ -65,35 +67,29 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.deletion_limit IS
-'Below which clock values are past retention, and below which maintenance may delete them; if that is less, why a person is to decide, and whether that is told only for a day (internal)';
-
+-- Rows of a managed table with a clock below this one may be deleted; NULL if none ever may,
+-- because retention detaches partitions or there is none.
 CREATE FUNCTION zbxhist_internal.deletion_clock(parent regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT d.allowed FROM zbxhist_internal.deletion_limit(parent) d
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.deletion_clock IS
-'Rows of a managed table with a clock below this one may be deleted; NULL if none ever may, because retention detaches partitions or there is none (internal)';
-
+-- Notes until when the values of a managed table may be deleted, and by which retention.
 CREATE FUNCTION zbxhist_internal.agree_to_deletion(parent regclass, until bigint, retention interval) RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     UPDATE zbxhist.parent_config c SET deleted_until = until, deleted_by = agree_to_deletion.retention
      WHERE c.parent = agree_to_deletion.parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.agree_to_deletion IS
-'Notes until when the values of a managed table may be deleted, and by which retention (internal)';
-
+-- Notes that what is past the retention of a policy now may be deleted.
 CREATE FUNCTION zbxhist_internal.agree_to_retention(policy zbxhist.parent_config) RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.agree_to_deletion(policy.parent, zbxhist_internal.clock_before(r.retention), r.retention)
       FROM zbxhist_internal.effective_retention(policy.parent, policy.retention) r
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.agree_to_retention IS
-'Notes that what is past the retention of a policy now may be deleted (internal)';
-
+-- Notes at the beginning of a run how far it may delete, and since when check() tells of what it
+-- may delete tomorrow.
 -- Not each time: some hours less do no harm.
 CREATE FUNCTION zbxhist_internal.note_deletion(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -115,9 +111,6 @@ BEGIN
        AND (s.announced_cutoff IS NOT NULL OR reach.is_announced);
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.note_deletion IS
-'Notes at the beginning of a run how far it may delete, and since when check() tells of what it may delete tomorrow (internal)';
 
 CREATE FUNCTION zbxhist.accept_deletion(parent regclass, until timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -141,6 +134,7 @@ $$;
 COMMENT ON FUNCTION zbxhist.accept_deletion IS
 'Agrees to that maintenance deletes the values of a managed table from before a time, all of which are past retention, when check() says that it has stopped to ask';
 
+-- The part of check that is about values that maintenance does not delete before somebody agrees.
 CREATE FUNCTION zbxhist_internal.check_deletion(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
@@ -159,6 +153,3 @@ BEGIN
                format('SELECT zbxhist.accept_deletion(%L, until => %L);', parent, zbxhist_internal.format_time(to_timestamp(reach.cutoff)));
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_deletion IS
-'The part of check that is about values that maintenance does not delete before somebody agrees (internal)';

@@ -1,5 +1,7 @@
 -- sql/zabbix/items.sql
 
+-- Names of items and their hosts in the Zabbix tables of a schema, as far as the caller may read
+-- them.
 CREATE FUNCTION zbxhist_internal.item_names(table_schema name, itemids bigint[])
 RETURNS TABLE (itemid bigint, host text, item text, item_key text)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -25,12 +27,10 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       LEFT JOIN host h ON h.hostid = i.hostid
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.item_names IS
-'Names of items and their hosts in the Zabbix tables of a schema, as far as the caller may read them (internal)';
-
+-- The items that Zabbix has, for a managed table; none, and the problem, where that is in doubt.
 -- None where anything is in doubt.
 CREATE FUNCTION zbxhist_internal.known_items(parent regclass, OUT items bigint[], OUT problem text)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     place record;
 BEGIN
@@ -63,13 +63,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.known_items IS
-'The items that Zabbix has, for a managed table; none, and the problem, where that is in doubt (internal)';
-
+-- The items whose values stay when days of a table are packed or written anew; none: all do, by the
+-- policy or for a problem.
 -- Where anything is in doubt, all are kept.  Items are read when the partition is
 -- closed already: of an item made later it has no values.
 CREATE FUNCTION zbxhist_internal.kept_items(parent regclass, OUT items bigint[], OUT problem text)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     items := '{}';
     IF EXISTS (SELECT FROM zbxhist.parent_config c
@@ -79,9 +78,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.kept_items IS
-'The items whose values stay when days of a table are packed or written anew; none: all do, by the policy or for a problem (internal)';
-
+-- How many items of Zabbix keep what is in these tables for longer than a period, with examples,
+-- and of how many that is not known.
 -- Items of hosts that are no templates.  "0" keeps nothing, with or without the
 -- override.  What a user macro stands for depends on host and context.
 CREATE FUNCTION zbxhist_internal.longer_items(
@@ -132,6 +130,3 @@ BEGIN
     examples := answer->>2;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.longer_items IS
-'How many items of Zabbix keep what is in these tables for longer than a period, with examples, and of how many that is not known (internal)';

@@ -1,5 +1,7 @@
 -- sql/zabbix/retention.sql
 
+-- The retention that counts for a table, or that would if Zabbix overrode the storage periods of
+-- its items, where it comes from, and why if there is none.
 -- The storage period set in Zabbix counts only while it overrides those of the
 -- items (hk_*_global); without that nothing says how old is too old, and
 -- nothing is dropped.
@@ -51,9 +53,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.effective_retention IS
-'The retention that counts for a table, or that would if Zabbix overrode the storage periods of its items, where it comes from, and why if there is none (internal)';
-
+-- Rows of a managed table with a clock below this one are past retention; NULL if none ever is.
 CREATE FUNCTION zbxhist_internal.cutoff_clock(parent regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.clock_before(r.retention)
@@ -62,9 +62,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
      WHERE c.parent = cutoff_clock.parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.cutoff_clock IS
-'Rows of a managed table with a clock below this one are past retention; NULL if none ever is (internal)';
-
+-- About how much of a table the next maintenance would delete if it kept rows for a time: whole
+-- partitions and packed days, and rows of the table itself; nothing if retention detaches
+-- partitions.
 CREATE FUNCTION zbxhist_internal.deletion(
     parent regclass, retention interval, OUT partitions bigint, OUT rows bigint, OUT bytes bigint, OUT oldest bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -94,9 +94,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.deletion IS
-'About how much of a table the next maintenance would delete if it kept rows for a time: whole partitions and packed days, and rows of the table itself; nothing if retention detaches partitions (internal)';
-
+-- What the next maintenance would delete of a table if it kept rows for a time, in words; NULL if
+-- nothing.
 CREATE FUNCTION zbxhist_internal.describe_deletion(parent regclass, retention interval) RETURNS text
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('about %s rows%s, %s, the oldest of %s', d.rows,
@@ -107,6 +106,3 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
       FROM zbxhist_internal.deletion(parent, retention) d
      WHERE d.rows > 0 OR d.partitions > 0
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.describe_deletion IS
-'What the next maintenance would delete of a table if it kept rows for a time, in words; NULL if nothing (internal)';

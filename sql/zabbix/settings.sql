@@ -1,5 +1,7 @@
 -- sql/zabbix/settings.sql
 
+-- A value of the Zabbix settings in a schema, where it stands, and why it is not taken; NULL if
+-- there is none or the caller may not read it.
 -- Zabbix 6.0 to 7.2 has the one-row table "config", 7.4 the table "settings".
 -- One of somebody else is not taken for it: its owner could have rows dropped.  Neither
 -- is read by a query, which might run its owner's code, see
@@ -40,9 +42,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.zabbix_setting IS
-'A value of the Zabbix settings in a schema, where it stands, and why it is not taken; NULL if there is none or the caller may not read it (internal)';
-
+-- The command that changes a setting of Zabbix.
 CREATE FUNCTION zbxhist_internal.setting_command(zabbix name, setting text, value text) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN s.source LIKE 'config.%'
@@ -52,8 +52,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       FROM zbxhist_internal.zabbix_setting(zabbix, setting) s
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.setting_command IS 'The command that changes a setting of Zabbix (internal)';
-
+-- What lets the caller read the Zabbix settings in a schema, if he cannot, and where they are.
 CREATE FUNCTION zbxhist_internal.settings_grant(zabbix name, OUT command text, OUT settings text)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -89,9 +88,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.settings_grant IS
-'What lets the caller read the Zabbix settings in a schema, if he cannot, and where they are (internal)';
-
+-- A period as Zabbix writes it (90, 3600s, 12h, 31d, 1w) as an interval; NULL if it is not one.
 -- Two hundred years are the limit of verify_policy, too: what is longer may be
 -- more than an interval, or a timestamp less that, can be.
 CREATE FUNCTION zbxhist_internal.parse_period(period text) RETURNS interval
@@ -106,9 +103,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.parse_period IS
-'A period as Zabbix writes it (90, 3600s, 12h, 31d, 1w) as an interval; NULL if it is not one (internal)';
-
+-- Switches the Zabbix housekeeper off for history and trends in a schema and says what it changed.
 CREATE FUNCTION zbxhist_internal.configure_zabbix(schema_name name, dry_run boolean) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
@@ -136,6 +131,3 @@ BEGIN
     RETURN coalesce(nullif(array_to_string(changes, ', '), ''), 'nothing to change');
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.configure_zabbix IS
-'Switches the Zabbix housekeeper off for history and trends in a schema and says what it changed (internal)';

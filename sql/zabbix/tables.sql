@@ -1,5 +1,6 @@
 -- sql/zabbix/tables.sql
 
+-- The names of the Zabbix tables of values, in the order in which Zabbix writes to them.
 -- In the order in which a history syncer of Zabbix locks them.
 CREATE FUNCTION zbxhist_internal.zabbix_tables() RETURNS TABLE (ordinal integer, table_name name, is_trends boolean)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
@@ -8,9 +9,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_tem
            (7, 'history_json', false), (8, 'trends', true), (9, 'trends_uint', true)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.zabbix_tables IS
-'The names of the Zabbix tables of values, in the order in which Zabbix writes to them (internal)';
-
+-- A table of Zabbix beside its tables of values, if the caller may act as its owner and it has
+-- these columns; else NULL.
 -- A plain table of an owner who counts there (trusts_owner), for a query as that
 -- owner.
 CREATE FUNCTION zbxhist_internal.zabbix_table(table_schema name, table_name name, columns name[]) RETURNS regclass
@@ -28,9 +28,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                AND a.atttypid IN ('integer'::regtype, 'bigint'::regtype, 'text'::regtype, 'varchar'::regtype))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.zabbix_table IS
-'A table of Zabbix beside its tables of values, if the caller may act as its owner and it has these columns; else NULL (internal)';
-
+-- Whether tables of this owner beside the managed ones of a schema are taken for those of Zabbix:
+-- he owns managed ones, or the database, or is a superuser.
 -- A user who may create a table in a schema of Zabbix could have a table of
 -- settings there, by which rows would be dropped.  As long as nothing is managed
 -- in the schema, the owner of the table history is the one who counts.
@@ -54,25 +53,19 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.trusts_owner IS
-'Whether tables of this owner beside the managed ones of a schema are taken for those of Zabbix: he owns managed ones, or the database, or is a superuser (internal)';
-
+-- What stands in a column of the first row of a table, or of the first with that key; NULL if it is
+-- nothing, not integer, text or varchar, or the caller may not read it.
 CREATE FUNCTION zbxhist_internal.stored_setting(relation regclass, value_column name, key_column name, key text)
 RETURNS text
 LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_setting';
 
-COMMENT ON FUNCTION zbxhist_internal.stored_setting IS
-'What stands in a column of the first row of a table, or of the first with that key; NULL if it is nothing, not integer, text or varchar, or the caller may not read it (internal)';
-
+-- What stands in columns of the rows with these keys; no row if the caller may not read it, or no
+-- unique index has the key.
 CREATE FUNCTION zbxhist_internal.stored_texts(relation regclass, key_column name, keys bigint[], columns name[])
 RETURNS TABLE (key bigint, texts text[])
 LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_texts';
 
-COMMENT ON FUNCTION zbxhist_internal.stored_texts IS
-'What stands in columns of the rows with these keys; no row if the caller may not read it, or no unique index has the key (internal)';
-
+-- The keys of all rows that are committed, sorted; NULL if the caller may not read them, or no
+-- unique index has the key.
 CREATE FUNCTION zbxhist_internal.stored_keys(relation regclass, key_column name) RETURNS bigint[]
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_keys';
-
-COMMENT ON FUNCTION zbxhist_internal.stored_keys IS
-'The keys of all rows that are committed, sorted; NULL if the caller may not read them, or no unique index has the key (internal)';
+LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_stored_keys';

@@ -392,7 +392,6 @@ all_are_in('docs/settings.md',
 all_are_in('docs/functions.md', <<'SQL', 25);
 SELECT DISTINCT p.proname FROM pg_proc p
  WHERE p.pronamespace = 'zbxhist'::regnamespace AND p.prorettype <> 'trigger'::regtype
-   AND obj_description(p.oid, 'pg_proc') NOT LIKE '%(internal)'
 SQL
 all_are_in('docs/functions.md', <<'SQL', 4);
 SELECT relname FROM pg_class WHERE relnamespace = 'zbxhist'::regnamespace AND relkind = 'v'
