@@ -180,7 +180,7 @@ SHLIB_LINK  = -lzstd -Wl,-Bsymbolic
 REGRESS        = $(patsubst $(srcdir)/test/sql/%.sql,%,$(sort $(wildcard $(srcdir)/test/sql/*.sql)))
 REGRESS_OPTS   = --inputdir=$(srcdir)/test --load-extension=zbxhist
 ISOLATION      = $(patsubst $(srcdir)/test/specs/%.spec,%,$(sort $(wildcard $(srcdir)/test/specs/*.spec)))
-ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=zbxhist
+ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=zbxhist --launcher=$(srcdir)/test/programs/brief_steps
 TAP_TESTS      = 1
 PROVE_TESTS    = $(srcdir)/test/t/*.pl
 EXTRA_CLEAN    = $(DATA_built)
