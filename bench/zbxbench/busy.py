@@ -14,7 +14,7 @@ import threading
 import time
 
 from . import counters, environment, libpq, periods, plots, results, spread
-from .busy_zabbix import FIRST_ITEM, ITEMS_OF_HOST, Agents, Zabbix, debs, fetch, proc
+from .busy_zabbix import FEEDS, FIRST_ITEM, ITEMS_OF_HOST, Zabbix, debs, fetch, proc
 from .cluster import Cluster
 from .experiment import names_of
 from .progress import Progress, say
@@ -69,6 +69,12 @@ def add_arguments(parser):
     parser.add_argument("--items", type=int, help="(default: 60000; --quick: 6000)")
     parser.add_argument("--rates", help="values a second (default: 1000,3000,6000; --quick: 600)")
     parser.add_argument("--seconds", type=int, help="measured (default: 300; --quick: 20)")
+    parser.add_argument(
+        "--feed",
+        choices=sorted(FEEDS),
+        default="agents",
+        help="who sends: 600 agents a few values each, or zabbix_sender (default: %(default)s)",
+    )
     parser.add_argument("--wal-compression", default="off", metavar="METHOD")
 
 
@@ -223,7 +229,7 @@ class Site:
         }
 
 
-def wait_until_stored(sites, agents, expected, problems):
+def wait_until_stored(sites, feed, expected, problems):
     """Zabbix has stored all that is expected; seconds which that took, by store."""
     began, took = time.monotonic(), {}
     while len(took) < len(sites) and time.monotonic() - began < DRAIN:
@@ -235,34 +241,34 @@ def wait_until_stored(sites, agents, expected, problems):
         name = site.store.name
         if name not in took:
             problems.append("%s: %d values stored, %d sent" % (name, site.stored(), expected))
-        if agents.refused[name]:
-            problems.append("%s: Zabbix refused %d values" % (name, agents.refused[name]))
+        if feed.refused[name]:
+            problems.append("%s: Zabbix refused %d values" % (name, feed.refused[name]))
     return took
 
 
 def measure_rate(sites, rate, arguments, expected, problems, progress):
     """A rate: warm-up, what is measured, what is logged, and until all is stored."""
     progress.show("%d values a second" % rate)
-    agents = Agents(
+    feed = FEEDS[arguments.feed](
         [site.zabbix for site in sites],
         arguments.items // ITEMS_OF_HOST,
         max(1, arguments.items // rate),
     )
     pages = [Frontend(site.zabbix, arguments.items) for site in sites]
-    agents.start()
+    feed.start()
     for page in pages:
         page.start()
     time.sleep(WARM_UP)
     for site in sites:
         site.cluster.checkpoint()
-    before, sent = [site.read_counters() for site in sites], agents.sent
+    before, sent = [site.read_counters() for site in sites], feed.sent
     for page in pages:
         page.noted = []
     time.sleep(arguments.seconds)
     noted = [page.noted for page in pages]
     for page in pages:
         page.noted = None
-    sent = agents.sent - sent
+    sent = feed.sent - sent
     for site in sites:
         site.cluster.checkpoint()
     after = [site.read_counters() for site in sites]
@@ -270,10 +276,10 @@ def measure_rate(sites, rate, arguments, expected, problems, progress):
     for site in sites:
         site.log_statements(True)
     time.sleep(min(LOGGED, arguments.seconds))
-    agents.stop()
+    feed.stop()
     for page in pages:
         page.stop()
-    took = wait_until_stored(sites, agents, expected + agents.sent, problems)
+    took = wait_until_stored(sites, feed, expected + feed.sent, problems)
     for site in sites:
         site.log_statements(False)
     runs = []
@@ -286,7 +292,7 @@ def measure_rate(sites, rate, arguments, expected, problems, progress):
                 "rate": rate,
                 "values": sent,
                 "values_per_second": sent / arguments.seconds,
-                "sustained": took.get(name, DRAIN) < ALLOWANCE and agents.late < ALLOWANCE,
+                "sustained": took.get(name, DRAIN) < ALLOWANCE and feed.late < ALLOWANCE,
                 "behind_seconds": took.get(name),
                 "cpu_us": (new["cpu"] - old["cpu"]) / sent * 1e6,
                 "reads_cpu_us": sum(cpu for _, cpu, _ in shapes) / sent * 1e6,
@@ -312,7 +318,7 @@ def measure_rate(sites, rate, arguments, expected, problems, progress):
             }
         )
     progress.step()
-    return runs, agents.sent
+    return runs, feed.sent
 
 
 def compare(sites, problems):
@@ -489,6 +495,7 @@ def run(arguments):
             problems=problems,
             stores=[site.store.name for site in sites],
             items=arguments.items,
+            feed=arguments.feed,
             rates=arguments.rates,
             seconds=arguments.seconds,
             values=values,

@@ -23,7 +23,8 @@ from zbxtest import debs, proc  # noqa: E402
 VERSION = "7.0"
 FIRST_HOST, FIRST_ITEM = 100000, 1000000
 ITEMS_OF_HOST = 100  # half of them dependent
-PERIOD = 5  # seconds between two messages of an agent
+AGENT_PERIOD = 5  # seconds between two messages of an agent
+SENDER_VALUES = 250  # of a message of zabbix_sender
 SENDERS = 4
 FLOAT, TEXT, UINT = 0, 4, 3
 TRAPPER, DEPENDENT = 2, 18
@@ -174,27 +175,46 @@ class Zabbix:
         return int(found.group(1)) if found else 0
 
 
-class Agents:
-    """All hosts' agents: each sends every few seconds what its items have had since.
+class Feed:
+    """Values of all hosts for several Zabbix servers, which get the same bytes.
 
-    The same bytes go to all Zabbix servers.  An item is due at its number modulo
-    the interval; which nanosecond, and the value, follow from item and clock.
+    An item is due at its number modulo the interval; which nanosecond, and the
+    value, follow from item and clock.
+
+    sent: values that are to be stored, with those of dependent items
     """
 
     def __init__(self, zabbixes, hosts, interval):
         self.zabbixes, self.hosts, self.interval = zabbixes, hosts, interval
-        self.sent = 0  # values that were to be stored, with dependent items'
+        self.sent = 0
         self.refused = {zabbix.store.name: 0 for zabbix in zabbixes}
-        self.late = 0.0
+        self.late = 0.0  # seconds
         self.error = None
         self.stopping = threading.Event()
         self.guard = threading.Lock()
         self.threads = [
-            threading.Thread(target=self._send_all, args=(number,), daemon=True)
+            threading.Thread(target=self._run, args=(number,), daemon=True)
             for number in range(SENDERS)
         ]
 
-    def _values(self, host, first, last):
+    def _send_all(self, hosts):
+        """Sends values of these hosts until it is to stop."""
+        raise NotImplementedError
+
+    def _run(self, number):
+        try:
+            self._send_all(range(number, self.hosts, SENDERS))
+        except Exception as error:  # pylint: disable=broad-except
+            self.error = error
+
+    def _sleep_until(self, moment):
+        """False: it is to stop."""
+        if self.stopping.wait(max(0.0, moment - time.time())):
+            return False
+        self.late = max(self.late, time.time() - moment)
+        return True
+
+    def values(self, host, first, last):
         """Values of the host's items from one second to the one before another."""
         for clock in range(first, last):
             for item in range(ITEMS_OF_HOST // 2):
@@ -217,26 +237,8 @@ class Agents:
             return str(clock * 1000 + dice % 1000)
         return "%.4f" % (item + dice % 10000 / 100)
 
-    def _send_all(self, number):
-        """One sender's hosts, each at its place within the period, until stopped."""
-        try:
-            mine = range(number, self.hosts, SENDERS)
-            base = int(time.time()) // PERIOD * PERIOD
-            since = dict.fromkeys(mine, base)
-            while not self.stopping.is_set():
-                base += PERIOD
-                for place, host in enumerate(mine):
-                    due = base + place * PERIOD / len(mine)
-                    if self.stopping.wait(max(0.0, due - time.time())):
-                        return
-                    self.late = max(self.late, time.time() - due)
-                    self._send(host, since[host], int(due))
-                    since[host] = int(due)
-        except Exception as error:  # pylint: disable=broad-except
-            self.error = error
-
-    def _send(self, host, first, last):
-        values = list(self._values(host, first, last))
+    def send(self, values):
+        """One message to each Zabbix server."""
         if not values:
             return
         message = json.dumps({"request": "sender data", "data": values}).encode()
@@ -248,7 +250,7 @@ class Agents:
             self.sent += 2 * len(values)
 
     def start(self):
-        """All agents begin."""
+        """All senders begin."""
         for thread in self.threads:
             thread.start()
 
@@ -259,3 +261,34 @@ class Agents:
             thread.join()
         if self.error:
             raise RuntimeError("a sender: %s" % self.error)
+
+
+class Agents(Feed):
+    """Each host's agent sends every few seconds what its items have had since."""
+
+    def _send_all(self, hosts):
+        base = int(time.time()) // AGENT_PERIOD * AGENT_PERIOD
+        since = dict.fromkeys(hosts, base)
+        while True:
+            base += AGENT_PERIOD
+            for place, host in enumerate(hosts):
+                due = base + place * AGENT_PERIOD / len(hosts)
+                if not self._sleep_until(due):
+                    return
+                self.send(list(self.values(host, since[host], int(due))))
+                since[host] = int(due)
+
+
+class Senders(Feed):
+    """zabbix_sender's messages: every second the values of many hosts, in full messages."""
+
+    def _send_all(self, hosts):
+        second = int(time.time())
+        while self._sleep_until(second + 1):
+            values = [value for host in hosts for value in self.values(host, second, second + 1)]
+            for place in range(0, len(values), SENDER_VALUES):
+                self.send(values[place : place + SENDER_VALUES])
+            second += 1
+
+
+FEEDS = {"agents": Agents, "senders": Senders}
