@@ -26,6 +26,8 @@ UPKEEP_ERRORS = (
     "40001",
 )
 NODE = "Custom Scan ("
+# statements that are on their way at once
+MOST_WAITING = 25
 
 
 class Different(Exception):
@@ -92,10 +94,10 @@ class Pair:
             self.both([statement])
         else:
             is_idle = self.plain.status == "I"
-            self.both([Statement("BEGIN" if is_idle else "SAVEPOINT guard", "guard")])
+            guard = Statement("BEGIN" if is_idle else "SAVEPOINT guard", "guard")
             end = "COMMIT" if is_idle else "RELEASE guard"
             try:
-                self.both([statement])
+                self.both([guard, statement])
             except Different as found:
                 if found.answers[1].error not in allowed:
                     raise
@@ -106,10 +108,9 @@ class Pair:
             self.both([Statement(end, "guard")])
         text = statement.text
         if text.startswith("BEGIN"):
-            self.is_disturbed, self.is_repeatable = (
-                False,
-                "READ COMMITTED" not in text and "ISOLATION" in text,
-            )
+            self.is_disturbed, self.is_repeatable = False, "ISOLATION" in text
+        elif self.plain.status == "I":
+            self.is_repeatable = False
 
     def maintain(self, managed, plain=None):
         """A step of maintenance; what must not happen is a difference."""
@@ -181,7 +182,7 @@ class Episode:
             return
         self.waiting.append(statement)
         # what LIMIT has left out is asked for at once
-        if len(self.waiting) >= 10 or statement.unlimited[0]:
+        if len(self.waiting) >= MOST_WAITING or statement.unlimited[0]:
             self.flush()
 
     def flush(self):
@@ -301,7 +302,7 @@ class Episode:
             (60, self.select),
             (16, self.change),
             (5, self.control),
-            (7, self.disturb),
+            (4, self.disturb),
             (6, self.prepared),
             (4, self.cursor),
             (2, lambda: self.add(self.session.setting())),

@@ -19,7 +19,7 @@ def parse():
     parser.add_argument("--statements", type=int, default=20000)
     parser.add_argument("--schedules", type=int, default=0, help="of several sessions, instead")
     parser.add_argument("--seconds", type=float, default=None)
-    parser.add_argument("--length", type=int, default=400, help="statements of an episode")
+    parser.add_argument("--length", type=int, default=800, help="statements of an episode")
     parser.add_argument("--episode", type=int, default=None, help="this one only")
     parser.add_argument("--reduce", type=float, default=60, help="seconds to reduce a difference")
     parser.add_argument("--without", type=re.compile, help="pattern of statements to leave out")

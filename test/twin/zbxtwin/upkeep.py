@@ -18,13 +18,13 @@ class Upkeep:
         when = f"'{table}', '{date(day)}'"
         policy = dice.pick(["never_pack => true", "pack_after => '1 hour'"])
         calm = [
-            (6, (f"CALL zbxhist.run_maintenance('{table}')", None)),
+            (3, (f"CALL zbxhist.run_maintenance('{table}')", None)),
             (5, (f"CALL zbxhist.repack({when})", None)),
             (5, (f"CALL zbxhist.compact({when})", None)),
             (5, (f"CALL zbxhist.pack({when})", None)),
             (2, (self.move(table, day), None)),
             # it waits for transactions
-            (4 if is_idle else 0.2, (f"CALL zbxhist.unpack({when})", None)),
+            (4 if is_idle else 0.1, (f"CALL zbxhist.unpack({when})", None)),
             (3, (f"SELECT zbxhist.create_partition({when})", None)),
             (2, (f"SELECT count(*) FROM zbxhist.verify('{table}')", None)),
             (1, (f"ANALYZE {table}", f"ANALYZE {table}" if is_idle else None)),
