@@ -90,6 +90,11 @@ extern PGDLLEXPORT void _PG_init(void);
 #define BUILD_SIMPLE_REL_ARGS root, relid, inhparent, rel
 #endif
 
+/* 19 wants to be told when a description of columns is complete */
+#if PG_VERSION_NUM < 190000
+#define TupleDescFinalize(desc)		((void) 0)
+#endif
+
 /* 19 has ON CONFLICT DO SELECT */
 #if PG_VERSION_NUM >= 190000
 #define is_conflict_select(action) ((action) == ONCONFLICT_SELECT)

@@ -220,6 +220,7 @@ MakeRowDescriptor(TupleDesc day, int ncolumns)
 		if (!TupleDescAttr(day, i)->attisdropped)
 			TupleDescCopyEntry(result, next++, day, i + 1);
 	}
+	TupleDescFinalize(result);
 	return result;
 }
 

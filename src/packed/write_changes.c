@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
 
+#include "compat.h"
 #include "packed/changed_day.h"
 #include "packed/day_conflicts.h"
 #include "packed/day_write.h"
@@ -61,6 +62,7 @@ ZbxhistBeginRowUpdates(Relation table)
 		TupleDescCopyEntry(desc, i, columns, i);
 	TupleDescInitEntry(desc, keys[0], "group", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, keys[1], "row", INT4OID, -1, 0);
+	TupleDescFinalize(desc);
 	updates->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	updates->given = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	updates->sort = tuplesort_begin_heap(desc, lengthof(keys), keys, operators,

@@ -219,17 +219,14 @@ ToNumeric(const Bucket *bucket, Datum total)
 }
 
 /*
- * GetAverage returns the average: of the values behind trends if these are
- * weighted, which may say that they had none, else of the rows.
+ * GetAverage returns the average: of the values behind trends, of which there must
+ * be some, if these are weighted, else of the rows.
  */
 static Datum
 GetAverage(const Bucket *bucket)
 {
 	if (!bucket->is_weighted)
 		return GetTotal(bucket, PART_AVG);
-	if (bucket->count == 0)
-		return bucket->kind == TOTAL_DOUBLE ? Float8GetDatum(get_float8_nan()) :
-			DirectFunctionCall1(float8_numeric, Float8GetDatum(get_float8_nan()));
 	if (bucket->kind == TOTAL_DOUBLE)
 		return Float8GetDatum(DatumGetFloat8(GetTotal(bucket, PART_SUM)) /
 							  (float8) bucket->count);
@@ -424,7 +421,10 @@ zbxhist_statistics(PG_FUNCTION_ARGS)
 		values[1] = ToNumeric(&bucket, GetTotal(&bucket, PART_MIN));
 		values[2] = ToNumeric(&bucket, GetTotal(&bucket, PART_MAX));
 		values[3] = ToNumeric(&bucket, GetTotal(&bucket, PART_SUM));
-		values[4] = ToNumeric(&bucket, GetAverage(&bucket));
+		/* trends may say that there were no values */
+		nulls[4] = bucket.count == 0;
+		if (!nulls[4])
+			values[4] = ToNumeric(&bucket, GetAverage(&bucket));
 		values[5] = ToNumeric(&bucket, GetDelta(&bucket));
 		values[6] = Int32GetDatum(bucket.first_clock);
 		values[7] = Int32GetDatum(bucket.last_clock);

@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "compat.h"
 #include "packed/day_conflicts.h"
 #include "packed/scan_bounds.h"
 #include "read/aggregate.h"
@@ -72,6 +73,7 @@ ZbxhistBeginPackedGroups(AggregateScanState *state)
 		state->wanted[attribute] = true;
 		TupleDescCopyEntry(desc, state->ncolumns, packed_desc, attribute + 1);
 	}
+	TupleDescFinalize(desc);
 	state->input = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
 	state->key_input = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
 	memset(state->key_input->tts_isnull, true, sizeof(bool) * desc->natts);

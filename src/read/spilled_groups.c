@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "compat.h"
 #include "read/aggregate_scan.h"
 
 /* bits of the hash that say which file */
@@ -64,6 +65,7 @@ MakeDesc(const GroupTable *table)
 	for (int i = 0; i < table->nkeys; i++)
 		TupleDescInitEntry(desc, i + 1, NULL, table->keys[i].type, -1, 0);
 	TupleDescInitEntry(desc, table->nkeys + 1, NULL, BYTEAOID, -1, 0);
+	TupleDescFinalize(desc);
 	return desc;
 }
 

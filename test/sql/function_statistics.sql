@@ -63,6 +63,9 @@ END $$;
 SELECT * FROM bucket_differences('history_uint', 'value', 'value', 'value', 'count(*)');
 SELECT * FROM bucket_differences('history_any', 'value', 'value', 'value', 'count(*)');
 SELECT * FROM bucket_differences('trends_uint', 'value_min', 'value_avg', 'value_max', 'sum(num)');
+-- trends may say that there were no values
+INSERT INTO trends_uint VALUES (20, 3600, 0, 1, 2, 3);
+SELECT * FROM zbxhist.statistics('trends_uint', 20, 0, 9999);
 -- a sum of doubles is rounded once, wherever its rows are
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 SELECT zbxhist.create_parent('history');
