@@ -11,9 +11,11 @@ REFUSED_KEY = ("0A000", "23514")
 class Changer:
     """Makes statements that change tables."""
 
-    def __init__(self, dice, tables, maker):
+    def __init__(self, dice, tables, maker, archived=None):
         self.dice, self.tables, self.maker = dice, tables, maker
         self.fresh = 1000
+        # an INSERT does not look for its keys in an archived day, so these get new keys only
+        self.archived, self.days = archived, [day for day in DAYS if day != archived]
 
     def key(self, table):
         """A key: a new one, or one of few."""
@@ -27,9 +29,11 @@ class Changer:
             if table.has_ns:
                 return dice.pick([1, 2, 3, 4, 5, 6]), clock, self.fresh
             return self.fresh, clock, 0
+        if self.archived is not None and self.archived <= clock < self.archived + DAY:
+            clock = some_clock(dice, table, dice.pick(self.days))
         return (
             dice.between(1, 5),
-            dice.pick([clock, dice.pick(DAYS), dice.pick(DAYS) + HOUR]),
+            dice.pick([clock, dice.pick(self.days), dice.pick(self.days) + HOUR]),
             dice.pick([0, 7, 14]),
         )
 
@@ -87,7 +91,7 @@ class Changer:
                 else c
                 for c in columns
             ]
-            low = dice.pick(DAYS) + dice.between(-HOUR, HOUR)
+            low = dice.pick(self.days) + dice.between(0 if self.archived else -HOUR, HOUR)
             self.fresh += 1
             return Statement(
                 f"{head} SELECT {', '.join(shown)} FROM {source.name}"
@@ -98,7 +102,7 @@ class Changer:
             self.fresh += 1
             shown = {
                 "itemid": f"{self.fresh} + g % 3",
-                "clock": f"{dice.pick(DAYS)} + g * {dice.pick([60, HOUR])}",
+                "clock": f"{dice.pick(self.days)} + g * {dice.pick([60, HOUR])}",
                 "ns": "g",
             }
             values = row_values(dice, table, 1)
@@ -227,7 +231,7 @@ class Changer:
             ["", "", "", " RETURNING *", f" RETURNING itemid, clock, {column}", " RETURNING clock"]
         )
         choice = dice.below(14)
-        if choice == 0:
+        if choice == 0 and self.archived is None:
             key = dice.pick(table.key)
             return Statement(
                 f"UPDATE {name} SET {key} = {key} + {dice.pick([0, 1, 500, 86400])} WHERE {self.where(table)}",
@@ -338,6 +342,11 @@ class Session:
         "from_collapse_limit = 8",
         "random_page_cost = 1",
         "random_page_cost = 40",
+        "max_parallel_workers_per_gather = 0",
+        "max_parallel_workers_per_gather = 2",
+        "parallel_setup_cost = 0",
+        "parallel_tuple_cost = 0",
+        "min_parallel_table_scan_size = 0",
     )
     SWITCHES = (
         "aggregate_scan",
@@ -354,12 +363,14 @@ class Session:
     def __init__(self, dice):
         self.dice = dice
         self.cursors, self.prepared, self.number = [], [], 0
+        # those that go back, and those that outlast a transaction
+        self.scrolled, self.held = set(), set()
 
     def control(self, status):
         """BEGIN, savepoints and their ends."""
         dice = self.dice
         if status == "I":
-            self.cursors = []
+            self.cursors = [c for c in self.cursors if c in self.held]
             level = dice.pick(
                 [
                     "",
@@ -396,6 +407,9 @@ class Session:
         if self.cursors and dice.chance(75):
             name = dice.pick(self.cursors)
             way = dice.pick(["3", "FORWARD 7", "ALL", "NEXT", "2"])
+            if name in self.scrolled and dice.chance(50):
+                ways = ["PRIOR", "BACKWARD 4", "BACKWARD ALL", "FIRST", "LAST"]
+                way = dice.pick([*ways, "ABSOLUTE 5", "ABSOLUTE -2", "RELATIVE -3", "RELATIVE 2"])
             return Statement(
                 dice.pick([f"FETCH {way} FROM {name}"] * 4 + [f"MOVE {way} FROM {name}"]),
                 "cursor",
@@ -404,9 +418,12 @@ class Session:
         self.number += 1
         name = f"c{self.number}"
         self.cursors.append(name)
-        return Statement(
-            f"DECLARE {name} {dice.pick(['', 'NO SCROLL '])}CURSOR FOR {select.text()}", "cursor"
-        )
+        kind, hold = dice.pick(["", "NO SCROLL ", "SCROLL "]), dice.pick(["", "", "WITH HOLD "])
+        if kind == "SCROLL ":
+            self.scrolled.add(name)
+        if hold:
+            self.held.add(name)
+        return Statement(f"DECLARE {name} {kind}CURSOR {hold}FOR {select.text()}", "cursor")
 
     def setting(self):
         """SET; of zbxhist's settings, for the managed side only."""

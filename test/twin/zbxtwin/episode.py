@@ -7,7 +7,7 @@ from .compare import difference
 from .selects import Maker
 from .server import MANAGED, PLAIN
 from .statement import Statement, statement_of
-from .tables import TABLES, Dice
+from .tables import DAYS, TABLES, Dice
 from .upkeep import Columns, Upkeep
 from .wire import Connection, pump
 
@@ -159,9 +159,11 @@ class Episode:
         names = self.dice.some(list(TABLES), 2)
         self.tables = {name: TABLES[name].copy() for name in names}
         self.maker = Maker(self.dice, self.tables)
-        self.changer = Changer(self.dice, self.tables, self.maker)
+        # the day that may be archived, if there is one
+        archived = DAYS[0] if self.dice.chance(25) else None
+        self.changer = Changer(self.dice, self.tables, self.maker, archived)
         self.session = Session(self.dice)
-        self.upkeep = Upkeep(self.dice, self.tables)
+        self.upkeep = Upkeep(self.dice, self.tables, archived)
         self.columns = Columns(self.dice, self.tables)
 
     def add(self, statement):
@@ -194,7 +196,10 @@ class Episode:
     def disturb(self):
         """Maintenance."""
         self.flush()
-        step = self.upkeep.make(self.pair.plain.status == "I")
+        self.maintain(*self.upkeep.make(self.pair.plain.status == "I"))
+
+    def maintain(self, *step):
+        """A step of maintenance."""
         self.list.append(("upkeep", *step))
         self.pair.maintain(*step)
 
@@ -239,7 +244,6 @@ class Episode:
         """A cursor."""
         self.flush()
         if self.pair.plain.status != "T":
-            self.session.cursors = []
             return
         select = None
         while select is None:
@@ -308,6 +312,8 @@ class Episode:
             (2, lambda: self.add(self.session.setting())),
             (0.4, self.alter),
         ]
+        for step in self.upkeep.begin():
+            self.maintain(*step)
         while self.count < self.length:
             self.dice.weighted(steps)()
             self.end_failed()

@@ -558,6 +558,132 @@ class Maker:
             self.by_clock(scope, select)
         return select, scope
 
+    def pages(self):
+        """Page after page, by a key that is compared as a row or column by column."""
+        dice, scope = self.dice, self.scope()
+        table = scope.table
+        select = Select(self.everything(scope), [scope.source])
+        key = dice.pick([table.key, table.key, table.key[1:], table.key[:2], ["clock"], ["itemid"]])
+        direction, sign = dice.pick([("", ">"), ("", ">="), (" DESC", "<"), (" DESC", "<=")])
+        last = {"itemid": dice.between(0, 7), "clock": some_clock(dice, table), "ns": dice.pick([0, 7, 21])}
+        names, values = [scope[c] for c in key], [self.given(last[c], "bigint") for c in key]
+        if dice.chance(60):
+            select.conditions = [f"({', '.join(names)}) {sign} ({', '.join(values)})"]
+        elif dice.chance(70):
+            terms = []
+            for at, name in enumerate(names):
+                equal = [f"{n} = {v}" for n, v in zip(names[:at], values)]
+                terms.append(" AND ".join([*equal, f"{name} {sign} {values[at]}"]))
+            select.conditions = [f"({' OR '.join(f'({t})' for t in terms)})"]
+        if "itemid" not in key or dice.chance(20):
+            select.conditions.append(self.of_item(scope))
+        if dice.chance(20):
+            select.conditions += self.of_clock(scope)
+        if dice.chance(10):
+            key = dice.pick([list(reversed(key)), ["clock", "itemid"], [*key, table.value]])
+        select.order = [(scope[c], direction) for c in key]
+        if dice.chance(10):
+            select.order[-1] = (select.order[-1][0], dice.pick([" DESC", "", " NULLS FIRST"]))
+        if dice.chance(85):
+            self.limit(select)
+            select.is_total = select.is_total or set(table.key) <= set(key)
+        return select, scope
+
+    def extremes(self):
+        """The first and the last of a table, of an item, of a column."""
+        dice, scope = self.dice, self.scope()
+        column = dice.pick(["clock", "clock", "clock", "itemid", scope.table.value, scope.table.key[-1]])
+        if scope.columns[column] == "bin":
+            column = "clock"
+        name = scope[column]
+        kinds = [f"min({name})", f"max({name})", f"max({name}), min({name})", "count(*)", f"max({scope['clock']})"]
+        kinds += [f"coalesce(max({scope['clock']}), -1)", f"max({scope['clock']}) - min({scope['clock']})"]
+        kinds += [f"max({scope['clock']} + 0)", f"min({name}) FILTER (WHERE {self.condition(scope, 0)})"]
+        kinds += [f"count(DISTINCT {scope['itemid']})", f"max(DISTINCT {name})", f"max({scope['itemid']}::text)"]
+        texts = [dice.pick(kinds) for _ in range(dice.pick([1, 1, 1, 2, 3]))]
+        if dice.chance(15):
+            where = dice.pick(["", f" WHERE {self.of_item(scope)}"])
+            if self.parameters is None:
+                texts = [f"(SELECT {text.split(', ')[0]} FROM {scope.source}{where})" for text in texts]
+                return Select([Target(text, "txt") for text in texts], []), None
+        select = Select([Target(t, "num") for text in texts for t in text.split(", ")], [scope.source])
+        if dice.chance(25):
+            direction = dice.pick(["", " DESC", " DESC NULLS LAST"])
+            select.targets = [Target(name, scope.columns[column])]
+            select.order, select.limit = [(name, direction)], dice.pick(["1", "1", "2", "9"])
+        if dice.chance(40):
+            select.conditions.append(self.of_item(scope))
+        if dice.chance(40):
+            select.conditions += self.of_clock(scope)
+        if dice.chance(15):
+            select.conditions.append(self.condition(scope))
+        return select, None if select.order else scope
+
+    def whole(self):
+        """Aggregates of one table and nothing else, as they are made of segments."""
+        dice, scope = self.dice, self.scope()
+        item, clock = scope["itemid"], scope["clock"]
+        keys = dice.pick(
+            [
+                [],
+                [],
+                [item],
+                [item],
+                [clock],
+                [item, clock],
+                [f"{clock} / {dice.pick([60, 3600, 86400, 7])}"],
+                [item, f"{clock} - {clock} % {dice.pick([60, 3600, 86400])}"],
+                [f"{item}::text"],
+                [f"{item} + 1"],
+                [f"{item} % 2", f"{clock} / 86400"],
+                [f"to_timestamp({clock})::date"],
+            ]
+        )
+        select = Select([Target(k, "num") for k in keys], [scope.source])
+        select.group = list(keys)
+        numbers = scope.of_kind(("f8", "num")) or [clock]
+        for _ in range(dice.pick([1, 1, 2, 3, 5])):
+            column = dice.pick(numbers + [clock])
+            target = self.aggregate(scope, select)
+            if dice.chance(40):
+                target = Target(
+                    dice.pick(
+                        [
+                            "count(*)",
+                            f"count({column})",
+                            f"sum({column})",
+                            f"avg({column})",
+                            f"min({column})",
+                            f"max({column})",
+                            f"max({column}) - min({column})",
+                            f"coalesce(sum({column}), 0)",
+                            f"count(*) FILTER (WHERE {clock} > {dice.pick(DAYS)})",
+                            f"sum({column}) FILTER (WHERE {item} < {dice.between(1, 6)})",
+                            f"count(*) * 2 + max({item})",
+                            f"sum({column}) / nullif(count(*), 0)",
+                            f"min({clock}) IS NULL",
+                        ]
+                    ),
+                    "num",
+                    self.alias(),
+                )
+            select.targets.append(target)
+        if dice.chance(50):
+            select.conditions.append(self.of_item(scope))
+        if dice.chance(60):
+            select.conditions += self.of_clock(scope)
+        if dice.chance(10):
+            select.conditions.append(self.condition(scope))
+        if dice.chance(15):
+            select.having = [
+                dice.pick(["count(*) > 1", f"min({clock}) < {dice.pick(DAYS)}", f"max({dice.pick(numbers)}) > 5"])
+            ]
+        if keys and dice.chance(40):
+            select.order = [(k, dice.pick(["", " DESC", " DESC NULLS LAST"])) for k in keys]
+            if dice.chance(50):
+                select.limit, select.is_total = dice.pick(["1", "3", "10"]), True
+        return select, scope
+
     def first_of_interval(self):
         """Zabbix's join with the first or last clock of each interval."""
         dice = self.dice
@@ -869,6 +995,9 @@ class Maker:
                 (14, self.one_of_each),
                 (22, self.graph),
                 (7, self.keys),
+                (7, self.pages),
+                (6, self.extremes),
+                (12, self.whole),
                 (4, self.first_of_interval),
                 (5, self.lateral),
                 (7, self.joined),

@@ -11,7 +11,7 @@ from .tables import PLAIN as COMMON
 from .tables import TABLES, Dice, first_inserts, first_upkeep
 from .wire import Connection
 
-PLAIN, MANAGED = "twin_plain", "twin_managed"
+PLAIN, MANAGED, ARCHIVE = "twin_plain", "twin_managed", "twin_archive"
 SETTINGS = """
 autovacuum = off
 fsync = off
@@ -20,6 +20,11 @@ log_min_messages = error
 log_min_error_statement = panic
 shared_buffers = 32MB
 unix_socket_directories = '{place}'
+"""
+# as dist/archive/archive.sql has it
+ARCHIVED_GROUPS = """
+CREATE SCHEMA zbxhist_archive;
+CREATE TABLE zbxhist_archive.packed_group (copy uuid NOT NULL, number bigint NOT NULL, payload bytea NOT NULL, PRIMARY KEY (copy, number));
 """
 
 
@@ -62,6 +67,11 @@ class Server:
     def __init__(self, address, seed):
         self.address, self.seed = address, seed
         self.control = Connection(*address, "postgres")
+        self.must(f"DROP DATABASE IF EXISTS {ARCHIVE} WITH (FORCE)")
+        self.must(f"CREATE DATABASE {ARCHIVE}")
+        archive = Connection(*address, ARCHIVE)
+        self.must(ARCHIVED_GROUPS, archive)
+        archive.close()
         for name in (PLAIN, MANAGED):
             self.must(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
             self.must(f"DROP DATABASE IF EXISTS {name}_start WITH (FORCE)")
@@ -83,6 +93,7 @@ class Server:
             statements += [
                 "SET client_min_messages = error",
                 "CREATE EXTENSION zbxhist",
+                *self.archive_server(),
                 *first_upkeep(dice),
             ]
         else:
@@ -90,6 +101,13 @@ class Server:
         for sql in [*statements, "ANALYZE"]:
             self.must(sql, connection)
         connection.close()
+
+    def archive_server(self):
+        """What makes a server of a database of this one, for the days that an episode archives."""
+        directory, port, user = self.address
+        yield "CREATE EXTENSION postgres_fdw"
+        yield f"CREATE SERVER {ARCHIVE} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{directory}', port '{port}', dbname '{ARCHIVE}')"
+        yield f"CREATE USER MAPPING FOR CURRENT_USER SERVER {ARCHIVE} OPTIONS (user '{user}')"
 
     def renew(self):
         """New databases."""

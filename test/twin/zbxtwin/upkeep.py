@@ -1,5 +1,6 @@
 """What happens to the managed tables meanwhile, and the same to the plain ones where rows go."""
 
+from .server import ARCHIVE
 from .statement import Statement
 from .tables import DAYS, HOUR, date
 
@@ -7,8 +8,15 @@ from .tables import DAYS, HOUR, date
 class Upkeep:
     """Makes steps: (text for the managed side, text for the plain one or none)."""
 
-    def __init__(self, dice, tables):
-        self.dice, self.tables = dice, tables
+    def __init__(self, dice, tables, archived):
+        self.dice, self.tables, self.archived = dice, tables, archived
+
+    def begin(self):
+        """What an episode with an archived day begins with."""
+        for table in self.tables if self.archived else ():
+            yield f"SELECT zbxhist.alter_parent('{table}', archive_server => '{ARCHIVE}')", None
+            if self.dice.chance(70):
+                yield f"CALL zbxhist.archive('{table}', '{date(self.archived)}')", None
 
     def make(self, is_idle):
         """A step; while a transaction is open, only what does not wait for it."""
@@ -37,6 +45,12 @@ class Upkeep:
                 ),
             ),
         ]
+        if self.archived:
+            place = f"'{table}', '{date(self.archived)}'"
+            calm += [
+                (6, (f"CALL zbxhist.archive({place})", None)),
+                (2, (f"CALL zbxhist.unarchive({place})", None)),
+            ]
         if is_idle:
             calm.append(
                 (
