@@ -198,11 +198,11 @@ src/read/double_total.o src/read/filter_rows.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 # PGXS knows no header dependencies
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 
-# one concept a file in sql/, one script for each CREATE EXTENSION
-$(CORE_SQL): $(CORE_PARTS) $(srcdir)/sql/order.txt
+# one concept a file in sql/, one script for each CREATE EXTENSION; comments become COMMENT ON
+$(CORE_SQL): $(CORE_PARTS) $(srcdir)/sql/order.txt $(srcdir)/sql/comments.awk
 	@mkdir -p $(dir $@)
-	cat $(CORE_PARTS) > $@
+	cat $(CORE_PARTS) | awk -f $(srcdir)/sql/comments.awk > $@
 
-$(MIGRATE_SQL): $(MIGRATE_PARTS) $(srcdir)/sql/migrate/order.txt
+$(MIGRATE_SQL): $(MIGRATE_PARTS) $(srcdir)/sql/migrate/order.txt $(srcdir)/sql/comments.awk
 	@mkdir -p $(dir $@)
-	cat $(MIGRATE_PARTS) > $@
+	cat $(MIGRATE_PARTS) | awk -f $(srcdir)/sql/comments.awk > $@

@@ -156,19 +156,16 @@ SELECT is_empty(
 
 -- descriptions
 SELECT is_empty(
-    $$SELECT signature FROM member_functions
-       WHERE (pronamespace = 'zbxhist'::regnamespace) <> (obj_description(oid, 'pg_proc') IS NOT NULL)$$,
-    'every function for users has a comment, and no other');
+    $$SELECT signature FROM member_functions WHERE obj_description(oid, 'pg_proc') IS NULL$$,
+    'every function has a comment');
 SELECT is_empty(
     $$SELECT label FROM member_relations WHERE relkind IN ('r', 'v', 'm', 'f') AND obj_description(oid, 'pg_class') IS NULL$$,
     'every table and view has a comment');
 SELECT is_empty(
     $$SELECT label, a.attname FROM member_relations k JOIN pg_attribute a ON a.attrelid = k.oid
        WHERE k.relkind IN ('r', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped
-         AND k.relname NOT IN ('parent_state', 'partition_state', 'packed_day', 'packed_change', 'archive_copy', 'archive_mark',
-                               'import_slice', 'verified_day', 'check_summary', 'step_problem')
          AND col_description(k.oid, a.attnum) IS NULL$$,
-    'every column has a comment, but of what maintenance remembers');
+    'every column has a comment');
 SELECT isnt(obj_description(s::regnamespace, 'pg_namespace'), NULL, format('schema %s has a comment', s))
   FROM unnest('{zbxhist,zbxhist_internal,zbxhist_packed}'::text[]) s;
 
