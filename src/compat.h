@@ -454,12 +454,15 @@ attach_counters_memory(const char *name, Size size,
 }
 #endif
 
-/* 18 describes a sort key's direction without btree's words (8123e91f5) */
+/* 18 describes directions of sort keys and of row comparisons without btree's words
+ * (8123e91f5) */
 #if PG_VERSION_NUM >= 180000
 #define pathkey_is_descending(key) ((key)->pk_cmptype == COMPARE_GT)
+#define row_comparison_strategy(row) ((int) (row)->cmptype)
 #else
 #include "access/stratnum.h"
 #define pathkey_is_descending(key) ((key)->pk_strategy == BTGreaterStrategyNumber)
+#define row_comparison_strategy(row) ((int) (row)->rctype)
 #endif
 
 /* estimate_array_length got the planner's state in 17 (9391f7152) */

@@ -12,6 +12,8 @@
  * lists of items up) the clocks of each item are taken, and every row is
  * looked at again.
  *
+ * A comparison of rows, (itemid, clock) > (5, 1795130262), says where to begin.
+ *
  * A ctid says a row's clock.  Zabbix's housekeeper deletes the rows of an item
  * by batches of ctids.
  *
@@ -34,6 +36,7 @@
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
+#include "compat.h"
 #include "make_room.h"
 #include "packed/conditions.h"
 #include "tables/columns.h"
@@ -276,6 +279,58 @@ TakeAny(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
 }
 
 /*
+ * ToInt8 returns an integer of any size that is the same for all rows as an int8; NULL
+ * if an expression is none.
+ */
+static Node *
+ToInt8(Node *expr, const KeyColumns *columns)
+{
+	Oid			type = exprType(expr);
+	Oid			cast = type == INT4OID ? F_INT8_INT4 : F_INT8_INT2;
+
+	if ((type != INT8OID && type != INT4OID && type != INT2OID) ||
+		!IsFixedExpr(expr, columns))
+		return NULL;
+	return type == INT8OID ? expr :
+		(Node *) makeFuncExpr(cast, INT8OID, list_make1(expr), InvalidOid, InvalidOid,
+							  COERCE_IMPLICIT_CAST);
+}
+
+/*
+ * TakeRowComparison takes what "(itemid, clock, …) op (value, value, …)", or the other
+ * way round, says of the two: rows that are equal in them may be wanted, or not.
+ */
+static void
+TakeRowComparison(RowCompareExpr *row, const KeyColumns *columns, List **conds)
+{
+	int			strategy = row_comparison_strategy(row);
+	bool		is_commuted = GetKey(linitial(row->largs), columns) != columns->itemid;
+	List	   *keys = is_commuted ? row->rargs : row->largs;
+	List	   *values = is_commuted ? row->largs : row->rargs;
+	bool		is_from = (strategy >= BTGreaterEqualStrategyNumber) != is_commuted;
+	ArrayExpr  *place = makeNode(ArrayExpr);
+	Node	   *itemid;
+	Node	   *clock = NULL;
+
+	if (columns->itemid == InvalidAttrNumber ||
+		GetKey(linitial(keys), columns) != columns->itemid ||
+		linitial_oid(row->opfamilies) != INTEGER_BTREE_FAM_OID ||
+		(itemid = ToInt8(linitial(values), columns)) == NULL)
+		return;
+	if (GetKey(lsecond(keys), columns) == columns->clock &&
+		columns->clock != InvalidAttrNumber)
+		clock = ToInt8(lsecond(values), columns);
+	if (clock == NULL)
+		clock = (Node *) makeNullConst(INT8OID, -1, InvalidOid);
+	place->array_typeid = INT8ARRAYOID;
+	place->element_typeid = INT8OID;
+	place->elements = list_make2(itemid, clock);
+	place->location = -1;
+	AddCond(conds, is_from ? COND_PLACES_FROM : COND_PLACES_TO,
+			eval_const_expressions(columns->root, (Node *) place));
+}
+
+/*
  * TakeNotNull takes "column IS NOT NULL", which always holds.
  */
 static bool
@@ -450,6 +505,9 @@ ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)
 			return TakeQualComparison((OpExpr *) clause, columns, conds);
 		case T_ScalarArrayOpExpr:
 			return TakeAny((ScalarArrayOpExpr *) clause, columns, conds);
+		case T_RowCompareExpr:
+			TakeRowComparison((RowCompareExpr *) clause, columns, conds);
+			return false;
 		case T_NullTest:
 			return TakeNotNull((NullTest *) clause, columns);
 		case T_BoolExpr:

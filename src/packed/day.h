@@ -45,6 +45,8 @@ extern void ZbxhistDayScanWhole(DayScan *scan, DayGroup *group);
 extern void ZbxhistDayScanAll(DayScan *scan);
 
 /* those that may have rows of the items between two; all of them, if need be */
+extern bool ZbxhistDayScanItemsInOrder(DayScan *scan, int64 first_itemid,
+									   int64 last_itemid, bool is_descending);
 extern void ZbxhistDayScanItems(DayScan *scan, int64 first_itemid,
 								int64 last_itemid);
 extern void ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first,

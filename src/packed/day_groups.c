@@ -73,7 +73,8 @@ struct DayScan
 	bool		has_one_page;	/* which is looked through */
 	bool		is_started;		/* the index scan of this phase is */
 	int64		itemid;
-	int64		last_itemid;	/* the same, or of a scan for several the last */
+	int64		last_itemid;	/* the same, or of a scan for several the last,
+								 * in its direction */
 	int32		first_clock;
 	int32		last_clock;
 	bool		only_item;		/* other segments are not wanted */
@@ -258,23 +259,38 @@ ZbxhistDayScanAll(DayScan *scan)
 }
 
 /*
- * ZbxhistDayScanItems begins with those groups that may have rows of the items between
- * two, both included, by the index; with all if there is one page or all are asked for.
+ * ZbxhistDayScanItemsInOrder begins with those groups that may have rows of the items
+ * between two, both included, by the index; if there is one page, with all, in no
+ * order, and returns false.
+ */
+bool
+ZbxhistDayScanItemsInOrder(DayScan *scan, int64 first_itemid, int64 last_itemid,
+						   bool is_descending)
+{
+	ItemRange	range;
+
+	if (HasOnePage(scan))
+	{
+		ZbxhistDayScanAll(scan);
+		return false;
+	}
+	ZbxhistWholeItem(&range, is_descending ? last_itemid : first_itemid);
+	range.is_descending = is_descending;
+	ZbxhistDayScanItem(scan, &range);
+	scan->last_itemid = is_descending ? first_itemid : last_itemid;
+	return true;
+}
+
+/*
+ * ZbxhistDayScanItems does so in any order.
  */
 void
 ZbxhistDayScanItems(DayScan *scan, int64 first_itemid, int64 last_itemid)
 {
-	ItemRange	range;
-
-	if ((first_itemid == PG_INT64_MIN && last_itemid == PG_INT64_MAX) ||
-		HasOnePage(scan))
-	{
+	if (first_itemid == PG_INT64_MIN && last_itemid == PG_INT64_MAX)
 		ZbxhistDayScanAll(scan);
-		return;
-	}
-	ZbxhistWholeItem(&range, first_itemid);
-	ZbxhistDayScanItem(scan, &range);
-	scan->last_itemid = last_itemid;
+	else
+		(void) ZbxhistDayScanItemsInOrder(scan, first_itemid, last_itemid, false);
 }
 
 /*
@@ -413,7 +429,7 @@ OpenScannedGroup(DayScan *scan, DayGroup *group)
 	if (!OpenPayload(scan, group) ||
 		(group->reader.data != NULL && !ZbxhistGroupAgrees(group)))
 		ZbxhistRaiseNotOpened(scan->day, scan->phase >= SCAN_HEAP ||
-							  scan->last_itemid > scan->itemid ?
+							  scan->last_itemid != scan->itemid ?
 							  group->first_itemid : scan->itemid,
 							  &group->reader);
 	MemoryContextSwitchTo(old);
@@ -661,10 +677,10 @@ NextDescending(DayScan *scan, DayGroup *group)
 	if (!scan->is_started)
 		StartBackward(scan, scan->last_clock, PG_INT64_MIN);
 	found = NextTuple(scan, group) &&
-		!IsBeforeScan(scan, group->last_itemid, group->last_clock,
-					  scan->first_clock);
-	if (!found || group->first_itemid != scan->itemid ||
-		group->first_clock <= scan->first_clock)
+		compare_places(group->last_itemid, group->last_clock,
+					   scan->last_itemid, scan->first_clock) >= 0;
+	if (!found || compare_places(group->first_itemid, group->first_clock,
+								 scan->last_itemid, scan->first_clock) <= 0)
 		scan->phase = SCAN_DONE;
 	return found;
 }

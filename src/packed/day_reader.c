@@ -157,15 +157,16 @@ static void
 EnterGroup(DayReader *reader)
 {
 	const GroupReader *group = &reader->group.reader;
+	int64		last_itemid = reader->is_whole ? reader->last_itemid :
+		reader->range.itemid;
 
 	reader->has_group = true;
 	if (!reader->range.is_descending)
 		reader->segment = FindSegmentOfItem(group, reader->range.itemid);
-	else if (reader->range.itemid == PG_INT64_MAX)
+	else if (last_itemid == PG_INT64_MAX)
 		reader->segment = group->nsegments - 1;
 	else
-		reader->segment = FindSegmentOfItem(group,
-											reader->range.itemid + 1) - 1;
+		reader->segment = FindSegmentOfItem(group, last_itemid + 1) - 1;
 }
 
 /*
@@ -481,6 +482,61 @@ ZbxhistDayReaderNextSegment(DayReader *reader)
 	}
 	Rewind(reader);
 	return false;
+}
+
+/* ---- items ---- */
+
+/*
+ * HoldsItem says whether the group in hand has the segments on either side of an item.
+ */
+static bool
+HoldsItem(const DayReader *reader, int64 itemid)
+{
+	return reader->has_group && reader->group.reader.is_whole &&
+		itemid >= reader->group.first_itemid && itemid <= reader->group.last_itemid;
+}
+
+/*
+ * ZbxhistDayReaderFindItem finds the first of the items between two, which are included,
+ * or the last, that may have rows between the positions of a range; returns false if there
+ * is none.  It ends what was started.  The next item of many is mostly in the same group.
+ */
+bool
+ZbxhistDayReaderFindItem(DayReader *reader, const ItemRange *range, int64 first_itemid,
+						 int64 last_itemid, bool is_last, int64 *itemid)
+{
+	const SegmentInfo *info = NULL;
+	bool		has_group = HoldsItem(reader, is_last ? last_itemid : first_itemid);
+	bool		is_ordered = true;
+	bool		found;
+
+	SetWhole(reader, range, first_itemid, last_itemid);
+	reader->range.is_descending = is_last;
+	if (has_group)
+	{
+		reader->is_last_group = true;
+		EnterGroup(reader);
+		info = ZbxhistDayReaderFind(reader);
+	}
+	if (info == NULL)
+	{
+		reader->has_group = false;
+		reader->is_last_group = false;
+		is_ordered = ZbxhistDayScanItemsInOrder(reader->scan, first_itemid,
+												last_itemid, is_last);
+		info = ZbxhistDayReaderFind(reader);
+	}
+	found = info != NULL;
+	if (found)
+		*itemid = info->itemid;
+	while (!is_ordered && info != NULL)
+	{
+		*itemid = is_last ? Max(*itemid, info->itemid) : Min(*itemid, info->itemid);
+		ZbxhistDayReaderSkip(reader);
+		info = ZbxhistDayReaderFind(reader);
+	}
+	reader->is_last_group = true;
+	return found;
 }
 
 /* ---- the row ---- */

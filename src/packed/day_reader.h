@@ -94,6 +94,9 @@ extern bool ZbxhistIsWithinRange(const SegmentInfo *info,
 								 const ItemRange *range);
 extern void ZbxhistDayReaderSkip(DayReader *reader);
 extern bool ZbxhistDayReaderNextSegment(DayReader *reader);
+extern bool ZbxhistDayReaderFindItem(DayReader *reader, const ItemRange *range,
+									 int64 first_itemid, int64 last_itemid,
+									 bool is_last, int64 *itemid);
 extern int64 ZbxhistDayReaderPosition(const DayReader *reader);
 extern void ZbxhistDayReaderRowId(DayReader *reader, PackedRowId *id);
 extern void ZbxhistCloseDayReader(DayReader *reader);

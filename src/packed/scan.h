@@ -30,6 +30,8 @@ typedef struct ScanBounds
 								 * these two */
 	int64		from_item;		/* included */
 	int64		to_item;		/* included */
+	int64		from_item_clock;	/* of from_item's rows, included */
+	int64		to_item_clock;	/* of to_item's rows, included */
 	int64		from_clock;		/* included */
 	int64		to_clock;		/* included */
 	bool		is_by_item;		/* item after item, each of all days, instead

@@ -44,6 +44,8 @@ ZbxhistInitBounds(ScanBounds *bounds)
 	bounds->items = NULL;
 	bounds->from_item = PG_INT64_MIN;
 	bounds->to_item = PG_INT64_MAX;
+	bounds->from_item_clock = PG_INT64_MIN;
+	bounds->to_item_clock = PG_INT64_MAX;
 	bounds->from_clock = PG_INT64_MIN;
 	bounds->to_clock = PG_INT64_MAX;
 	bounds->is_by_item = false;
@@ -187,6 +189,54 @@ ApplyArray(ScanBounds *bounds, PackedCondKind kind, Datum value)
 					packed_tid_clock(values[n - 1]));
 	else
 		LimitClocks(bounds, values[0], values[n - 1]);
+}
+
+/*
+ * LimitItemRange leaves of the items those between two, both included.
+ */
+static void
+LimitItemRange(ScanBounds *bounds, int64 from_item, int64 to_item)
+{
+	if (from_item > bounds->from_item)
+	{
+		bounds->from_item = from_item;
+		bounds->from_item_clock = PG_INT64_MIN;
+	}
+	if (to_item < bounds->to_item)
+	{
+		bounds->to_item = to_item;
+		bounds->to_item_clock = PG_INT64_MAX;
+	}
+}
+
+/*
+ * LimitPlaces leaves of the items those from a place on, or up to it, and of its item
+ * those clocks.  With nulls in the place less is known.
+ */
+static void
+LimitPlaces(ScanBounds *bounds, PackedCondKind kind, Datum value)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	bool		is_from = kind == COND_PLACES_FROM;
+	int64		itemid;
+	int64		clock;
+
+	deconstruct_array(DatumGetArrayTypeP(value), INT8OID, sizeof(int64),
+					  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls, &n);
+	if (nulls[0])
+		return;
+	itemid = DatumGetInt64(values[0]);
+	LimitItemRange(bounds, is_from ? itemid : PG_INT64_MIN,
+				   is_from ? PG_INT64_MAX : itemid);
+	if (nulls[1])
+		return;
+	clock = DatumGetInt64(values[1]);
+	if (is_from && itemid == bounds->from_item)
+		bounds->from_item_clock = Max(bounds->from_item_clock, clock);
+	if (!is_from && itemid == bounds->to_item)
+		bounds->to_item_clock = Min(bounds->to_item_clock, clock);
 }
 
 /* ---- keys ---- */
@@ -437,6 +487,8 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 				 Datum value, bool isnull)
 {
 	int64	   *item;
+	int64		from_item = PG_INT64_MIN;
+	int64		to_item = PG_INT64_MAX;
 
 	if (isnull)
 	{
@@ -461,7 +513,12 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 		case COND_ITEM_TO:
 		case COND_ITEM_FROM:
 		case COND_ITEM_AFTER:
-			LimitRange(&bounds->from_item, &bounds->to_item, kind, type, value);
+			LimitRange(&from_item, &to_item, kind, type, value);
+			LimitItemRange(bounds, from_item, to_item);
+			break;
+		case COND_PLACES_FROM:
+		case COND_PLACES_TO:
+			LimitPlaces(bounds, kind, value);
 			break;
 		default:
 			LimitRange(&bounds->from_clock, &bounds->to_clock, kind, type, value);

@@ -33,7 +33,10 @@ typedef enum PackedCondKind
 								 * the last one, of each key one after the
 								 * other, and the row's item and clock are of
 								 * one of these */
-	COND_TIDS					/* the ctid is in the array */
+	COND_TIDS,					/* the ctid is in the array */
+	COND_PLACES_FROM,			/* item and clock are not before those in the
+								 * array, in the order of rows */
+	COND_PLACES_TO				/* nor after them */
 } PackedCondKind;
 
 /*

@@ -124,6 +124,17 @@ ListDayItems(ItemSource *base, const ItemRange *range, int32 clock,
 }
 
 /*
+ * FindDayItem is the method "find_item".
+ */
+static bool
+FindDayItem(ItemSource *base, const ItemRange *range, int64 first_itemid,
+			int64 last_itemid, bool is_last, int64 *itemid)
+{
+	return ZbxhistDayReaderFindItem(((PackedSource *) base)->days.reader, range,
+									first_itemid, last_itemid, is_last, itemid);
+}
+
+/*
  * PeekSegment is the method "peek_segment".
  */
 static bool
@@ -163,6 +174,7 @@ static const ItemSourceMethods packed_methods = {
 	.start = StartPackedSource,
 	.next = NextOfPackedSource,
 	.list_items = ListDayItems,
+	.find_item = FindDayItem,
 	.peek_segment = PeekSegment,
 	.skip_segment = SkipSegment,
 	.close = ClosePackedSource

@@ -102,12 +102,16 @@ static bool NextOfHeapSource(ItemSource *base);
 static void ListHeapItems(ItemSource *base, const ItemRange *range,
 						  int32 clock,
 						  ItemList *list);
+static bool FindHeapItem(ItemSource *base, const ItemRange *range,
+						 int64 first_itemid, int64 last_itemid, bool is_last,
+						 int64 *itemid);
 static void CloseHeapSource(ItemSource *base);
 
 static const ItemSourceMethods heap_methods = {
 	.start = StartHeapSource,
 	.next = NextOfHeapSource,
 	.list_items = ListHeapItems,
+	.find_item = FindHeapItem,
 	.close = CloseHeapSource
 };
 
@@ -866,4 +870,81 @@ ListHeapItems(ItemSource *base, const ItemRange *range, int32 clock,
 	else
 		ListByRows(source, range, list);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * FindByRows looks for the first or last item between two among all rows, for want of
+ * an index.
+ */
+static bool
+FindByRows(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,
+		   int64 *itemid)
+{
+	TableScanDesc scan = table_beginscan_compat(source->base.rel, source->snapshot);
+	bool		found = false;
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, source->scan_slot))
+	{
+		bool		isnull;
+		int64		item = DatumGetInt64(slot_getattr(source->scan_slot,
+													  source->itemid_attnum, &isnull));
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull || item < first_itemid || item > last_itemid ||
+			(found && (item > *itemid) != is_last))
+			continue;
+		*itemid = item;
+		found = true;
+	}
+	table_endscan(scan);
+	return found;
+}
+
+/*
+ * FindByIndex does so by the index.
+ */
+static bool
+FindByIndex(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,
+			int64 *itemid)
+{
+	ScanKeyData keys[NUM_KEYS];
+	bool		isnull;
+
+	ScanKeyInit(&keys[0], 1, BTGreaterEqualStrategyNumber, F_INT8GE,
+				Int64GetDatum(first_itemid));
+	ScanKeyInit(&keys[1], 1, BTLessEqualStrategyNumber, F_INT8LE,
+				Int64GetDatum(last_itemid));
+	keys[2] = keys[1];
+	index_rescan(source->index_scan, keys, NUM_KEYS, NULL, 0);
+	if (!index_next(source->index_scan,
+					is_last ? BackwardScanDirection : ForwardScanDirection,
+					source->scan_slot))
+		return false;
+	*itemid = DatumGetInt64(slot_getattr(source->scan_slot, source->itemid_attnum,
+										 &isnull));
+	return true;
+}
+
+/*
+ * FindHeapItem is the method "find_item".
+ */
+static bool
+FindHeapItem(ItemSource *base, const ItemRange *range, int64 first_itemid,
+			 int64 last_itemid, bool is_last, int64 *itemid)
+{
+	HeapSource *source = (HeapSource *) base;
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+	bool		found;
+
+	ExecClearTuple(base->slot);
+	ExecClearTuple(source->scan_slot);
+	base->has_row = false;
+	source->is_at_end = true;
+	source->has_rest = false;
+	found = source->index != NULL ?
+		FindByIndex(source, first_itemid, last_itemid, is_last, itemid) :
+		FindByRows(source, first_itemid, last_itemid, is_last, itemid);
+	ExecClearTuple(source->scan_slot);
+	MemoryContextSwitchTo(old);
+	return found;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * item_path.c
- *	  Plans SELECT of the newest or oldest rows of items.
+ *	  Plans SELECT of the newest or oldest rows of items, or of all by their key.
  *
  * The entry of the table of such a query is marked before it is planned (select.c,
  * interval_query.c).  The planner works on the conditions, and the hook on paths takes
@@ -16,6 +16,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/rel.h"
 
 #include "compat.h"
 #include "compat_marks.h"
@@ -51,6 +52,8 @@ ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
 										 query->has_ns,
 										 list_length(query->keys));
 
+	numbers = lappend_int(lappend_int(numbers, query->is_by_key),
+						  query->items_descending);
 	rte->inh = false;
 	mark_table(rte,
 			   list_make4(numbers, query->keys,
@@ -230,6 +233,69 @@ HasItemOrder(PlannerInfo *root, RelOptInfo *rel, AttrNumber itemid)
 }
 
 /*
+ * IsKeyOf says whether a sort key is a column of type integer of the table, and sets its
+ * direction.
+ */
+static bool
+IsKeyOf(const PathKey *key, RelOptInfo *rel, AttrNumber attnum, bool *is_descending)
+{
+	*is_descending = pathkey_is_descending(key);
+	return attnum != InvalidAttrNumber && key->pk_opfamily == INTEGER_BTREE_FAM_OID &&
+		!key->pk_eclass->ec_has_volatile &&
+		find_equivalence_member(key->pk_eclass, rel, attnum) != NULL;
+}
+
+/*
+ * FindKeyOrder returns how much of the order that the query wants is that of rows item
+ * after item, and notes its directions for the scan.
+ */
+static List *
+FindKeyOrder(PlannerInfo *root, RelOptInfo *rel, Relation table, List *mark,
+			 const KeyColumns *columns)
+{
+	List	   *numbers = list_nth(mark, MARKED_QUERY);
+	int		   *items_descending = &lfirst_int(list_nth_cell(numbers, QUERY_ITEMS_DESCENDING));
+	int		   *is_descending = &lfirst_int(list_nth_cell(numbers, QUERY_IS_DESCENDING));
+	AttrNumber	ns = ZbxhistFindTyped(table, "ns", INT4OID);
+	AttrNumber	attnums[3];
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	attnums[0] = columns->itemid;
+	attnums[1] = columns->clock;
+	attnums[2] = ns != InvalidAttrNumber && has_no_nulls(RelationGetDescr(table), ns) ?
+		ns : InvalidAttrNumber;
+	foreach(lc, root->query_pathkeys)
+	{
+		PathKey    *key = lfirst_node(PathKey, lc);
+		int			i = foreach_current_index(lc);
+		bool		descending;
+
+		if (i == lengthof(attnums) || !IsKeyOf(key, rel, attnums[i], &descending) ||
+			(i == 2 && descending != *is_descending))
+			break;
+		if (i == 0)
+			*items_descending = descending;
+		else
+			*is_descending = descending;
+		result = lappend(result, key);
+	}
+	return result;
+}
+
+/*
+ * EstimateKeyRows sets how many rows the table has and the conditions leave.
+ */
+static void
+EstimateKeyRows(PlannerInfo *root, RelOptInfo *rel, Relation table)
+{
+	rel->tuples = ZbxhistCountRows(table);
+	rel->rows = clamp_row_est(rel->tuples *
+							  clauselist_selectivity(root, rel->baserestrictinfo,
+													 0, JOIN_INNER, NULL));
+}
+
+/*
  * MakeItemPath makes the path.
  */
 static CustomPath *
@@ -239,19 +305,28 @@ MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
 	CustomPath *path;
 	KeyColumns *columns = palloc(sizeof(KeyColumns));
 	Relation	table = table_open(rte->relid, NoLock);
+	List	   *order = NIL;
 
 	ZbxhistFindKeyColumns(root, table, rel->relid, columns);
+	if (query->is_by_key)
+	{
+		order = FindKeyOrder(root, rel, table, mark, columns);
+		EstimateKeyRows(root, rel, table);
+	}
 	table_close(table, NoLock);
 	path = make_scan_path(rel,
 						  get_baserel_parampathinfo(root, rel,
 													rel->lateral_relids),
 						  &item_path_methods, list_make2(columns, mark));
-	path->path.rows = query->is_of_each ?
+	path->path.rows = query->is_by_key ? rel->rows :
+		query->is_of_each ?
 		EstimateItemRows(root, rel, rte->relid, columns, mark) : USUAL_ROWS;
 	path->path.total_cost =
 		random_page_cost * (query->ranges != NULL ? path->path.rows : 1) +
 		path->path.rows * (cpu_tuple_cost + cpu_index_tuple_cost);
-	if (!query->is_of_each || (!query->is_of_intervals && query->ranges == NULL &&
+	if (query->is_by_key)
+		path->path.pathkeys = order;
+	else if (!query->is_of_each || (!query->is_of_intervals && query->ranges == NULL &&
 							   HasItemOrder(root, rel, columns->itemid)))
 		path->path.pathkeys = root->query_pathkeys;
 	return path;

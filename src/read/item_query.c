@@ -18,6 +18,12 @@
  * of all items or of a list.  Of the latter the planner
  * makes what it always does, Unique or an aggregation, and finds that each item has
  * one row only.
+ * And all rows in the order of the key, item after item,
+ *
+ *	SELECT * … WHERE (itemid, clock) > (5, 1795130262) ORDER BY itemid, clock LIMIT 100
+ *	SELECT min(itemid) …
+ *
+ * of which the planner makes the rows that it wants: the first by a LIMIT, or for min.
  * So of one row of each item conditions must not be about anything but item and clock,
  * and the order must say which row it is; whatever else there is, is planned as ever.
  *
@@ -25,6 +31,7 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
@@ -46,6 +53,7 @@
 #include "read/clock_bounds.h"
 #include "read/item_query.h"
 #include "read/stand_in.h"
+#include "tables/item_index.h"
 
 /*
  * rows of an item from which on to look for one of them takes less than to read
@@ -198,20 +206,22 @@ find_other_aggregate(Node *node, void *context)
 {
 	AggregateSearch *search = context;
 	const Aggref *aggregate = (const Aggref *) node;
+	bool		is_max;
+	bool		is_min;
 
 	if (node == NULL)
 		return false;
 	if (!IsA(node, Aggref))
 		return expression_tree_walker(node, find_other_aggregate, context);
-	if ((aggregate->aggfnoid != F_MAX_INT4 &&
-		 aggregate->aggfnoid != F_MIN_INT4) ||
-		aggregate->aggfilter != NULL || aggregate->agglevelsup != 0 ||
+	is_max = aggregate->aggfnoid == F_MAX_INT4 || aggregate->aggfnoid == F_MAX_INT8;
+	is_min = aggregate->aggfnoid == F_MIN_INT4 || aggregate->aggfnoid == F_MIN_INT8;
+	if ((!is_max && !is_min) || aggregate->aggfilter != NULL || aggregate->agglevelsup != 0 ||
 		!ZbxhistIsItemColumn((Node *) linitial_node(TargetEntry,
 													aggregate->args)->expr,
 							 search->parent, search->attnum))
 		return true;
-	search->has_max |= aggregate->aggfnoid == F_MAX_INT4;
-	search->has_min |= aggregate->aggfnoid == F_MIN_INT4;
+	search->has_max |= is_max;
+	search->has_min |= is_min;
 	return false;
 }
 
@@ -356,6 +366,46 @@ CountTableRows(Oid relid, double *nrows)
 }
 
 /*
+ * CountRows counts the rows that a parent and its children of some clocks have; returns
+ * false if that is unknown.
+ */
+static bool
+CountRows(Relation parent, const PartitionSet *set, const ClockRange *bounds,
+		  double *nrows)
+{
+	bool		is_known;
+
+	*nrows = 0;
+	is_known = CountTableRows(RelationGetRelid(parent), nrows);
+	for (int i = 0; i < set->npartitions &&
+		 ZbxhistPartitionSetIsValid(set); i++)
+	{
+		if (clocks_overlap(&set->partitions[i], bounds) &&
+			!CountTableRows(set->partitions[i].relid, nrows))
+			is_known = false;
+	}
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		if (clocks_overlap(&set->packed_days[i], bounds))
+			*nrows += set->packed_days[i].nrows;
+	}
+	return is_known;
+}
+
+/*
+ * ZbxhistCountRows estimates how many rows a parent and its children have.
+ */
+double
+ZbxhistCountRows(Relation parent)
+{
+	ClockRange	all = ANY_CLOCKS;
+	double		nrows;
+
+	(void) CountRows(parent, ZbxhistGetPartitions(parent), &all, &nrows);
+	return clamp_row_est(nrows);
+}
+
+/*
  * HasManyRows says whether items have enough rows for it to be worth while to
  * look for one row of each, or that is unknown.
  */
@@ -363,23 +413,11 @@ static bool
 HasManyRows(const Query *query, Relation parent, const PartitionSet *set)
 {
 	ClockRange	bounds = ZbxhistBoundsInWhere(query, 1, set->clock_attnum);
-	double		nrows = 0;
+	double		nrows;
 	double		nitems;
 
-	if (!CountTableRows(RelationGetRelid(parent), &nrows))
+	if (!CountRows(parent, set, &bounds, &nrows))
 		return true;
-	for (int i = 0; i < set->npartitions &&
-		 ZbxhistPartitionSetIsValid(set); i++)
-	{
-		if (clocks_overlap(&set->partitions[i], &bounds) &&
-			!CountTableRows(set->partitions[i].relid, &nrows))
-			return true;
-	}
-	for (int i = 0; i < set->npacked_days; i++)
-	{
-		if (clocks_overlap(&set->packed_days[i], &bounds))
-			nrows += set->packed_days[i].nrows;
-	}
 	nitems = ZbxhistCountItems(RelationGetRelid(parent), set->itemid_attnum, nrows);
 	return nitems < 0 || nrows >= nitems * MIN_ROWS_OF_ITEM;
 }
@@ -453,4 +491,85 @@ ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
 	result->quals = query->jointree->quals;
 	result->is_of_each = IsOfEach(query, parent, set, result);
 	return result->is_of_each || IsOfOne(query, parent, set, result);
+}
+
+/* ---- all rows in the order of the key ---- */
+
+/*
+ * HasItemFirst says whether rows are sorted by item first, and more than that or only
+ * the first of them are wanted: others are sorted by whoever reads them.
+ */
+static bool
+HasItemFirst(Query *query, Relation parent, const PartitionSet *set)
+{
+	SortGroupClause *clause;
+	RegProcedure proc;
+
+	if (query->sortClause == NIL || query->hasAggs ||
+		query->distinctClause != NIL || query->groupClause != NIL ||
+		query->havingQual != NULL)
+		return false;
+	clause = linitial_node(SortGroupClause, query->sortClause);
+	proc = get_opcode(clause->sortop);
+	return IsClause(query, clause, parent, set->itemid_attnum) &&
+		(proc == F_INT8LT || proc == F_INT8GT) &&
+		(query->limitCount != NULL ||
+		 (list_length(query->sortClause) > 1 &&
+		  IsClause(query, lsecond_node(SortGroupClause, query->sortClause), parent,
+				   set->clock_attnum)));
+}
+
+/*
+ * IsOfEnds says whether all that a query wants are the first item or the last.
+ */
+static bool
+IsOfEnds(const Query *query, Relation parent, const PartitionSet *set)
+{
+	bool		has_max;
+	bool		has_min;
+
+	return query->hasAggs && query->groupClause == NIL &&
+		query->distinctClause == NIL && query->havingQual == NULL &&
+		!mentions_column((Node *) query->targetList, NULL) &&
+		ZbxhistFindExtremes((Node *) query->targetList, parent, set->itemid_attnum,
+							&has_max, &has_min) &&
+		(has_max || has_min);
+}
+
+/*
+ * HasItemIndex says whether a table has an index that begins with (itemid, clock).
+ */
+static bool
+HasItemIndex(Relation table)
+{
+	Relation	index = ZbxhistFindItemIndex(table);
+
+	if (index != NULL)
+		index_close(index, NoLock);
+	return index != NULL;
+}
+
+/*
+ * ZbxhistIsOrderedQuery says whether a query wants rows of relation rti, an open parent,
+ * in the order of the key, or the first of them.  Those for which other conditions hold
+ * are left by the executor.
+ */
+bool
+ZbxhistIsOrderedQuery(Query *query, Index rti, Relation parent,
+					  const PartitionSet *set, ItemQuery *result)
+{
+	List	   *conds;
+
+	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
+		!IsPlain(query, rti) || !set->is_exhaustive)
+		return false;
+	memset(result, 0, sizeof(ItemQuery));
+	result->quals = query->jointree->quals;
+	result->is_by_key = (HasItemFirst(query, parent, set) ||
+						 IsOfEnds(query, parent, set)) &&
+		has_no_nulls(RelationGetDescr(parent), set->clock_attnum) &&
+		(ZbxhistTakeItemConditions(result, parent, set, &conds) ||
+		 !contain_subplans(result->quals)) &&
+		HasItemIndex(parent);
+	return result->is_by_key;
 }

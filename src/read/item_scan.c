@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * item_scan.c
- *	  Executes SELECT of the newest or oldest rows of items.
+ *	  Executes SELECT of the newest or oldest rows of items, or of all by their key.
  *
  * SELECT * FROM history WHERE itemid = 5 AND clock > 1795130262
  * ORDER BY clock DESC, ns DESC LIMIT 2 is what Zabbix's frontend asks for each
@@ -21,6 +21,9 @@
  * So are the first or last rows of each interval of items (interval_query.c): of
  * an item all rows are read, and those given out that differ from the row before
  * in a key of the intervals.
+ *
+ * In the order of the key, (itemid, clock, ns), all tables are asked for the next item
+ * that one has, and that is read, as far as rows are asked for.
  *
  * And so are rows by a list of keys, which are of any partition or packed day, mostly
  * few of each.  The planner would look for paths by all of them in each table, and the
@@ -90,6 +93,12 @@ typedef struct ItemScanState
 	AttrNumber	clock_attnum;
 	uint64		nitems;			/* looked for; shown by EXPLAIN */
 	uint64		nknown;			/* of these, of which no row was read */
+
+	/* for all rows by their key */
+	ScanBounds	bounds;			/* of items; those that have been read are left
+								 * out */
+	int			nread;			/* of bounds.items */
+	bool		has_item;		/* one has been begun with */
 
 	/* for intervals */
 	List	   *keys;			/* ExprStates */
@@ -184,7 +193,7 @@ EvaluateRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
 	ZbxhistBoundsRange(bounds, range);
 	if (bounds->items != NULL && bounds->nitems > 0)
 		range->itemid = bounds->items[0];
-	else if (!state->query.is_of_each)
+	else if (!state->query.is_of_each && !state->query.is_by_key)
 		ZbxhistMakeEmpty(range);
 	range->is_descending = state->query.is_descending;
 	if (state->ranges == NULL)
@@ -288,8 +297,16 @@ StartItem(ItemScanState *state)
 	if (state->reader == NULL)
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
 										  estate->es_snapshot,
-										  state->query.is_of_each);
-	if (state->query.is_of_each)
+										  state->query.is_of_each ||
+										  state->query.is_by_key);
+	if (state->query.is_by_key)
+	{
+		state->range = range;
+		state->bounds = bounds;
+		state->nread = 0;
+		state->has_item = false;
+	}
+	else if (state->query.is_of_each)
 	{
 		state->range = range;
 		MemoryContextSwitchTo(state->bounds_context);
@@ -354,6 +371,86 @@ NextScannedItem(ItemScanState *state)
 	else
 		ZbxhistStartAt(&range, make_position(item->clock, PG_INT32_MIN));
 	ZbxhistReadItem(state->reader, &range);
+	return true;
+}
+
+/*
+ * FindNextKeyItem finds the next item in the order of the key; returns false if there
+ * is none.
+ */
+static bool
+FindNextKeyItem(ItemScanState *state, int64 *itemid)
+{
+	ScanBounds *bounds = &state->bounds;
+	bool		is_last = state->query.items_descending;
+
+	if (bounds->items != NULL)
+	{
+		if (state->nread == bounds->nitems)
+			return false;
+		*itemid = bounds->items[is_last ? bounds->nitems - 1 - state->nread :
+								state->nread];
+		state->nread++;
+		return true;
+	}
+	return ZbxhistFindItem(state->reader, &state->range, bounds->from_item,
+						   bounds->to_item, is_last, itemid);
+}
+
+/*
+ * NextKeyItem begins with the next item in the order of the key; returns false if there
+ * is none.
+ */
+static bool
+NextKeyItem(ItemScanState *state)
+{
+	ScanBounds *bounds = &state->bounds;
+	ItemRange	range = state->range;
+
+	if (bounds->from_item > bounds->to_item ||
+		!FindNextKeyItem(state, &range.itemid))
+		return false;
+	state->nitems++;
+	state->has_item = true;
+	if (range.itemid == bounds->from_item && bounds->from_item_clock > PG_INT32_MIN)
+		ZbxhistStartAt(&range, make_position((int32) Min(bounds->from_item_clock,
+														 PG_INT32_MAX), PG_INT32_MIN));
+	if (range.itemid == bounds->to_item && bounds->to_item_clock < PG_INT32_MAX)
+		ZbxhistEndAt(&range, make_position((int32) Max(bounds->to_item_clock,
+													   PG_INT32_MIN), PG_INT32_MAX));
+	ZbxhistReadItem(state->reader, &range);
+	/* the others, of which there are none if this is the last number that there is */
+	if (state->query.items_descending)
+	{
+		if (range.itemid == PG_INT64_MIN)
+			bounds->from_item = PG_INT64_MAX;
+		else
+			bounds->to_item = range.itemid - 1;
+		bounds->to_item_clock = PG_INT64_MAX;
+	}
+	else
+	{
+		if (range.itemid == PG_INT64_MAX)
+			bounds->to_item = PG_INT64_MIN;
+		else
+			bounds->from_item = range.itemid + 1;
+		bounds->from_item_clock = PG_INT64_MIN;
+	}
+	return true;
+}
+
+/*
+ * NextKeyRow goes to the next row in the order of the key; returns false at the end.
+ */
+static bool
+NextKeyRow(ItemScanState *state)
+{
+	while (!state->has_item || !ZbxhistReadNext(state->reader))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!NextKeyItem(state))
+			return false;
+	}
 	return true;
 }
 
@@ -477,7 +574,8 @@ NextItemSlot(ScanState *node)
 	if (!state->has_started)
 		StartItem(state);
 	ExecClearTuple(slot);
-	if (!(state->query.is_of_intervals ? NextIntervalRow(state, slot) :
+	if (!(state->query.is_by_key ? NextKeyRow(state) :
+		  state->query.is_of_intervals ? NextIntervalRow(state, slot) :
 		  NextItemRow(state)))
 		return slot;
 	if (!state->is_known)
@@ -555,6 +653,9 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 											   context, with_names, false), es);
 	if (state->ranges != NULL)
 		ExplainPropertyInteger("Keys", NULL, state->nranges, es);
+	else if (state->query.is_by_key)
+		ExplainPropertyText("Order", state->query.items_descending ?
+							"item after item, backward" : "item after item", es);
 	else
 		ExplainPropertyText("Order", ORDERS[state->query.is_of_each]
 							[state->query.is_descending], es);
@@ -564,7 +665,7 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 											   context, with_names, false), es);
 	if (!es->analyze)
 		return;
-	if (state->query.is_of_each && state->ranges == NULL)
+	if ((state->query.is_of_each || state->query.is_by_key) && state->ranges == NULL)
 		ExplainPropertyInteger("Items Read", NULL, state->nitems, es);
 	if (state->needs_clock)
 		ExplainPropertyInteger("Items Known", NULL, state->nknown, es);

@@ -31,7 +31,9 @@ enum ItemQueryPart
 	QUERY_IS_OF_EACH,
 	QUERY_IS_OF_INTERVALS,
 	QUERY_HAS_NS,
-	QUERY_NKEYS
+	QUERY_NKEYS,
+	QUERY_IS_BY_KEY,
+	QUERY_ITEMS_DESCENDING
 };
 
 /* which partitions a scan has locked; all zero: none */
@@ -58,6 +60,8 @@ read_item_numbers(const List *numbers, ItemQuery *query)
 	query->is_of_each = list_nth_int(numbers, QUERY_IS_OF_EACH);
 	query->is_of_intervals = list_nth_int(numbers, QUERY_IS_OF_INTERVALS);
 	query->has_ns = list_nth_int(numbers, QUERY_HAS_NS);
+	query->is_by_key = list_nth_int(numbers, QUERY_IS_BY_KEY);
+	query->items_descending = list_nth_int(numbers, QUERY_ITEMS_DESCENDING);
 }
 
 #endif							/* ZBXHIST_ITEM_SCAN_H */

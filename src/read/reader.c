@@ -470,12 +470,12 @@ NextStep(ItemReader *reader, WalkStep *step)
 }
 
 /*
- * OpenNext leaves the partition that has been read and begins with the next
- * one, which step is set to; returns false if there is none.  Where one is not found, the set that
+ * GoToNext leaves the partition that has been read and goes to the next one, which
+ * step is set to; returns false if there is none.  Where one is not found, the set that
  * comes after it may have another in its place.
  */
 static bool
-OpenNext(ItemReader *reader, WalkStep *step)
+GoToNext(ItemReader *reader, WalkStep *step)
 {
 	LeavePartition(reader);
 	while (NextStep(reader, step))
@@ -487,12 +487,23 @@ OpenNext(ItemReader *reader, WalkStep *step)
 			continue;
 		ZbxhistWalkArrived(&reader->walk, step);
 		reader->has_found = true;
-		StartNext(reader, step);
-		if (step->is_day && !reader->keeps_sources)
-			ZbxhistPrefetchDays(reader->days, &reader->walk, &reader->range);
 		return true;
 	}
 	return false;
+}
+
+/*
+ * OpenNext goes to the next partition and begins to read it.
+ */
+static bool
+OpenNext(ItemReader *reader, WalkStep *step)
+{
+	if (!GoToNext(reader, step))
+		return false;
+	StartNext(reader, step);
+	if (step->is_day && !reader->keeps_sources)
+		ZbxhistPrefetchDays(reader->days, &reader->walk, &reader->range);
+	return true;
 }
 
 /*
@@ -670,6 +681,57 @@ ZbxhistListItems(ItemReader *reader, const ItemRange *range, ItemList *list)
 									list);
 	}
 	ZbxhistSortItemList(list);
+}
+
+/*
+ * FindInSource moves one end of the items between two to the first that the source may
+ * have rows of, or the last; returns false if there is none.
+ */
+static bool
+FindInSource(const OpenSource *open, const ItemRange *range, int64 *first_itemid,
+			 int64 *last_itemid, bool is_last)
+{
+	int64		itemid;
+
+	if (!open->source->methods->find_item(open->source, range, *first_itemid,
+										  *last_itemid, is_last, &itemid))
+		return false;
+	if (is_last)
+		*first_itemid = itemid;
+	else
+		*last_itemid = itemid;
+	return true;
+}
+
+/*
+ * ZbxhistFindItem finds the first of the items between two, which are included, or the
+ * last, that may have rows between the clocks of range; returns false if there is none.
+ * The nearest item that there can be ends the search.
+ */
+bool
+ZbxhistFindItem(ItemReader *reader, const ItemRange *range, int64 first_itemid,
+				int64 last_itemid, bool is_last, int64 *itemid)
+{
+	bool		found = false;
+	WalkStep	step;
+	ListCell   *lc;
+
+	LeavePartition(reader);
+	reader->current = NULL;
+	reader->range = *range;
+	reader->kept.hint = 0;
+	if (item_range_is_empty(range) || first_itemid > last_itemid)
+		return false;
+	BeginWalk(reader);
+	if (reader->days != NULL)
+		ZbxhistRestartDays(reader->days);
+	foreach(lc, reader->fixed)
+		found |= FindInSource(lfirst(lc), range, &first_itemid, &last_itemid, is_last);
+	while (!(found && first_itemid == last_itemid) && GoToNext(reader, &step))
+		found |= FindInSource(reader->partition, range, &first_itemid, &last_itemid,
+							  is_last);
+	*itemid = is_last ? first_itemid : last_itemid;
+	return found;
 }
 
 /* ---- segments ---- */

@@ -28,6 +28,9 @@ extern const struct ScanCounters *ZbxhistCountPacked(const ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);
 extern void ZbxhistListItems(ItemReader *reader, const ItemRange *range,
 							 ItemList *list);
+extern bool ZbxhistFindItem(ItemReader *reader, const ItemRange *range,
+							int64 first_itemid, int64 last_itemid, bool is_last,
+							int64 *itemid);
 extern bool ZbxhistReadNext(ItemReader *reader);
 extern const struct SegmentInfo *ZbxhistPeekSegment(ItemReader *reader,
 													struct SegmentStats *stats);

@@ -197,7 +197,8 @@ MakeItemScan(Query *query, Index rti, Relation parent,
 	ItemQuery	item_query = {0};
 
 	if ((!ZbxhistIsItemQuery(query, rti, parent, set, &item_query) &&
-		 !ZbxhistIsKeyQuery(query, rti, parent, set, &item_query)) ||
+		 !ZbxhistIsKeyQuery(query, rti, parent, set, &item_query) &&
+		 !ZbxhistIsOrderedQuery(query, rti, parent, set, &item_query)) ||
 		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti))
 		return NULL;
 	result = palloc0(sizeof(Narrowing));
@@ -293,7 +294,8 @@ FindNarrowings(Node *node, List **narrowings)
 		return false;
 	ZbxhistTakeIntervals(query);
 	if (query->rowMarks == NIL &&
-		(query->jointree->quals != NULL || ZbxhistMayBeOfEach(query)))
+		(query->jointree->quals != NULL || query->sortClause != NIL ||
+		 ZbxhistMayBeOfEach(query)))
 		FindInQuery(query, narrowings);
 	/* long lists of values need not be walked */
 	if (query->hasSubLinks)

@@ -41,6 +41,15 @@ typedef struct ItemSourceMethods
 							   ItemList *list);
 
 	/*
+	 * sets *itemid to the first of the items between two, both included, or to
+	 * the last, that may have rows between the clocks of range; false if there
+	 * is none; ends what was started
+	 */
+	bool		(*find_item) (struct ItemSource *source, const ItemRange *range,
+							  int64 first_itemid, int64 last_itemid,
+							  bool is_last, int64 *itemid);
+
+	/*
 	 * Optional, for ranges that are not descending.  When the row that next
 	 * would go to begins a segment all of whose rows are in the range, and
 	 * whose values have statistics, sets *segment to it, which skip_segment
