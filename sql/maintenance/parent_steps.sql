@@ -255,12 +255,15 @@ $$;
 -- Autovacuum looks at partitions, but neither at packed days nor at a table with all of
 -- its children.
 CREATE FUNCTION zbxhist_internal.wants_analyze(parent regclass) RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT EXISTS (SELECT FROM zbxhist.parent_config c
-                     JOIN zbxhist.packed_day d ON d.parent = c.parent
-                    WHERE c.parent = wants_analyze.parent AND c.routing AND c.auto_analyze
-                      AND least(d.packed_at, clock_timestamp() - interval '6 hours')
-                          > coalesce(pg_stat_get_last_analyze_time(zbxhist_internal.packed_table(c.parent)), '-infinity'))
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT EXISTS (SELECT FROM zbxhist.parent_config c
+                         JOIN zbxhist.packed_day d ON d.parent = c.parent
+                        WHERE c.parent = wants_analyze.parent AND c.routing AND c.auto_analyze
+                          AND least(d.packed_at, clock_timestamp() - interval '6 hours')
+                              > coalesce(pg_stat_get_last_analyze_time(zbxhist_internal.packed_table(c.parent)), '-infinity')));
+END
 $$;
 
 -- Maintenance: has a table with packed days analyzed, so that the planner knows of all its items.
@@ -321,6 +324,8 @@ BEGIN
            last_success = CASE WHEN s.failed THEN s.last_success ELSE present END,
            begun_pid = NULL, extended_to = NULL, action = NULL, relation = NULL, action_pid = NULL, action_started = NULL
      WHERE s.parent = step_end.parent;
+    DELETE FROM zbxhist.partition_state s
+     WHERE s.parent = step_end.parent AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = s.partition);
     DELETE FROM zbxhist.maintenance_log l
      WHERE l.started_at < present - interval '30 days';
     RETURN 'done';

@@ -132,10 +132,8 @@ DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
 BEGIN
     -- another run may have dropped it, or the policy has been changed
-    IF EXISTS (SELECT FROM zbxhist_internal.expired(parent, false) e WHERE e = relation
-                UNION ALL
-               SELECT FROM zbxhist_internal.expired(parent, true) e
-                WHERE e = relation AND policy.retention_action = 'drop') THEN
+    IF EXISTS (SELECT FROM zbxhist_internal.expired(parent) e
+                WHERE e.relation = step_drop.relation AND (NOT e.is_packed OR policy.retention_action = 'drop')) THEN
         PERFORM zbxhist_internal.take_off(parent, relation, policy.retention_action, policy.retention_schema);
     END IF;
     RETURN 'done';

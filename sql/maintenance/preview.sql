@@ -14,14 +14,14 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog,
      -- a packed day is unpacked to be detached
      CROSS JOIN LATERAL unnest(zbxhist_internal.targets_of(policy.parent, s.step)
                                || CASE WHEN s.step = 'drop' AND policy.retention_action = 'detach'
-                                       THEN ARRAY(SELECT zbxhist_internal.expired(policy.parent, true)) END)
+                                       THEN ARRAY(SELECT e.relation FROM zbxhist_internal.expired(policy.parent) e WHERE e.is_packed) END)
            WITH ORDINALITY t (relation, place)
       JOIN zbxhist_internal.list_ranges(policy.parent) r ON r.relation = t.relation
       LEFT JOIN zbxhist.packed_day d ON d.day = t.relation
       LEFT JOIN LATERAL (SELECT zbxhist_internal.count_waiting(policy.parent, r.from_clock, r.to_clock) AS rows
                           WHERE s.step IN ('move', 'merge')) w ON true
      WHERE (s.step <> 'move' OR coalesce(w.rows, 1) > 0)
-       AND (s.step <> 'unpack' OR r.relation NOT IN (SELECT zbxhist_internal.expired(policy.parent, true)))
+       AND (s.step <> 'unpack' OR r.relation NOT IN (SELECT e.relation FROM zbxhist_internal.expired(policy.parent) e))
      ORDER BY s.place, t.place
 $$;
 

@@ -105,8 +105,6 @@ DECLARE
     version xid;
     newest  bigint;
 BEGIN
-    DELETE FROM zbxhist.partition_state s
-     WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.partition);
     INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, from_clock, to_clock)
     SELECT t.partition, step_verify.parent, present || 'prepared'::text, t.from_clock, t.to_clock
       FROM zbxhist.list_partitions(parent) t

@@ -192,65 +192,105 @@ BEGIN
 END
 $$;
 
--- The partitions or packed days on which a step of maintenance has something to do.
--- A null stands for the table itself.
+-- The partitions or packed days on which a step of maintenance has something to do.  A null stands
+-- for the table itself.
 CREATE FUNCTION zbxhist_internal.targets_of(parent regclass, step text) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+    policy CONSTANT zbxhist.parent_config := (SELECT c FROM zbxhist.parent_config c WHERE c.parent = targets_of.parent);
+    is_due boolean := true;
     result regclass[];
 BEGIN
-    result := CASE step
+    CASE step
+        WHEN 'owner' THEN
+            is_due := EXISTS (SELECT FROM zbxhist_internal.foreign_children(parent));
+        WHEN 'premake' THEN
+            is_due := EXISTS (SELECT FROM zbxhist_internal.wanted_ranges(policy));
+        WHEN 'split' THEN
+            result := ARRAY(SELECT zbxhist_internal.partitions_to_split(parent));
+        WHEN 'attach' THEN
+            is_due := EXISTS (SELECT FROM zbxhist.packed_change)
+                      OR EXISTS (SELECT FROM zbxhist.packed_day d
+                                  WHERE d.parent = targets_of.parent
+                                    AND NOT EXISTS (SELECT FROM pg_depend p
+                                                     WHERE p.classid = 'pg_class'::regclass AND p.objid = d.day
+                                                       AND p.refclassid = 'pg_class'::regclass
+                                                       AND p.refobjid = zbxhist_internal.packed_table(targets_of.parent)))
+                      OR zbxhist_internal.missing_options(parent, zbxhist_internal.packed_table(parent)) IS NOT NULL;
+        WHEN 'trigger' THEN
+            is_due := EXISTS (SELECT FROM zbxhist_internal.missing_route_triggers(parent));
+        WHEN 'align' THEN
+            result := ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent));
+        WHEN 'unpack' THEN
+            result := ARRAY(
+                SELECT d.day FROM zbxhist.packed_day d
+                 WHERE d.parent = targets_of.parent
+                   AND (d.partition IS NOT NULL
+                        OR policy.routing IS NOT TRUE
+                        OR d.day IN (SELECT zbxhist_internal.altered_days(targets_of.parent))
+                        -- it is detached as a partition
+                        OR policy.retention_action = 'detach'
+                           AND d.day IN (SELECT e.relation FROM zbxhist_internal.expired(targets_of.parent) e))
+                 ORDER BY d.from_clock);
         -- what step_verify has found out, and nobody has marked since, need not be looked for
         -- again: in a parent of terabytes that would be a walk over all its items, each
         -- quarter of an hour
-        WHEN 'move' THEN ARRAY(
-            SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
-             WHERE EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = targets_of.parent)
-                OR EXISTS (SELECT FROM zbxhist.list_partitions(targets_of.parent) p
-                             LEFT JOIN zbxhist.partition_state s ON s.partition = p.partition
-                            WHERE s.verified IS NULL
-                               OR NOT EXISTS (SELECT FROM pg_trigger t
-                                               WHERE t.tgrelid = targets_of.parent AND t.tgname = 'zzz_zbxhist_route'
-                                                 AND t.tgenabled <> 'D' AND t.xmin = s.verified)))
-        WHEN 'split' THEN ARRAY(SELECT zbxhist_internal.partitions_to_split(parent))
-        WHEN 'align' THEN ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent))
-        WHEN 'index' THEN ARRAY(SELECT u.relation FROM zbxhist_internal.unfinished_indexes(parent) u
-                                 WHERE u.is_dropped
-                                 UNION SELECT zbxhist_internal.unindexed_partitions(parent))
-        WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired(parent, false)
-                                UNION ALL SELECT zbxhist_internal.expired(parent, true)
-                                           WHERE zbxhist_internal.deletion_clock(parent) IS NOT NULL)
-        WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
-        WHEN 'merge' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
-                                 WHERE zbxhist_internal.has_same_columns(targets_of.parent, w))
-        WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
-                                  WHERE zbxhist_internal.may_repack(parent))
-        WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
-        WHEN 'archive' THEN ARRAY(SELECT a.day FROM zbxhist_internal.archivable_days(parent) a)
-        WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
-                                  WHERE d.parent = targets_of.parent
-                                    AND (d.partition IS NOT NULL
-                                         OR NOT EXISTS (SELECT FROM zbxhist.parent_config c
-                                                      WHERE c.parent = targets_of.parent AND c.routing)
-                                         OR d.day IN (SELECT zbxhist_internal.altered_days(targets_of.parent))
-                                         -- it is detached as a partition
-                                         OR zbxhist_internal.deletion_clock(targets_of.parent) IS NULL
-                                            AND d.day IN (SELECT zbxhist_internal.expired(targets_of.parent, true)))
-                                  ORDER BY d.from_clock)
-        WHEN 'inspect' THEN ARRAY(SELECT zbxhist_internal.days_to_verify(parent))
-        WHEN 'undo_move' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
-        WHEN 'undo_drop' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
-        WHEN 'archive_clean' THEN CASE WHEN zbxhist_internal.has_archive(parent) THEN '{NULL}'::regclass[] ELSE '{}' END
-        WHEN 'archive_reach' THEN ARRAY(SELECT a FROM zbxhist_internal.archives_to_reach(parent) a
-                                         WHERE zbxhist_internal.has_archive(parent))
-        ELSE '{NULL}' END;
+        WHEN 'move' THEN
+            result := ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
+                             WHERE NOT zbxhist_internal.is_verified(targets_of.parent));
+        WHEN 'drop' THEN
+            result := ARRAY(SELECT e.relation FROM zbxhist_internal.expired(parent) e
+                             WHERE NOT e.is_packed OR policy.retention_action = 'drop');
+        WHEN 'pack' THEN
+            result := ARRAY(SELECT zbxhist_internal.packable_partitions(parent));
+        WHEN 'index' THEN
+            result := ARRAY(SELECT u.relation FROM zbxhist_internal.unfinished_indexes(parent) u WHERE u.is_dropped
+                             UNION SELECT zbxhist_internal.unindexed_partitions(parent));
+        WHEN 'merge' THEN
+            result := ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
+                             WHERE zbxhist_internal.has_same_columns(targets_of.parent, w));
+        WHEN 'truncate' THEN
+            is_due := zbxhist_internal.own_pages(parent) > 0
+                      AND NOT zbxhist_internal.has_own_rows(parent, zbxhist_internal.deletion_clock(parent));
+        -- one of more than 1 GB is not cleaned row by row: its rows wait until all of them are
+        -- past retention, and then one TRUNCATE takes them
+        WHEN 'expire' THEN
+            is_due := zbxhist_internal.own_pages(parent) BETWEEN 1 AND 131072
+                      AND zbxhist_internal.waiting_clock(parent, -2147483648, zbxhist_internal.deletion_clock(parent), false) IS NOT NULL;
+        WHEN 'verify' THEN
+            is_due := NOT zbxhist_internal.is_verified(parent)
+                      OR EXISTS (SELECT FROM zbxhist.parent_state s WHERE s.parent = targets_of.parent AND s.verifying);
+        WHEN 'compact' THEN
+            result := ARRAY(SELECT zbxhist_internal.days_to_compact(parent));
+        WHEN 'repack' THEN
+            result := ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
+                             WHERE zbxhist_internal.may_repack(parent));
+        WHEN 'archive' THEN
+            result := ARRAY(SELECT a.day FROM zbxhist_internal.archivable_days(parent) a WHERE policy.archive_server IS NOT NULL);
+        WHEN 'archive_clean' THEN
+            is_due := zbxhist_internal.has_archive(parent);
+        WHEN 'archive_reach' THEN
+            result := ARRAY(SELECT a FROM zbxhist_internal.archives_to_reach(parent) a
+                             WHERE zbxhist_internal.has_archive(parent));
+        WHEN 'inspect' THEN
+            result := ARRAY(SELECT zbxhist_internal.days_to_verify(parent));
+        WHEN 'analyze' THEN
+            is_due := zbxhist_internal.wants_analyze(parent);
+        WHEN 'measure' THEN
+            is_due := EXISTS (SELECT FROM zbxhist.parent_state s
+                               WHERE s.parent = targets_of.parent
+                                 AND coalesce(least(s.measured_at, s.oldest_at) < clock_timestamp() - interval '1 day', true));
+        WHEN 'undo_move', 'undo_drop' THEN
+            result := ARRAY(SELECT zbxhist_internal.own_children(parent));
+        ELSE NULL;
+    END CASE;
     -- who may not give them to the owner of the table, see step_owner, may do nothing else
     IF result <> '{}' AND step IN ('split', 'align', 'index', 'drop', 'pack', 'merge', 'repack', 'archive') THEN
         result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
                          WHERE w.relation NOT IN (SELECT zbxhist_internal.foreign_children(parent))
                          ORDER BY w.place);
     END IF;
-    RETURN result;
+    RETURN coalesce(result, CASE WHEN is_due THEN '{NULL}'::regclass[] ELSE '{}' END);
 END
 $$;
 
@@ -274,6 +314,35 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
+-- The steps of maintenance that have something to do for a table now, as far as nothing is done
+-- before.  A table that somebody has locked is not waited for here.
+CREATE FUNCTION zbxhist_internal.due_steps(parent regclass, steps text[]) RETURNS text[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
+DECLARE
+    policy CONSTANT zbxhist.parent_config := (SELECT c FROM zbxhist.parent_config c WHERE c.parent = due_steps.parent);
+    -- these could not be found out
+    result text[] := ARRAY(SELECT p.step FROM zbxhist.step_problem p WHERE p.parent = due_steps.parent AND p.relation = '');
+    step   text;
+BEGIN
+    PERFORM set_config('lock_timeout', '10', true);
+    FOREACH step IN ARRAY steps LOOP
+        BEGIN
+            IF step = 'move' AND ((zbxhist_internal.next_existing_range(policy)).from_clock IS NOT NULL
+                                  OR EXISTS (SELECT FROM zbxhist.parent_state s WHERE s.parent = policy.parent AND s.duplicates > 0))
+               -- one look in an hour, see waiting_days
+               OR step = 'merge' AND zbxhist_internal.own_pages(parent) > 131072
+               OR zbxhist_internal.targets_of(parent, step) <> '{}' THEN
+                result := result || step;
+            END IF;
+        EXCEPTION WHEN OTHERS THEN
+            -- work_list tells of it
+            result := result || step;
+        END;
+    END LOOP;
+    RETURN result;
+END
+$$;
+
 -- Packs the partitions of a managed table whose time it is, as many as one run may, and leaves out
 -- those in use.
 -- What keeps one partition from it may leave the next one alone: a transaction
@@ -281,13 +350,12 @@ $$;
 -- transaction is waited for once, at most three in a run, and in no later run;
 -- else only partitions that are free are tried.  A snapshot that is too old for
 -- three, say a dump's, is so for all that come after.
-CREATE PROCEDURE zbxhist_internal.pack_closed(parent regclass)
+CREATE PROCEDURE zbxhist_internal.pack_closed(parent regclass, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
     partition pg_catalog.regclass;
     packed    pg_catalog.regclass;
     present   pg_catalog.text[];
-    answer    pg_catalog.text;
     tried     pg_catalog.int4 := 0;
     locked    pg_catalog.int4 := 0;
     unsettled pg_catalog.int4 := 0;
@@ -319,7 +387,8 @@ BEGIN
 END
 $$;
 
--- Runs a step of maintenance for all on which it has something to do, or the table as a whole.
+-- Runs a step of maintenance for all on which it has something to do, or the table as a whole.  The
+-- answer stays what it is if there is nothing.
 CREATE PROCEDURE zbxhist_internal.do_step(parent regclass, step text, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -352,16 +421,20 @@ BEGIN
     CALL zbxhist_internal.next_transaction();
     days := zbxhist_internal.work_list(parent, 'unpack');
     FOR place IN 1 .. cardinality(days) BY 48 LOOP
-        EXIT WHEN answer NOT IN ('done', 'more', 'wait');
+        EXIT WHEN answer NOT IN ('idle', 'done', 'more', 'wait');
         CALL zbxhist_internal.repeat_step(parent, 'unpack', days[place:place + 47], false, answer);
     END LOOP;
 END
 $$;
 
--- Maintenance of one managed table.
-CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass)
+-- Maintenance of one managed table.  What is due is found out once, for most runs find nothing;
+-- what a step has done may make others due.
+CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass, INOUT is_idle boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
+    steps  CONSTANT pg_catalog.text[] := '{owner,premake,split,attach,trigger,align,unpack,move,drop,pack,index,merge,truncate,expire,
+        verify,compact,repack,archive,archive_clean,archive_reach,inspect,analyze,measure}';
+    due    pg_catalog.text[] := '{}';
     step   pg_catalog.text;
     answer pg_catalog.text;
 BEGIN
@@ -370,38 +443,39 @@ BEGIN
         RETURN;
     END IF;
     CALL zbxhist_internal.repeat_step(parent, 'begin', ARRAY[NULL::regclass], false, answer);
-    IF answer NOT IN ('done', 'unfit') THEN
+    IF answer = 'done' THEN
+        due := zbxhist_internal.due_steps(parent, steps);
+    ELSIF answer <> 'unfit' THEN
         RETURN;
     END IF;
-    FOREACH step IN ARRAY CASE answer WHEN 'unfit' THEN '{end}'::text[]
-        ELSE '{owner,premake,split,attach,trigger,align,unpack,move,drop,pack,index,merge,truncate,expire,
-               verify,compact,repack,archive,archive_clean,archive_reach,inspect,analyze,measure,end}' END
-    LOOP
-        CONTINUE WHEN step IN ('move', 'merge', 'truncate', 'expire') AND zbxhist_internal.own_pages(parent) = 0
-                      OR step = 'expire' AND answer NOT IN ('done', 'postponed');
+    is_idle := is_idle AND answer = 'done' AND due = '{}';
+    FOREACH step IN ARRAY steps LOOP
+        answer := CASE step WHEN 'expire' THEN answer ELSE 'idle' END;
+        CONTINUE WHEN step <> ALL (due) OR step = 'expire' AND answer NOT IN ('idle', 'done', 'postponed');
         CASE step
-            WHEN 'unpack' THEN
-                answer := 'done';
-                CALL zbxhist_internal.unpack_due(parent, answer);
-            WHEN 'move' THEN CALL zbxhist_internal.move_waiting(parent);
-            WHEN 'pack' THEN CALL zbxhist_internal.pack_closed(parent);
-            WHEN 'merge' THEN
-                CALL zbxhist_internal.do_step(parent, step, answer);
-                UPDATE zbxhist.parent_state s SET merged_at = clock_timestamp()
-                 WHERE s.parent = maintain_parent.parent
-                   AND coalesce(s.merged_at < clock_timestamp() - interval '1 hour', true)
-                   AND NOT EXISTS (SELECT FROM zbxhist.step_problem p WHERE p.parent = s.parent AND p.step = 'merge');
+            WHEN 'unpack' THEN CALL zbxhist_internal.unpack_due(parent, answer);
+            WHEN 'move' THEN CALL zbxhist_internal.move_waiting(parent, answer);
+            WHEN 'pack' THEN CALL zbxhist_internal.pack_closed(parent, answer);
             ELSE CALL zbxhist_internal.do_step(parent, step, answer);
         END CASE;
+        IF step = 'merge' THEN
+            UPDATE zbxhist.parent_state s SET merged_at = clock_timestamp()
+             WHERE s.parent = maintain_parent.parent
+               AND coalesce(s.merged_at < clock_timestamp() - interval '1 hour', true)
+               AND NOT EXISTS (SELECT FROM zbxhist.step_problem p WHERE p.parent = s.parent AND p.step = 'merge');
+        END IF;
+        due := CASE answer WHEN 'idle' THEN due ELSE steps END;
     END LOOP;
+    CALL zbxhist_internal.repeat_step(parent, 'end', ARRAY[NULL::regclass], false, answer);
 END
 $$;
 
 CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
 LANGUAGE plpgsql AS $$
 DECLARE
-    target pg_catalog.regclass;
-    answer pg_catalog.text;
+    target  pg_catalog.regclass;
+    answer  pg_catalog.text;
+    is_idle pg_catalog.bool := true;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     -- a standby gets all this from its primary
@@ -412,18 +486,19 @@ BEGIN
         CALL zbxhist_internal.repeat_step(parent, 'auditlog', ARRAY[NULL::regclass], false, answer);
     ELSIF parent IS NOT NULL THEN
         PERFORM zbxhist_internal.require_parent(parent);
-        CALL zbxhist_internal.maintain_parent(parent);
+        CALL zbxhist_internal.maintain_parent(parent, is_idle);
     ELSE
         PERFORM zbxhist_internal.forget_dropped();
         FOREACH target IN ARRAY ARRAY(SELECT zbxhist_internal.new_tables()) LOOP
             CALL zbxhist_internal.repeat_step(target, 'take_up', ARRAY[NULL::regclass], false, answer);
+            is_idle := false;
         END LOOP;
         -- that of which a run was broken off comes last
         FOREACH target IN ARRAY ARRAY(SELECT p.parent
                                         FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY p (parent, place)
                                         LEFT JOIN zbxhist.parent_state s ON s.parent = p.parent
                                        ORDER BY s.begun_at NULLS FIRST, p.place) LOOP
-            CALL zbxhist_internal.maintain_parent(target);
+            CALL zbxhist_internal.maintain_parent(target, is_idle);
         END LOOP;
         FOREACH target IN ARRAY ARRAY(SELECT DISTINCT a.parent FROM zbxhist.archive_copy a
                                        WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = a.parent)) LOOP
@@ -433,7 +508,9 @@ BEGIN
             CALL zbxhist_internal.repeat_step(target, 'auditlog', ARRAY[NULL::regclass], false, answer);
         END LOOP;
         CALL zbxhist_internal.next_transaction();
-        PERFORM zbxhist_internal.summarize_check();
+        PERFORM zbxhist_internal.summarize_check()
+          WHERE NOT is_idle
+             OR NOT EXISTS (SELECT FROM zbxhist.check_summary s WHERE s.checked_at > clock_timestamp() - interval '1 hour');
     END IF;
     -- the session's own search_path again, for the caller's next statement
     COMMIT;

@@ -398,23 +398,28 @@ $$;
 
 -- The foreign tables of archives by which nothing is read any more, of owners whose rights one has.
 CREATE FUNCTION zbxhist_internal.unneeded_archive_tables() RETURNS SETOF regclass
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT k.oid::regclass
-      FROM pg_class k
-      JOIN pg_foreign_table t ON t.ftrelid = k.oid
-      JOIN pg_foreign_server s ON s.oid = t.ftserver
-      JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'postgres_fdw'
-     WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND pg_has_role(k.relowner, 'USAGE')
-       AND NOT EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.groups = k.oid)
-       AND NOT EXISTS (SELECT FROM zbxhist.parent_config p
-                        WHERE p.archive_server = s.srvname AND zbxhist_internal.archive_table(p.parent, s.srvname) = k.oid)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT k.oid::regclass
+          FROM pg_class k
+          JOIN pg_foreign_table t ON t.ftrelid = k.oid
+          JOIN pg_foreign_server s ON s.oid = t.ftserver
+          JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'postgres_fdw'
+         WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND pg_has_role(k.relowner, 'USAGE')
+           AND NOT EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.groups = k.oid)
+           AND NOT EXISTS (SELECT FROM zbxhist.parent_config p
+                            WHERE p.archive_server = s.srvname AND zbxhist_internal.archive_table(p.parent, s.srvname) = k.oid);
+END
 $$;
 
 -- Whether there is something to be looked after of archived days of a table.
 CREATE FUNCTION zbxhist_internal.has_archive(parent regclass) RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.parent = has_archive.parent)
-        OR EXISTS (SELECT FROM zbxhist_internal.unneeded_archive_tables())
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.parent = has_archive.parent)
+        OR EXISTS (SELECT FROM zbxhist_internal.unneeded_archive_tables());
+END
 $$;
 
 -- Maintenance: removes a copy of a packed day that nothing needs any more from the server that has

@@ -10,51 +10,54 @@
 -- locks: of more than 96 tables, those of each hour become one first.
 CREATE FUNCTION zbxhist_internal.compactable_days(parent regclass, by_hand boolean DEFAULT false)
 RETURNS TABLE (days regclass[], from_clock bigint, to_clock bigint, rows bigint, bytes bigint)
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    WITH short AS (
-        SELECT d.*, floor(d.from_clock / 86400.0)::bigint * 86400 AS midnight
-          FROM zbxhist.packed_day d
-         WHERE d.parent = compactable_days.parent AND d.to_clock - d.from_clock < 86400
-           AND floor(d.from_clock / 86400.0) = floor((d.to_clock - 1) / 86400.0)),
-    present AS (
-        SELECT s.day, s.from_clock, s.to_clock, s.nrows, s.repacked_at, s.midnight,
-               concat(k.relpersistence,
-                      (SELECT string_agg(format('%I %s %s', a.attname, a.atttypid, a.atttypmod), ',' ORDER BY a.attnum)
-                         FROM pg_attribute a
-                        WHERE a.attrelid = s.day AND a.attnum > 6 AND NOT a.attisdropped)) AS layout
-          FROM zbxhist.parent_config c
-          JOIN pg_class p ON p.oid = c.parent
-         CROSS JOIN zbxhist_internal.cutoff_clock(c.parent) AS cutoff
-          JOIN short s ON s.partition IS NULL AND s.archive_copy IS NULL
-          JOIN pg_class k ON k.oid = s.day AND k.relowner = p.relowner
-         WHERE c.parent = compactable_days.parent AND c.routing
-           AND zbxhist_internal.packed_table(c.parent) IS NOT NULL
-           AND (by_hand
-                OR s.midnight >= coalesce(cutoff, s.midnight)
-                   AND s.midnight + 86400 <= zbxhist_internal.clock_before(c.pack_after)
-                   AND s.not_compacted IS NULL)),
-    follower AS (
-        SELECT p.*, lag(p.to_clock) OVER w = p.from_clock AND lag(p.layout) OVER w = p.layout AS follows
-          FROM present p WINDOW w AS (PARTITION BY p.midnight ORDER BY p.from_clock)),
-    numbered AS (
-        SELECT f.*, count(*) FILTER (WHERE f.follows IS NOT TRUE) OVER (PARTITION BY f.midnight ORDER BY f.from_clock) AS run
-          FROM follower f),
-    counted AS (
-        SELECT n.*, count(*) OVER (PARTITION BY n.midnight, n.run) AS total FROM numbered n)
-    SELECT array_agg(c.day ORDER BY c.from_clock), min(c.from_clock), max(c.to_clock),
-           sum(c.nrows)::bigint, sum(zbxhist_internal.day_bytes(c.day))::bigint
-      FROM counted c
-     WHERE by_hand OR (
-           NOT EXISTS (SELECT FROM zbxhist.list_partitions(compactable_days.parent) p
-                        WHERE p.from_clock < c.midnight + 86400 AND p.to_clock > c.midnight
-                          AND zbxhist_internal.not_packable(compactable_days.parent, p.partition) IS NULL)
-           AND NOT EXISTS (SELECT FROM short s
-                            WHERE s.midnight = c.midnight AND s.partition IS NOT NULL))
-     GROUP BY c.midnight, c.run, CASE WHEN c.total > 96 THEN floor(c.from_clock / 3600.0) END
-    HAVING count(*) > 1
-       -- also if it has been tried in vain
-       AND (by_hand OR coalesce(max(c.repacked_at) < clock_timestamp() - interval '1 hour', true))
-     ORDER BY 2 DESC
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        WITH short AS (
+            SELECT d.*, floor(d.from_clock / 86400.0)::bigint * 86400 AS midnight
+              FROM zbxhist.packed_day d
+             WHERE d.parent = compactable_days.parent AND d.to_clock - d.from_clock < 86400
+               AND floor(d.from_clock / 86400.0) = floor((d.to_clock - 1) / 86400.0)),
+        present AS (
+            SELECT s.day, s.from_clock, s.to_clock, s.nrows, s.repacked_at, s.midnight,
+                   concat(k.relpersistence,
+                          (SELECT string_agg(format('%I %s %s', a.attname, a.atttypid, a.atttypmod), ',' ORDER BY a.attnum)
+                             FROM pg_attribute a
+                            WHERE a.attrelid = s.day AND a.attnum > 6 AND NOT a.attisdropped)) AS layout
+              FROM zbxhist.parent_config c
+              JOIN pg_class p ON p.oid = c.parent
+             CROSS JOIN zbxhist_internal.cutoff_clock(c.parent) AS cutoff
+              JOIN short s ON s.partition IS NULL AND s.archive_copy IS NULL
+              JOIN pg_class k ON k.oid = s.day AND k.relowner = p.relowner
+             WHERE c.parent = compactable_days.parent AND c.routing
+               AND zbxhist_internal.packed_table(c.parent) IS NOT NULL
+               AND (by_hand
+                    OR s.midnight >= coalesce(cutoff, s.midnight)
+                       AND s.midnight + 86400 <= zbxhist_internal.clock_before(c.pack_after)
+                       AND s.not_compacted IS NULL)),
+        follower AS (
+            SELECT p.*, lag(p.to_clock) OVER w = p.from_clock AND lag(p.layout) OVER w = p.layout AS follows
+              FROM present p WINDOW w AS (PARTITION BY p.midnight ORDER BY p.from_clock)),
+        numbered AS (
+            SELECT f.*, count(*) FILTER (WHERE f.follows IS NOT TRUE) OVER (PARTITION BY f.midnight ORDER BY f.from_clock) AS run
+              FROM follower f),
+        counted AS (
+            SELECT n.*, count(*) OVER (PARTITION BY n.midnight, n.run) AS total FROM numbered n)
+        SELECT array_agg(c.day ORDER BY c.from_clock), min(c.from_clock), max(c.to_clock),
+               sum(c.nrows)::bigint, sum(zbxhist_internal.day_bytes(c.day))::bigint
+          FROM counted c
+         WHERE by_hand OR (
+               NOT EXISTS (SELECT FROM zbxhist.list_partitions(compactable_days.parent) p
+                            WHERE p.from_clock < c.midnight + 86400 AND p.to_clock > c.midnight
+                              AND zbxhist_internal.not_packable(compactable_days.parent, p.partition) IS NULL)
+               AND NOT EXISTS (SELECT FROM short s
+                                WHERE s.midnight = c.midnight AND s.partition IS NOT NULL))
+         GROUP BY c.midnight, c.run, CASE WHEN c.total > 96 THEN floor(c.from_clock / 3600.0) END
+        HAVING count(*) > 1
+           -- also if it has been tried in vain
+           AND (by_hand OR coalesce(max(c.repacked_at) < clock_timestamp() - interval '1 hour', true))
+         ORDER BY 2 DESC;
+END
 $$;
 
 -- The first tables of those parts of days that one run of maintenance makes one each, by

@@ -49,21 +49,24 @@ $$;
 -- would take the square of their number.
 CREATE FUNCTION zbxhist_internal.packable_partitions(parent regclass, relation regclass DEFAULT NULL)
 RETURNS SETOF regclass
-LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
-    -- first what is known at once
-    WITH due AS MATERIALIZED (
-        SELECT p.partition, p.from_clock
-          FROM zbxhist.parent_config c
-         CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
-         CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
-         CROSS JOIN LATERAL zbxhist.list_partitions(c.parent) p
-         WHERE c.parent = packable_partitions.parent AND c.routing
-           AND (packable_partitions.relation IS NULL OR p.partition = packable_partitions.relation)
-           AND p.to_clock <= closed AND p.to_clock > coalesce(cutoff, -2147483648)
-           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition))
-    SELECT d.partition FROM due d
-     WHERE zbxhist_internal.not_packable(packable_partitions.parent, d.partition) IS NULL
-     ORDER BY d.from_clock
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        -- first what is known at once
+        WITH due AS MATERIALIZED (
+            SELECT p.partition, p.from_clock
+              FROM zbxhist.parent_config c
+             CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
+             CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
+             CROSS JOIN LATERAL zbxhist.list_partitions(c.parent) p
+             WHERE c.parent = packable_partitions.parent AND c.routing
+               AND (packable_partitions.relation IS NULL OR p.partition = packable_partitions.relation)
+               AND p.to_clock <= closed AND p.to_clock > coalesce(cutoff, -2147483648)
+               AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition))
+        SELECT d.partition FROM due d
+         WHERE zbxhist_internal.not_packable(packable_partitions.parent, d.partition) IS NULL
+         ORDER BY d.from_clock;
+END
 $$;
 
 -- What a packed day does not have of what was packed, in words for the log; nothing if it has all

@@ -23,11 +23,14 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_repack
 -- What is in the range of a packed day is written once more a week later, when
 -- nobody asks any more whether a value has been stored already.
 CREATE FUNCTION zbxhist_internal.due_precision(parent regclass, to_clock bigint) RETURNS integer
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE c.time_precision WHEN '1 us' THEN 1000 WHEN '1 ms' THEN 1000000 WHEN '1 s' THEN 1000000000 END
-      FROM zbxhist.parent_config c
-     WHERE c.parent = due_precision.parent
-       AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after)
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT CASE c.time_precision WHEN '1 us' THEN 1000 WHEN '1 ms' THEN 1000000 WHEN '1 s' THEN 1000000000 END
+          FROM zbxhist.parent_config c
+         WHERE c.parent = due_precision.parent
+           AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after));
+END
 $$;
 
 -- Whether a day of a managed table may be repacked now by zbxhist.maintenance_repack_limit.
@@ -53,29 +56,32 @@ $$;
 -- tablespace is written there.
 CREATE FUNCTION zbxhist_internal.wasteful_days(parent regclass)
 RETURNS TABLE (day regclass, bytes bigint, wasted bigint, tablespace name)
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
-    WITH days AS (
-        SELECT d.day, d.nrows, d.repacked_at, zbxhist_internal.day_bytes(d.day) AS bytes,
-               d.nrows > 0 AND zbxhist_internal.due_precision(d.parent, d.to_clock) > coalesce(d.time_precision, 1) AS is_due,
-               nullif(zbxhist_internal.due_tablespace(d.parent, d.to_clock), zbxhist_internal.tablespace_of(d.day)) AS tablespace,
-               d.packed_bytes::float8 / nullif(d.packed_rows, 0) AS row_bytes,
-               d.packed_rows >= d.nrows / 2 AS is_known
-          FROM zbxhist.packed_day d
-         WHERE d.parent = wasteful_days.parent AND d.partition IS NULL AND d.archive_copy IS NULL),
-    usual AS (
-        SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY d.bytes::float8 / d.nrows) AS row_bytes
-          FROM days d WHERE d.nrows > 0)
-    SELECT d.day, d.bytes, n.wasted, d.tablespace
-      FROM days d
-     CROSS JOIN usual u
-     CROSS JOIN LATERAL (
-           SELECT d.bytes - CASE WHEN d.nrows = 0 THEN 0
-                                 ELSE (d.nrows * CASE WHEN d.is_known THEN d.row_bytes
-                                                      ELSE least(d.row_bytes, u.row_bytes) END)::bigint
-                            END + CASE WHEN d.is_due THEN d.bytes / 3 ELSE 0 END AS wasted) n
-     WHERE (n.wasted >= greatest(d.bytes / 4, 131072) OR d.is_due OR d.tablespace IS NOT NULL)
-       AND (d.repacked_at IS NULL OR d.repacked_at < clock_timestamp() - interval '6 hours')
-     ORDER BY n.wasted DESC
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        WITH days AS (
+            SELECT d.day, d.nrows, d.repacked_at, zbxhist_internal.day_bytes(d.day) AS bytes,
+                   d.nrows > 0 AND zbxhist_internal.due_precision(d.parent, d.to_clock) > coalesce(d.time_precision, 1) AS is_due,
+                   nullif(zbxhist_internal.due_tablespace(d.parent, d.to_clock), zbxhist_internal.tablespace_of(d.day)) AS tablespace,
+                   d.packed_bytes::float8 / nullif(d.packed_rows, 0) AS row_bytes,
+                   d.packed_rows >= d.nrows / 2 AS is_known
+              FROM zbxhist.packed_day d
+             WHERE d.parent = wasteful_days.parent AND d.partition IS NULL AND d.archive_copy IS NULL),
+        usual AS (
+            SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY d.bytes::float8 / d.nrows) AS row_bytes
+              FROM days d WHERE d.nrows > 0)
+        SELECT d.day, d.bytes, n.wasted, d.tablespace
+          FROM days d
+         CROSS JOIN usual u
+         CROSS JOIN LATERAL (
+               SELECT d.bytes - CASE WHEN d.nrows = 0 THEN 0
+                                     ELSE (d.nrows * CASE WHEN d.is_known THEN d.row_bytes
+                                                          ELSE least(d.row_bytes, u.row_bytes) END)::bigint
+                                END + CASE WHEN d.is_due THEN d.bytes / 3 ELSE 0 END AS wasted) n
+         WHERE (n.wasted >= greatest(d.bytes / 4, 131072) OR d.is_due OR d.tablespace IS NOT NULL)
+           AND (d.repacked_at IS NULL OR d.repacked_at < clock_timestamp() - interval '6 hours')
+         ORDER BY n.wasted DESC;
+END
 $$;
 
 -- Takes ACCESS EXCLUSIVE on packed days and the foreign table that stands for them if they have not

@@ -26,14 +26,17 @@ $$;
 -- that is made of them.  Where the tablespace cannot be used packing goes on in
 -- that of the parent, and check() tells.  Who maintains has the owner's privileges.
 CREATE FUNCTION zbxhist_internal.due_tablespace(parent regclass, to_clock bigint) RETURNS name
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT c.packed_tablespace
-      FROM zbxhist.parent_config c
-      JOIN pg_class k ON k.oid = c.parent
-     WHERE c.parent = due_tablespace.parent
-       AND (c.packed_tablespace_after = interval '0'
-            OR ceil(due_tablespace.to_clock / 86400.0) * 86400 <= zbxhist_internal.clock_before(c.packed_tablespace_after))
-       AND zbxhist_internal.may_create_in(k.relowner, c.packed_tablespace)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT c.packed_tablespace
+          FROM zbxhist.parent_config c
+          JOIN pg_class k ON k.oid = c.parent
+         WHERE c.parent = due_tablespace.parent
+           AND (c.packed_tablespace_after = interval '0'
+                OR ceil(due_tablespace.to_clock / 86400.0) * 86400 <= zbxhist_internal.clock_before(c.packed_tablespace_after))
+           AND zbxhist_internal.may_create_in(k.relowner, c.packed_tablespace));
+END
 $$;
 
 -- Raises an error unless a policy may get this tablespace for packed days, NULL: that which it has.

@@ -71,11 +71,11 @@ $$;
 
 -- Moves the rows that wait in a parent to their partitions and, with move_existing, creates the
 -- partitions of older ones.
-CREATE PROCEDURE zbxhist_internal.move_waiting(parent regclass)
+CREATE PROCEDURE zbxhist_internal.move_waiting(parent regclass, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
     partition pg_catalog.regclass;
-    answer    pg_catalog.text;
+    made      pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     UPDATE zbxhist.parent_state s SET duplicates = 0
@@ -84,10 +84,10 @@ BEGIN
         CALL zbxhist_internal.repeat_step(parent, 'move', ARRAY[partition], false, answer);
     END LOOP;
     -- what is packed before the next run makes room for more
-    FOR made IN 1 .. 100 LOOP
+    FOR attempt IN 1 .. 100 LOOP
         CALL zbxhist_internal.next_transaction();
-        answer := zbxhist_internal.run_step(parent, 'extend');
-        EXIT WHEN answer <> 'more';
+        made := zbxhist_internal.run_step(parent, 'extend');
+        EXIT WHEN made <> 'more';
         CALL zbxhist_internal.next_transaction();
         SELECT to_regclass(s.relation) INTO partition
           FROM zbxhist.parent_state s WHERE s.parent = move_waiting.parent;

@@ -69,6 +69,20 @@ BEGIN
 END
 $$;
 
+-- Whether the parent is known to have no row of a partition: step_verify has found that, and
+-- nobody has marked one since.
+CREATE FUNCTION zbxhist_internal.is_verified(parent regclass) RETURNS boolean
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN NOT EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = is_verified.parent)
+       AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(is_verified.parent) p
+                         LEFT JOIN zbxhist.partition_state s ON s.partition = p.partition
+                         LEFT JOIN pg_trigger t ON t.tgrelid = is_verified.parent AND t.tgname = 'zzz_zbxhist_route'
+                                               AND t.tgenabled <> 'D' AND t.xmin = s.verified
+                        WHERE t.oid IS NULL);
+END
+$$;
+
 -- Removes the marks of strays and, if there are any, what had been verified before them.
 -- With a mark nothing counts as verified.  Without it that must be so, too,
 -- until somebody has looked.

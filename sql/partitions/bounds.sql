@@ -35,16 +35,18 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, p
      WHERE d.parent = list_ranges.parent
 $$;
 
--- The partitions that go because their whole range is past retention, or such packed days, oldest
--- first.
-CREATE FUNCTION zbxhist_internal.expired(parent regclass, packed boolean) RETURNS SETOF regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT r.relation
-      FROM coalesce(zbxhist_internal.deletion_clock(parent), zbxhist_internal.cutoff_clock(parent)) AS cutoff,
-           zbxhist_internal.list_ranges(parent) r
-     WHERE r.is_packed = packed AND r.to_clock <= cutoff
-       AND EXISTS (SELECT FROM pg_class k WHERE k.oid = r.relation)
-     ORDER BY r.from_clock
+-- The partitions and packed days that go because their whole range is past retention, oldest first.
+CREATE FUNCTION zbxhist_internal.expired(parent regclass) RETURNS TABLE (relation regclass, is_packed boolean)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT r.relation, r.is_packed
+          FROM coalesce(zbxhist_internal.deletion_clock(parent), zbxhist_internal.cutoff_clock(parent)) AS cutoff,
+               zbxhist_internal.list_ranges(parent) r
+          JOIN pg_class k ON k.oid = r.relation
+         WHERE r.to_clock <= cutoff
+         ORDER BY r.is_packed, r.from_clock;
+END
 $$;
 
 -- What the constraint zbxhist_clock of a partition for a range of clocks says.
@@ -95,13 +97,16 @@ $$;
 -- The partitions, packed days and foreign table of a managed table that belong to another role than
 -- it does.
 CREATE FUNCTION zbxhist_internal.foreign_children(parent regclass) RETURNS SETOF regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT k.oid::regclass
-      FROM pg_class k
-     WHERE k.relowner <> (SELECT p.relowner FROM pg_class p WHERE p.oid = foreign_children.parent)
-       AND (k.oid = zbxhist_internal.packed_table(parent)
-            OR k.oid IN (SELECT r.relation FROM zbxhist_internal.list_ranges(parent) r))
-     ORDER BY k.oid
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT k.oid::regclass
+          FROM pg_class k
+         WHERE k.relowner <> (SELECT p.relowner FROM pg_class p WHERE p.oid = foreign_children.parent)
+           AND (k.oid = zbxhist_internal.packed_table(parent)
+                OR k.oid IN (SELECT r.relation FROM zbxhist_internal.list_ranges(parent) r))
+         ORDER BY k.oid;
+END
 $$;
 
 -- The children of a managed table that are its partitions, or were before something was altered.

@@ -62,23 +62,26 @@ $$;
 -- The partitions that maintenance has to bring in line with their parent.
 -- The catalogs say at once of most that they are like their parent.
 CREATE FUNCTION zbxhist_internal.unaligned_partitions(parent regclass) RETURNS SETOF regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    WITH suspects AS MATERIALIZED (
-        SELECT p.partition, p.from_clock
-          FROM zbxhist.list_partitions(parent) p
-          JOIN pg_class k ON k.oid = p.partition
-          JOIN pg_class source ON source.oid = unaligned_partitions.parent
-         WHERE k.relowner = source.relowner   -- see step_owner
-           AND (k.relacl IS DISTINCT FROM source.relacl
-            OR EXISTS (SELECT FROM pg_attribute a
-                        WHERE a.attrelid IN (k.oid, source.oid) AND a.attacl IS NOT NULL)
-            OR EXISTS (SELECT FROM pg_constraint c
-                        WHERE c.conrelid = source.oid AND c.contype = 'f')
-            OR EXISTS (SELECT FROM zbxhist_internal.row_triggers(unaligned_partitions.parent))))
-    SELECT s.partition
-      FROM suspects s
-     WHERE zbxhist_internal.unlike(unaligned_partitions.parent, s.partition) <> '{}'
-     ORDER BY s.from_clock
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        WITH suspects AS MATERIALIZED (
+            SELECT p.partition, p.from_clock
+              FROM zbxhist.list_partitions(parent) p
+              JOIN pg_class k ON k.oid = p.partition
+              JOIN pg_class source ON source.oid = unaligned_partitions.parent
+             WHERE k.relowner = source.relowner   -- see step_owner
+               AND (k.relacl IS DISTINCT FROM source.relacl
+                OR EXISTS (SELECT FROM pg_attribute a
+                            WHERE a.attrelid IN (k.oid, source.oid) AND a.attacl IS NOT NULL)
+                OR EXISTS (SELECT FROM pg_constraint c
+                            WHERE c.conrelid = source.oid AND c.contype = 'f')
+                OR EXISTS (SELECT FROM zbxhist_internal.row_triggers(unaligned_partitions.parent))))
+        SELECT s.partition
+          FROM suspects s
+         WHERE zbxhist_internal.unlike(unaligned_partitions.parent, s.partition) <> '{}'
+         ORDER BY s.from_clock;
+END
 $$;
 
 -- The partitions that are to get indexes of the table they belong to, or one of them, if it is.
@@ -87,17 +90,20 @@ $$;
 -- to be packed needs none.
 CREATE FUNCTION zbxhist_internal.unindexed_partitions(parent regclass, relation regclass DEFAULT NULL)
 RETURNS SETOF regclass
-LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT p.partition
-      FROM zbxhist.list_partitions(parent) p
-     WHERE (unindexed_partitions.relation IS NULL OR p.partition = unindexed_partitions.relation)
-       AND EXISTS (SELECT FROM zbxhist_internal.missing_indexes(parent, p.partition) x
-                    WHERE NOT x.indisunique AND NOT x.indisexclusion
-                       OR zbxhist_internal.own_pages(p.partition) = 0)
-       AND (p.to_clock <= zbxhist_internal.current_clock()
-            OR zbxhist_internal.own_pages(p.partition) < 16384)
-       AND p.partition NOT IN (SELECT zbxhist_internal.packable_partitions(unindexed_partitions.parent, unindexed_partitions.relation))
-     ORDER BY p.from_clock
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT p.partition
+          FROM zbxhist.list_partitions(parent) p
+         WHERE (unindexed_partitions.relation IS NULL OR p.partition = unindexed_partitions.relation)
+           AND EXISTS (SELECT FROM zbxhist_internal.missing_indexes(parent, p.partition) x
+                        WHERE NOT x.indisunique AND NOT x.indisexclusion
+                           OR zbxhist_internal.own_pages(p.partition) = 0)
+           AND (p.to_clock <= zbxhist_internal.current_clock()
+                OR zbxhist_internal.own_pages(p.partition) < 16384)
+           AND p.partition NOT IN (SELECT zbxhist_internal.packable_partitions(unindexed_partitions.parent, unindexed_partitions.relation))
+         ORDER BY p.from_clock;
+END
 $$;
 
 -- The indexes of a managed table, its partitions and packed days, or of one of these, that were not
@@ -107,25 +113,28 @@ $$;
 -- valid copy of, nor one of a packed day's table that is not of our making; but the
 -- table itself is left to its owner.
 -- Who is building an index has a lock on the table.
-CREATE FUNCTION zbxhist_internal.unfinished_indexes(parent regclass, relation regclass DEFAULT NULL)
+CREATE FUNCTION zbxhist_internal.unfinished_indexes(parent regclass, of_table regclass DEFAULT NULL)
 RETURNS TABLE (relation regclass, index regclass, is_dropped boolean)
-LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT x.indrelid, x.indexrelid,
-           x.indrelid <> unfinished_indexes.parent AND EXISTS (SELECT FROM pg_index o
-                    WHERE o.indrelid = x.indrelid AND o.indisvalid
-                      AND regexp_replace(zbxhist_internal.describe_index(o.indexrelid), '^primary', 'unique')
-                          = regexp_replace(zbxhist_internal.describe_index(x.indexrelid), '^primary', 'unique'))
-           OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = x.indrelid)
-              AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid)
-      FROM pg_index x
-     WHERE NOT x.indisvalid
-       AND (unfinished_indexes.relation IS NULL OR x.indrelid = unfinished_indexes.relation)
-       AND (x.indrelid = unfinished_indexes.parent
-            OR EXISTS (SELECT FROM zbxhist.list_partitions(unfinished_indexes.parent) p WHERE p.partition = x.indrelid)
-            OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = unfinished_indexes.parent AND d.day = x.indrelid))
-       AND NOT EXISTS (SELECT FROM pg_locks l
-                        WHERE l.database = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database())
-                          AND l.relation = x.indrelid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted
-                          AND l.pid <> pg_backend_pid())
-     ORDER BY x.indrelid::regclass::text, x.indexrelid::regclass::text
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT x.indrelid::regclass, x.indexrelid::regclass,
+               x.indrelid <> unfinished_indexes.parent AND EXISTS (SELECT FROM pg_index o
+                        WHERE o.indrelid = x.indrelid AND o.indisvalid
+                          AND regexp_replace(zbxhist_internal.describe_index(o.indexrelid), '^primary', 'unique')
+                              = regexp_replace(zbxhist_internal.describe_index(x.indexrelid), '^primary', 'unique'))
+               OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = x.indrelid)
+                  AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid)
+          FROM pg_index x
+         WHERE NOT x.indisvalid
+           AND (of_table IS NULL OR x.indrelid = of_table)
+           AND (x.indrelid = unfinished_indexes.parent
+                OR EXISTS (SELECT FROM zbxhist.list_partitions(unfinished_indexes.parent) p WHERE p.partition = x.indrelid)
+                OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = unfinished_indexes.parent AND d.day = x.indrelid))
+           AND NOT EXISTS (SELECT FROM pg_locks l
+                            WHERE l.database = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database())
+                              AND l.relation = x.indrelid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted
+                              AND l.pid <> pg_backend_pid())
+         ORDER BY x.indrelid::regclass::text, x.indexrelid::regclass::text;
+END
 $$;

@@ -120,8 +120,8 @@ CREATE TABLE zbxhist.step_problem (
 
 COMMENT ON TABLE zbxhist.step_problem IS 'Steps of maintenance that could not be done when they were last tried';
 
--- What check() found at the end of the last maintenance, for metrics(), which is
--- asked every minute.  Not dumped: the next run writes it anew.
+-- What check() found at the end of the last maintenance that had something to do, or an hour
+-- later at most, for metrics(), which is asked every minute.  Not dumped: the next run writes it anew.
 CREATE TABLE zbxhist.check_summary (
     severity   text NOT NULL PRIMARY KEY,  -- error, warning or info
     lines      integer NOT NULL,  -- lines of that severity

@@ -55,11 +55,14 @@ $$;
 
 -- Rows of a managed table with a clock below this one are past retention; NULL if none ever is.
 CREATE FUNCTION zbxhist_internal.cutoff_clock(parent regclass) RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT zbxhist_internal.clock_before(r.retention)
-      FROM zbxhist.parent_config c,
-           zbxhist_internal.effective_retention(c.parent, c.retention) r
-     WHERE c.parent = cutoff_clock.parent
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT zbxhist_internal.clock_before(r.retention)
+          FROM zbxhist.parent_config c,
+               zbxhist_internal.effective_retention(c.parent, c.retention) r
+         WHERE c.parent = cutoff_clock.parent);
+END
 $$;
 
 -- About how much of a table the next maintenance would delete if it kept rows for a time: whole

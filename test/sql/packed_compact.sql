@@ -223,7 +223,7 @@ BEGIN;
 -- (as if the present were some hours after that day)
 CREATE TABLE cut AS SELECT extract(epoch FROM clock_timestamp()) - 432000 - 9 * 3600 AS age;
 SELECT zbxhist.alter_parent('history', retention => (SELECT age FROM cut) * interval '1 second', pack_after => '1 hour', accept_deletion => true);
-SELECT e FROM zbxhist_internal.expired('history', true) e WHERE e::text ~ '0106';
+SELECT e.relation FROM zbxhist_internal.expired('history') e WHERE e.is_packed AND e.relation::text ~ '0106';
 -- its days are not compacted any more, those after it are
 SELECT days[1] FROM zbxhist_internal.compactable_days('history');
 SELECT days[1] FROM zbxhist_internal.compactable_days('history', true);

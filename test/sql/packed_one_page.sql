@@ -53,7 +53,7 @@ COMMIT;
 -- of more than a page, the index
 INSERT INTO history_rest SELECT i, 172800 + j, random(), j FROM generate_series(1, 50) i, generate_series(1, 100) j;
 SELECT zbxhist.create_partition('history_rest', '1970-01-03');
-CALL zbxhist_internal.maintain_parent('history_rest');
+CALL zbxhist.run_maintenance('history_rest');
 CALL zbxhist.pack('history_rest', '1970-01-03');
 SELECT count(*) FROM ONLY history_rest;
 SELECT pg_stat_force_next_flush();

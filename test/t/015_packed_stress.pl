@@ -204,7 +204,7 @@ my @work = (
 				"CALL zbxhist.unpack('history', '1970-01-0$_')") } 2,
 		3),
 	($merge) x 6,
-	"CALL zbxhist_internal.move_waiting('history')",
+	"CALL zbxhist_internal.move_waiting('history', NULL)",
 	"SELECT zbxhist.create_partition('history', '1970-01-04')",
 	"INSERT INTO history SELECT i, 259200 + i, i, 0 FROM generate_series(1, 1000) i ON CONFLICT DO NOTHING",
 	"CALL zbxhist.pack('history', '1970-01-04')",
