@@ -18,7 +18,9 @@ def normal_rows(answer, is_rough):
                 if b"-0" in field:
                     field = MINUS_ZERO.sub(b"0", field)
                 if place in rough:
-                    field = f"{float(field):.8g}".encode()
+                    number = float(field)
+                    # what is left of squares that cancel each other out
+                    field = b"0" if abs(number) < 1e-4 else f"{number:.8g}".encode()
             fields.append(field)
         rows.append(tuple(fields))
     return rows

@@ -479,9 +479,11 @@ class Maker:
             select.group_kind = dice.pick(["ROLLUP ", "CUBE ", "GROUPING SETS "])
             if select.group_kind == "CUBE " and len(keys) > 2:
                 select.group_kind = "ROLLUP "
-        select.targets += [self.aggregate(scope, select) for _ in range(dice.between(1, 4))]
         if not select.group_kind and dice.chance(8):
-            select.group, select.targets = [], [t for t in select.targets if t.sql not in keys]
+            select.group, select.targets = [], []
+        select.targets = select.targets + [
+            self.aggregate(scope, select) for _ in range(dice.between(1, 4))
+        ]
         select.conditions = ([self.of_item(scope)] if dice.chance(80) else []) + self.of_clock(
             scope
         )
