@@ -275,7 +275,7 @@ class Maker:
                         f"{scope.row}.ctid IS NOT NULL",
                         f"{scope.row}.tableoid <> 0",
                         f"row_to_json({scope.row})->>'clock'",
-                        f"(SELECT name FROM items i WHERE i.itemid = {scope['itemid']})",
+                        f"(SELECT name FROM items i WHERE i.itemid = {scope.row}.itemid)",
                         f"(SELECT max(clock) FROM {dice.pick(list(self.tables))} x WHERE x.itemid = {scope['itemid']})",
                         f"newest({scope['itemid']})",
                     ]
@@ -902,7 +902,7 @@ class Maker:
             select.targets += (
                 [
                     Target(
-                        f"(SELECT name FROM items i WHERE i.itemid = {scope['itemid']})", "txt", "n"
+                        f"(SELECT name FROM items i WHERE i.itemid = {scope.row}.itemid)", "txt", "n"
                     )
                 ]
                 if not select.distinct
