@@ -20,7 +20,9 @@ my @tools = (
 	$version =~ /(\d+)/ && $1 >= 19 ? 'REPACK' : ());
 plan skip_all => 'there is neither pg_repack nor REPACK' if !@tools;
 
-my $node = test_server('repacked');
+my $node = test_server('repacked',
+	wal_level => 'replica',
+	max_wal_senders => 4);
 my $day = partition('history', -3);
 my $from = day(-3);
 my ($tool, $database, $minute);
