@@ -599,7 +599,7 @@ class Maker:
             column = "clock"
         name = scope[column]
         kinds = [f"min({name})", f"max({name})", f"max({name}), min({name})", "count(*)", f"max({scope['clock']})"]
-        kinds += [f"coalesce(max({scope['clock']}), -1)", f"max({scope['clock']}) - min({scope['clock']})"]
+        kinds += [f"coalesce(max({scope['clock']}), -1)", f"max({scope['clock']})::bigint - min({scope['clock']})"]
         kinds += [f"max({scope['clock']} + 0)", f"min({name}) FILTER (WHERE {self.condition(scope, 0)})"]
         kinds += [f"count(DISTINCT {scope['itemid']})", f"max(DISTINCT {name})", f"max({scope['itemid']}::text)"]
         texts = [dice.pick(kinds) for _ in range(dice.pick([1, 1, 1, 2, 3]))]
@@ -657,7 +657,7 @@ class Maker:
                             f"avg({column})",
                             f"min({column})",
                             f"max({column})",
-                            f"max({column}) - min({column})",
+                            f"max({column})::numeric - min({column})",
                             f"coalesce(sum({column}), 0)",
                             f"count(*) FILTER (WHERE {clock} > {dice.pick(DAYS)})",
                             f"sum({column}) FILTER (WHERE {item} < {dice.between(1, 6)})",

@@ -84,7 +84,8 @@ class Select:
             # a name of what is selected comes first
             found = [i for i, t in enumerate(self.targets) if what == t.name]
             found = found or [i for i, t in enumerate(self.targets) if what == t.sql]
-            if not found:
+            # where the columns of a row are counted as one, places are unknown
+            if not found or any(t.kind == "all" for t in self.targets[: found[0]]):
                 break
             places.append(found[0])
         return places
