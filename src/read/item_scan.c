@@ -60,6 +60,7 @@
 #include "compat.h"
 #include "custom_scan.h"
 #include "fdw/fdw.h"
+#include "guc.h"
 #include "packed/conditions.h"
 #include "read/item_scan.h"
 #include "read/reader.h"
@@ -88,7 +89,8 @@ typedef struct ItemScanState
 	int			next_item;		/* of the list */
 	bool		wants_item;		/* the row before was one that is wanted */
 	bool		needs_clock;	/* item and clock, but nothing else */
-	bool		is_known;		/* the row is what the list says of its item */
+	bool		is_known;		/* the row is what the list says of its item, or
+								 * that it is there */
 	AttrNumber	itemid_attnum;
 	AttrNumber	clock_attnum;
 	uint64		nitems;			/* looked for; shown by EXPLAIN */
@@ -99,6 +101,8 @@ typedef struct ItemScanState
 								 * out */
 	int			nread;			/* of bounds.items */
 	bool		has_item;		/* one has been begun with */
+	ItemRange	item_range;		/* of this one */
+	bool		needs_item;		/* the item, but nothing else */
 
 	/* for intervals */
 	List	   *keys;			/* ExprStates */
@@ -122,11 +126,11 @@ const ScanNode zbxhist_key_scan = {
 };
 
 /*
- * NeedsClock says whether nothing but item and clock is wanted of rows, and
- * there is nothing left to look for in others of an item.
+ * NeedsOnly says whether nothing but item and another column, if that is one, is wanted
+ * of rows, and there is nothing left to look for in others of an item.
  */
 static bool
-NeedsClock(const ItemScanState *state, const CustomScan *scan)
+NeedsOnly(const ItemScanState *state, const CustomScan *scan, AttrNumber other)
 {
 	Bitmapset  *attnums = NULL;
 	Bitmapset  *known;
@@ -137,8 +141,7 @@ NeedsClock(const ItemScanState *state, const CustomScan *scan)
 				   &attnums);
 	known = bms_make_singleton(state->itemid_attnum -
 							   FirstLowInvalidHeapAttributeNumber);
-	known = bms_add_member(known, state->clock_attnum -
-						   FirstLowInvalidHeapAttributeNumber);
+	known = bms_add_member(known, other - FirstLowInvalidHeapAttributeNumber);
 	return bms_is_subset(attnums, known);
 }
 
@@ -167,7 +170,13 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 		state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);
 		state->clock_attnum = ZbxhistFindTyped(parent, "clock", INT4OID);
 		state->needs_clock = !state->query.is_of_intervals &&
-			NeedsClock(state, scan);
+			NeedsOnly(state, scan, state->clock_attnum);
+	}
+	else if (state->query.is_by_key)
+	{
+		state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);
+		state->needs_item = NeedsOnly(state, scan, state->itemid_attnum) &&
+			!zbxhist_ignore_archive_failure;
 	}
 	exprs = ExecInitExprList(list_copy_head(scan->custom_exprs,
 											list_length(state->kinds) + nkeys),
@@ -305,6 +314,7 @@ StartItem(ItemScanState *state)
 		state->bounds = bounds;
 		state->nread = 0;
 		state->has_item = false;
+		state->is_known = false;
 	}
 	else if (state->query.is_of_each)
 	{
@@ -418,7 +428,12 @@ NextKeyItem(ItemScanState *state)
 	if (range.itemid == bounds->to_item && bounds->to_item_clock < PG_INT32_MAX)
 		ZbxhistEndAt(&range, make_position((int32) Max(bounds->to_item_clock,
 													   PG_INT32_MIN), PG_INT32_MAX));
-	ZbxhistReadItem(state->reader, &range);
+	/* an item that has been found among those of all clocks has a row */
+	state->is_known = state->needs_item && bounds->items == NULL &&
+		range.first == PG_INT64_MIN && range.last == PG_INT64_MAX;
+	state->item_range = range;
+	if (!state->is_known)
+		ZbxhistReadItem(state->reader, &range);
 	/* the others, of which there are none if this is the last number that there is */
 	if (state->query.items_descending)
 	{
@@ -445,11 +460,20 @@ NextKeyItem(ItemScanState *state)
 static bool
 NextKeyRow(ItemScanState *state)
 {
+	if (state->is_known)
+	{
+		/* more than that there is one is wanted */
+		state->is_known = false;
+		ZbxhistReadItem(state->reader, &state->item_range);
+		(void) ZbxhistReadNext(state->reader);
+	}
 	while (!state->has_item || !ZbxhistReadNext(state->reader))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!NextKeyItem(state))
 			return false;
+		if (state->is_known)
+			break;
 	}
 	return true;
 }
@@ -546,17 +570,21 @@ NextIntervalRow(ItemScanState *state, TupleTableSlot *slot)
 }
 
 /*
- * FillKnown fills in what the list says of an item.
+ * FillKnown fills in the item that has been found, or what the list says of one.
  */
 static void
 FillKnown(const ItemScanState *state, TupleTableSlot *slot)
 {
-	const ListedItem *item = &state->list.items[state->next_item - 1];
+	const ListedItem *item = state->query.is_by_key ? NULL :
+		&state->list.items[state->next_item - 1];
 
 	memset(slot->tts_isnull, true,
 		   sizeof(bool) * slot->tts_tupleDescriptor->natts);
-	slot->tts_values[state->itemid_attnum - 1] = Int64GetDatum(item->itemid);
+	slot->tts_values[state->itemid_attnum - 1] =
+		Int64GetDatum(item == NULL ? state->item_range.itemid : item->itemid);
 	slot->tts_isnull[state->itemid_attnum - 1] = false;
+	if (item == NULL)
+		return;
 	slot->tts_values[state->clock_attnum - 1] = Int32GetDatum(item->clock);
 	slot->tts_isnull[state->clock_attnum - 1] = false;
 }
