@@ -443,6 +443,23 @@ has_no_blocks(Form_pg_class form, SMgrRelation *kept)
 }
 
 /*
+ * is_locked_by_me says whether this session has locked a relation for reading; before
+ * version 17 maybe not if it has locked it in another mode.
+ */
+bool
+is_locked_by_me(Oid relid)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(&tag, AccessShareLock, true);
+#else
+	return LockHeldByMe(&tag, AccessShareLock);
+#endif
+}
+
+/*
  * lock_if_empty locks a table, until the transaction ends, and says whether it
  * has no rows for any snapshot, without opening it: to make a relation
  * descriptor takes a session that has none ten times as long, and of hours to

@@ -52,7 +52,6 @@
 #include "maintenance/drop_guard.h"
 #include "packed/archive_away.h"
 #include "read/aggregate.h"
-#include "read/clock_order.h"
 #include "read/copy_to.h"
 #include "read/exclude.h"
 #include "read/item_path.h"
@@ -126,7 +125,6 @@ SetRelPathlistHook(PlannerInfo *root, RelOptInfo *rel, Index rti,
 		(*prev_set_rel_pathlist) (root, rel, rti, rte);
 	ZbxhistConsiderRangeScan(root, rel, rti, rte);
 	ZbxhistConsiderItemScan(root, rel, rti, rte);
-	ZbxhistConsiderClockOrder(root, rel, rte);
 }
 
 /*

@@ -9,8 +9,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 2053271657 $$;
 CREATE FUNCTION zbxhist_internal.lock_moves(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_moves';
 
--- Takes ACCESS EXCLUSIVE on a foreign table, which LOCK TABLE does not.
-CREATE FUNCTION zbxhist_internal.lock_packed_table(packed regclass) RETURNS void
+-- Takes SHARE ROW EXCLUSIVE on a foreign table, or ACCESS EXCLUSIVE against readers, too; LOCK TABLE
+-- does neither.
+CREATE FUNCTION zbxhist_internal.lock_packed_table(packed regclass, readers boolean) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_packed_table';
 
 -- Until the end of the transaction, tells INSERTs that it is maintenance that has a table locked,
@@ -38,7 +39,8 @@ $$;
 -- Other transactions that hold a lock on one of these tables.
 -- By their virtual numbers, which everybody may see, prepared ones, too.
 -- VACUUM, ANALYZE and autovacuum of a table are not among them: lock_patiently
--- waits for them or sends them away.
+-- waits for them or sends them away.  Who reads packed days has the foreign table
+-- locked, which matters only when a day is packed that has a new column.
 CREATE FUNCTION zbxhist_internal.lock_holders(VARIADIC relations regclass[]) RETURNS text[]
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}')
@@ -47,7 +49,9 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
       LEFT JOIN pg_class k ON k.oid = l.relation
      WHERE l.locktype = 'relation' AND l.relation = ANY (relations)
        AND l.granted AND l.pid IS DISTINCT FROM pg_backend_pid()
-       AND NOT (k.relkind = 'r' AND l.mode = 'ShareUpdateExclusiveLock')
+       AND NOT (k.relkind = 'r' AND l.mode = 'ShareUpdateExclusiveLock'
+                OR k.relkind = 'f' AND l.mode IN ('AccessShareLock', 'RowShareLock')
+                   AND NOT EXISTS (SELECT FROM zbxhist_internal.unnoted_columns(k.oid)))
 $$;
 
 -- Takes SHARE UPDATE EXCLUSIVE on one table, which stops no reader and no INSERT.
@@ -76,7 +80,7 @@ BEGIN
     IF foreign_table THEN
         started := clock_timestamp();
         PERFORM set_config('lock_timeout', milliseconds::text, true);
-        PERFORM zbxhist_internal.lock_packed_table(relation);
+        PERFORM zbxhist_internal.lock_packed_table(relation, true);
         RETURN clock_timestamp() - started;
     END IF;
     PERFORM zbxhist_internal.lock_patiently(relation);
@@ -88,10 +92,19 @@ BEGIN
 END
 $$;
 
--- Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns the time it
--- waited.
--- Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns
--- the time it waited.
+-- Keeps UPDATE and DELETE from packed days until the transaction ends, within a bounded time.
+-- What stands for the days changes while the foreign table is read: who comes to one asks what
+-- there is by then.  UPDATE and DELETE rely on what they have found.
+CREATE FUNCTION zbxhist_internal.lock_changes(packed regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
+    PERFORM zbxhist_internal.lock_packed_table(packed, false);
+END
+$$;
+
+-- Takes ACCESS EXCLUSIVE on tables after long work, and keeps changes from a foreign one, if any
+-- is named, with more than one try, and returns the time it waited.
 -- All tables or none: a lock that is held while the next one is waited for
 -- keeps readers out for nothing.  They are locked in the order in which the
 -- planner locks a parent's children.
@@ -99,8 +112,8 @@ $$;
 -- A session that changes rows may have one of them and wait for another, which the
 -- caller has locked long since: neither would get on, and that session would be
 -- cancelled for it, so it is the caller that gives up.
-CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[]) RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION zbxhist_internal.lock_all_or_none(relations regclass[], unchanged regclass) RETURNS interval
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
     started CONSTANT timestamptz := clock_timestamp();
@@ -112,14 +125,18 @@ BEGIN
                     hint => zbxhist_internal.long_transactions())
            FROM pg_locks l
            JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
-          WHERE l.locktype = 'relation' AND l.granted AND l.relation = ANY (relations)
+          WHERE l.locktype = 'relation' AND l.granted AND l.relation = ANY (relations || unchanged)
             AND EXISTS (SELECT FROM pg_locks w
                          WHERE w.pid = l.pid AND w.locktype = 'relation' AND NOT w.granted
-                           AND w.database = l.database AND w.relation = ANY (relations))
+                           AND w.database = l.database AND w.relation = ANY (relations || unchanged))
             AND l.pid <> pg_backend_pid();
         BEGIN
-            FOR relation IN SELECT r FROM unnest(relations) r ORDER BY r::oid LOOP
-                PERFORM zbxhist_internal.lock_exclusively(relation);
+            FOR relation IN SELECT r FROM unnest(relations || unchanged) r WHERE r IS NOT NULL ORDER BY r::oid LOOP
+                IF relation = unchanged THEN
+                    PERFORM zbxhist_internal.lock_changes(relation);
+                ELSE
+                    PERFORM zbxhist_internal.lock_exclusively(relation);
+                END IF;
             END LOOP;
             EXIT;
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
@@ -132,6 +149,11 @@ BEGIN
     END LOOP;
     RETURN clock_timestamp() - started;
 END
+$$;
+
+CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[]) RETURNS interval
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT zbxhist_internal.lock_all_or_none(relations, NULL)
 $$;
 
 -- Locks tables in a mode that stops others, all or none, for a bounded time, after the weak locks

@@ -76,8 +76,6 @@ BEGIN
 END
 $$;
 
--- Turns a managed table back into a plain one with every row, in batches; can be broken off and
--- repeated.  An audit log is copied while it is locked.
 CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -132,3 +130,6 @@ BEGIN
     COMMIT;
 END
 $$;
+
+COMMENT ON PROCEDURE zbxhist.undo IS
+'Turns a managed table back into a plain one with every row, in batches; can be broken off and repeated.  An audit log is copied while it is locked';

@@ -246,7 +246,7 @@ BEGIN
     UPDATE zbxhist.packed_day d
        SET day = new_day, archive_copy = copy.copy, kept_here = false
      WHERE d.day = entry.day;
-    waited := zbxhist_internal.end_rewrite(parent, ARRAY[entry.day], ARRAY[written.version], new_day);
+    waited := zbxhist_internal.end_rewrite(parent, ARRAY[entry.day], ARRAY[written.version], new_day, true);
     copy.state := 'archived';
     copy.day := new_day;
     copy.archived_at := clock_timestamp();
@@ -326,8 +326,6 @@ BEGIN
 END
 $$;
 
--- Moves what is packed of a UTC day of a managed table to its archive_server; can be broken off and
--- repeated.
 CREATE PROCEDURE zbxhist.archive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -336,8 +334,9 @@ BEGIN
 END
 $$;
 
--- Brings what is archived of a UTC day of a managed table back; maintenance leaves it here from
--- then on.  Can be broken off and repeated.
+COMMENT ON PROCEDURE zbxhist.archive(regclass, date) IS
+'Moves what is packed of a UTC day of a managed table to its archive_server; can be broken off and repeated';
+
 CREATE PROCEDURE zbxhist.unarchive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -346,6 +345,9 @@ BEGIN
     CALL zbxhist_internal.repeat_by_hand(parent, 'unarchive', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
+
+COMMENT ON PROCEDURE zbxhist.unarchive(regclass, date) IS
+'Brings what is archived of a UTC day of a managed table back; maintenance leaves it here from then on.  Can be broken off and repeated';
 
 -- ---- what nothing needs any more ----
 

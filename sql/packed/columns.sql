@@ -70,6 +70,15 @@ BEGIN
 END
 $$;
 
+-- The columns of the foreign table that stands for packed days that no day has been packed with.
+CREATE FUNCTION zbxhist_internal.unnoted_columns(packed regclass) RETURNS SETOF name
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT a.attname
+      FROM pg_attribute a
+     WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND a.attinhcount > 0
+       AND NOT EXISTS (SELECT FROM unnest(a.attfdwoptions) o WHERE starts_with(o, 'packed='))
+$$;
+
 -- The columns of a managed table, as they are or with the names that packed days have them under.
 CREATE FUNCTION zbxhist_internal.import_columns(parent regclass, packed boolean) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -82,7 +91,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
 $$;
 
 -- Notes that a day has been packed with the columns of the foreign table that stands for it.
--- The caller has locked the foreign table, so nobody is reading packed days.  A
+-- Where some are new the caller has locked the foreign table, so nobody is reading packed days.  A
 -- column that is renamed later keeps the name in packed days that is noted here.
 -- What older days have under the name of a new column was dropped from the
 -- table, and is given another name.
@@ -97,10 +106,8 @@ BEGIN
        JOIN zbxhist.packed_day d ON d.parent = note_columns.parent AND d.day <> note_columns.day
        JOIN pg_attribute a ON a.attrelid = d.day AND a.attname = n AND a.attnum > 6 AND NOT a.attisdropped;
     PERFORM zbxhist_internal.execute_as_owner(packed, format('ALTER FOREIGN TABLE %s %s', packed,
-                string_agg(format('ALTER COLUMN %I OPTIONS (ADD packed %L)', a.attname, a.attname), ', ')))
-       FROM pg_attribute a
-      WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND a.attinhcount > 0
-        AND NOT EXISTS (SELECT FROM unnest(a.attfdwoptions) o WHERE starts_with(o, 'packed='))
+                string_agg(format('ALTER COLUMN %I OPTIONS (ADD packed %L)', u, u), ', ')))
+       FROM zbxhist_internal.unnoted_columns(packed) u
      HAVING count(*) > 0;
 END
 $$;

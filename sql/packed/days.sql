@@ -211,21 +211,21 @@ BEGIN
 END
 $$;
 
--- Drops a packed day and returns the time that it waited for locks.
--- Who is reading packed days may come to this one next, so they are locked out
--- of all of them for the moment that the drop takes.
+-- Drops a packed day and returns the time that it waited for locks.  Who is reading packed days and
+-- comes to this one next finds that it is gone.
 CREATE FUNCTION zbxhist_internal.drop_packed_day(parent regclass, day regclass) RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
-    waited  interval := '0';
+    waited  interval;
 BEGIN
+    PERFORM zbxhist_internal.wait_for_readers(day);
     IF packed IS NOT NULL THEN
         PERFORM zbxhist_internal.wait_for_readers(packed);
         PERFORM zbxhist_internal.lock_patiently(day);
-        waited := zbxhist_internal.lock_exclusively(packed);
+        PERFORM zbxhist_internal.lock_changes(packed);
     END IF;
-    waited := waited + zbxhist_internal.lock_exclusively(day);
+    waited := zbxhist_internal.lock_exclusively(day);
     -- what is listed is guarded
     DELETE FROM zbxhist.packed_day d WHERE d.day = drop_packed_day.day;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', day));

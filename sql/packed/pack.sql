@@ -161,9 +161,10 @@ BEGIN
             zbxhist_internal.day_bytes(day));
     PERFORM zbxhist_internal.attach_day(day, packed);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
-    -- who lists the children without the partition waits for the foreign table,
-    -- and by then has heard of the day
-    waited := zbxhist_internal.lock_with_patience(partition, packed);
+    -- readers of packed days wait only for a new column
+    waited := CASE WHEN EXISTS (SELECT FROM zbxhist_internal.unnoted_columns(packed))
+                   THEN zbxhist_internal.lock_with_patience(partition, packed)
+                   ELSE zbxhist_internal.lock_all_or_none(ARRAY[partition], packed) END;
     PERFORM zbxhist_internal.note_columns(parent, packed, day);
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
     PERFORM zbxhist_internal.invalidate(parent);
@@ -175,7 +176,6 @@ BEGIN
 END
 $$;
 
--- Packs the partitions of a managed table that have clocks of a UTC day and whose time has gone by.
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -217,3 +217,6 @@ BEGIN
     CALL zbxhist_internal.repeat_by_hand(parent, 'pack', result);
 END
 $$;
+
+COMMENT ON PROCEDURE zbxhist.pack IS
+'Packs the partitions of a managed table that have clocks of a UTC day and whose time has gone by';

@@ -89,8 +89,10 @@ $$;
 -- Changes are locked out first, for a look whether there have been any; readers
 -- only then, for the moment of the swap.  A session that changes packed rows may
 -- hold the foreign table's lock and wait for the day's: so all locks are given back
--- before the next try.
-CREATE FUNCTION zbxhist_internal.lock_unchanged_days(days regclass[], versions bigint[], packed regclass)
+-- before the next try.  Readers that are not at one of the days need not wait if they will
+-- find the same rows in what takes their place.
+CREATE FUNCTION zbxhist_internal.lock_unchanged_days(
+    days regclass[], versions bigint[], packed regclass, has_same_rows boolean)
 RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -114,7 +116,11 @@ BEGIN
                 PERFORM zbxhist_internal.end_older_snapshots(days[n], seen.newest);
             END LOOP;
             stopped := clock_timestamp();
-            PERFORM zbxhist_internal.lock_exclusively(packed);
+            IF has_same_rows THEN
+                PERFORM zbxhist_internal.lock_changes(packed);
+            ELSE
+                PERFORM zbxhist_internal.lock_exclusively(packed);
+            END IF;
             FOR n IN 1 .. cardinality(days) LOOP
                 -- readers wait for all of them together no longer than for one
                 PERFORM zbxhist_internal.lock_exclusively(days[n], greatest(1,
@@ -151,8 +157,8 @@ $$;
 -- Puts a new table, which packed_day has already, in the place of packed days that are not to have
 -- been changed since their versions were read, gives it the name of the first, or that of what they
 -- make together, and returns the time it waited for locks.
-CREATE FUNCTION zbxhist_internal.end_rewrite(parent regclass, days regclass[], versions bigint[], new_day regclass)
-RETURNS interval
+CREATE FUNCTION zbxhist_internal.end_rewrite(
+    parent regclass, days regclass[], versions bigint[], new_day regclass, has_same_rows boolean) RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     packed    CONSTANT regclass := zbxhist_internal.packed_table(parent);
@@ -164,7 +170,7 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.attach_day(new_day, packed);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
-    waited := zbxhist_internal.lock_unchanged_days(days, versions, packed);
+    waited := zbxhist_internal.lock_unchanged_days(days, versions, packed, has_same_rows);
     SELECT k.relname, x.relname INTO old_name, old_index
       FROM pg_class k
       JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
@@ -255,7 +261,8 @@ BEGIN
            time_precision = greatest(precision, covered.time_precision),
            archive_copy = NULL, kept_here = d.kept_here OR action = 'unarchive'
      WHERE d.day = days[1];
-    waited := zbxhist_internal.end_rewrite(parent, days, written.versions, new_day);
+    waited := zbxhist_internal.end_rewrite(parent, days, written.versions, new_day,
+                  coalesce(precision <= covered.time_precision, precision IS NULL) AND coalesce(written.left_out, 0) = 0);
     PERFORM zbxhist_internal.log_action(parent, action, label, rows => written.rows,
         bytes => covered.bytes - pg_total_relation_size(new_day), lock_wait => waited,
         message => format('%s%s before, %s after%s%s',
@@ -267,8 +274,6 @@ BEGIN
 END
 $$;
 
--- Writes what is packed of a UTC day of a managed table anew, so that it takes as little space as
--- it can; maintenance does so by itself.
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -276,3 +281,6 @@ BEGIN
     CALL zbxhist_internal.repeat_by_hand(parent, 'repack', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
+
+COMMENT ON PROCEDURE zbxhist.repack IS
+'Writes what is packed of a UTC day of a managed table anew, so that it takes as little space as it can; maintenance does so by itself';

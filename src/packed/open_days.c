@@ -13,10 +13,11 @@
  * pages really are read, so that reads of shared buffers pay nothing and a
  * reader that stops early has asked for few.
  *
- * Locks: the caller has locked the parent, and the foreign table, which keeps
- * maintenance from dropping a day.  Each day is locked when it is entered; if
- * spec.release says so, until it is closed: to the end of the transaction,
- * hundreds would fill the server's table of locks.
+ * Locks: the caller has locked the parent.  Each day is locked when it is entered,
+ * in READ COMMITTED until it is left: to the end of the transaction, hundreds would
+ * fill the server's table of locks.  What is repacked or compacted meanwhile has the same
+ * rows for all snapshots.  At REPEATABLE READ and above the locks stay, so that
+ * retention drops nothing that the transaction may read once more.
  *
  * Rights: a reader needs them on the parent or the foreign table only.  The
  * days that a parent has are a part of it, whoever owns their tables: a user
@@ -270,7 +271,7 @@ WantAhead(void *arg)
 /*
  * ZbxhistInitOpenDays prepares to read days of a table's, whose row type is
  * given out.  The snapshot must stay registered.  Days are locked in lockmode
- * until they are closed (NoLock: the caller has locked them).  Readers
+ * (NoLock: the caller has locked them).  Readers
  * are allocated in the current context, and belong to the current resource owner
  * or those of later calls.
  */
@@ -281,7 +282,7 @@ ZbxhistInitOpenDays(OpenDays *days, Relation table, Snapshot snapshot,
 	memset(days, 0, sizeof(OpenDays));
 	days->spec.table = table;
 	days->spec.snapshot = days->snapshot = snapshot;
-	days->spec.release = lockmode;
+	days->spec.release = IsolationUsesXactSnapshot() ? NoLock : lockmode;
 	days->spec.counters = &days->counters;
 	days->spec.archive = ZbxhistBeginArchiveReader(WantAhead, days);
 	days->lockmode = lockmode;

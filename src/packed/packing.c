@@ -48,14 +48,15 @@ zbxhist_lock_moves(PG_FUNCTION_ARGS)
 }
 
 /*
- * zbxhist_lock_packed_table(packed regclass) locks a foreign table ACCESS
- * EXCLUSIVE, which LOCK TABLE does not do.
+ * zbxhist_lock_packed_table(packed regclass, readers boolean) locks a foreign table
+ * against UPDATE and DELETE, or against readers, too, which LOCK TABLE does not do.
  */
 Datum
 zbxhist_lock_packed_table(PG_FUNCTION_ARGS)
 {
 	ZbxhistRequireOwner(PG_GETARG_OID(0));
-	LockRelationOid(PG_GETARG_OID(0), AccessExclusiveLock);
+	LockRelationOid(PG_GETARG_OID(0), PG_GETARG_BOOL(1) ? AccessExclusiveLock :
+					ShareRowExclusiveLock);
 	PG_RETURN_VOID();
 }
 

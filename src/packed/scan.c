@@ -15,9 +15,16 @@
  * Rows may also be asked for by their ctids, which say their clocks: then of
  * each day only the clocks between the first and the last one are read.
  *
- * Which days there are is found out once: of those packed later, the query has
- * locked the partitions, or does not ask for them.  Locks and rights are those
- * of open_days.c; a day that somebody has dropped is passed over.
+ * What covers the clocks that come next is asked when the scan is there
+ * (tables/partition_walk.c).  A parallel scan hands out ranges of clocks, those
+ * that days had when it began.
+ *
+ * Of the partitions that the query's plan has, none can have been packed since:
+ * they are locked.  One that had been packed when the plan listed the children of
+ * the parent may be known to this session as a partition still: a scan looks for
+ * such once, before it begins.
+ *
+ * Locks and rights are those of open_days.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +33,7 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -34,32 +42,6 @@
 #include "tables/partition_set.h"
 
 /* ---- beginning and ending ---- */
-
-/*
- * FindScanDays finds the days that there are now, or takes those of
- * the parallel scan that this one is part of.
- */
-static void
-FindScanDays(PackedScan *scan)
-{
-	if (scan->days != NULL)
-		return;
-	if (scan->shared != NULL)
-	{
-		scan->ndays = scan->shared->ndays;
-		scan->days = scan->shared->list;
-	}
-	else
-	{
-		Relation	parent = table_open(scan->parent, AccessShareLock);
-		MemoryContext old = MemoryContextSwitchTo(scan->context);
-
-		scan->days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
-										   &scan->ndays);
-		MemoryContextSwitchTo(old);
-		table_close(parent, NoLock);
-	}
-}
 
 /*
  * ZbxhistBeginPackedScan prepares a scan of the days of parent for a foreign
@@ -76,7 +58,7 @@ ZbxhistBeginPackedScan(Relation table, Oid parent, Snapshot snapshot,
 	PackedScan *scan = palloc0(sizeof(PackedScan));
 
 	scan->context = context;
-	scan->parent = parent;
+	scan->parent = table_open(parent, AccessShareLock);
 	ZbxhistInitOpenDays(&scan->open, table, snapshot, AccessShareLock);
 	scan->open.spec.wanted = wanted;
 	scan->open.spec.wants_row_id = wants_row_id;
@@ -92,6 +74,7 @@ void
 ZbxhistEndPackedScan(PackedScan *scan)
 {
 	ZbxhistCloseDays(&scan->open);
+	table_close(scan->parent, NoLock);
 	MemoryContextDelete(scan->context);
 }
 
@@ -173,6 +156,7 @@ StartReader(PackedScan *scan)
 {
 	ItemRange	range = scan->range;
 
+	ZbxhistLimitToStep(&scan->day, &range);
 	(void) LimitToTids(scan, &range);
 	if (scan->bounds.items == NULL)
 		ZbxhistDayReaderStartWhole(scan->open.reader, &range,
@@ -184,13 +168,13 @@ StartReader(PackedScan *scan)
 
 /*
  * FindScannedDay goes to the next day that may have rows that are asked for;
- * returns false if there is none.  Of a parallel scan it takes one that nobody
- * has taken yet.
+ * returns false if there is none.  Of a parallel scan it takes a range of clocks that
+ * nobody has taken yet.
  */
 static bool
 FindScannedDay(PackedScan *scan)
 {
-	uint32		day;
+	uint32		next;
 
 	for (;;)
 	{
@@ -201,9 +185,12 @@ FindScannedDay(PackedScan *scan)
 				return true;
 		}
 		if (scan->shared == NULL ||
-			(day = pg_atomic_fetch_add_u32(&scan->shared->next, 1)) >= scan->ndays)
+			(next = pg_atomic_fetch_add_u32(&scan->shared->next, 1)) >= scan->shared->nranges)
 			return false;
-		ZbxhistBeginDayWalk(&scan->walk, &scan->days[day], 1, &scan->walked);
+		ZbxhistBeginDayWalk(&scan->walk, scan->parent, &scan->walked);
+		if (!item_range_is_empty(&scan->walked))
+			ZbxhistWalkBetween(&scan->walk, scan->shared->ranges[next].from_clock,
+							   scan->shared->ranges[next].to_clock);
 	}
 }
 
@@ -266,6 +253,7 @@ NextScannedDay(PackedScan *scan)
 		CHECK_FOR_INTERRUPTS();
 		if (!ZbxhistEnterDay(&scan->open, &scan->walk, &scan->day))
 			continue;
+		ZbxhistWalkArrived(&scan->walk, &scan->day);
 		if (!bounds->is_by_item)
 			GoToItem(scan, FindKeyOfDay(scan, 0));
 		StartReader(scan);
@@ -285,8 +273,10 @@ GoToFirstDay(PackedScan *scan)
 {
 	if (scan->bounds.is_by_item)
 		scan->walked = scan->range;
-	ZbxhistBeginDayWalk(&scan->walk, scan->days,
-						scan->shared == NULL ? scan->ndays : 0, &scan->walked);
+	ZbxhistBeginDayWalk(&scan->walk, scan->parent, &scan->walked);
+	/* a range has to be taken first */
+	if (scan->shared != NULL)
+		ZbxhistWalkBetween(&scan->walk, PG_INT64_MAX, PG_INT64_MAX);
 }
 
 /*
@@ -309,7 +299,12 @@ ZbxhistBoundsRange(const ScanBounds *bounds, ItemRange *range)
 void
 ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 {
-	FindScanDays(scan);
+	ClockRange	clocks = {.from_clock = bounds->from_clock,
+	.to_clock = bounds->to_clock + 1};
+
+	if (!scan->has_started && !IsParallelWorker())
+		(void) ZbxhistCatchUp(scan->parent, &clocks);
+	scan->has_started = true;
 	ZbxhistRestartDays(&scan->open);
 	scan->bounds = *bounds;
 	scan->open.walk = bounds->items != NULL && bounds->keys == NULL &&
@@ -420,14 +415,33 @@ ZbxhistPackedScanHasTid(PackedScan *scan)
 /* ---- in several processes ---- */
 
 /*
- * ZbxhistSizeOfSharedDays returns how much shared memory a scan needs whose days are
- * shared out.
+ * ZbxhistSizeOfSharedDays finds the ranges of clocks to be handed out, and returns how much
+ * shared memory they need.  Locks of workers end with them, so where days that have been
+ * read are to stay, the leader locks all.
  */
 Size
 ZbxhistSizeOfSharedDays(PackedScan *scan)
 {
-	FindScanDays(scan);
-	return offsetof(SharedDays, list) + sizeof(PackedDay) * scan->ndays;
+	ClockRange	all = ANY_CLOCKS;
+	const PartitionSet *set;
+	PackedDay  *days;
+
+	do
+	{
+		set = ZbxhistCatchUp(scan->parent, &all);
+		days = ZbxhistCopyPackedDays(set, &scan->nranges);
+		for (int i = 0; i < scan->nranges && scan->open.spec.release == NoLock; i++)
+			LockRelationOid(days[i].relid, AccessShareLock);
+	} while (!ZbxhistPartitionSetIsValid(set));
+	scan->ranges = MemoryContextAlloc(scan->context,
+									  sizeof(ClockRange) * Max(scan->nranges, 1));
+	for (int i = 0; i < scan->nranges; i++)
+	{
+		scan->ranges[i].from_clock = days[i].from_clock;
+		scan->ranges[i].to_clock = days[i].to_clock;
+	}
+	pfree(days);
+	return offsetof(SharedDays, ranges) + sizeof(ClockRange) * scan->nranges;
 }
 
 /*
@@ -451,8 +465,8 @@ ZbxhistShareDays(PackedScan *scan, SharedDays *shared)
 	pg_atomic_init_u32(&shared->next_input, 0);
 	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
 		pg_atomic_init_u64(&shared->counters[i], 0);
-	shared->ndays = scan->ndays;
-	memcpy(shared->list, scan->days, sizeof(PackedDay) * shared->ndays);
+	shared->nranges = scan->nranges;
+	memcpy(shared->ranges, scan->ranges, sizeof(ClockRange) * shared->nranges);
 	scan->shared = shared;
 }
 

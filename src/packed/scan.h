@@ -12,7 +12,6 @@
 
 #include "format/row_offset.h"
 #include "packed/open_days.h"
-#include "tables/packed_days.h"
 
 /* clocks, or positions, of one item that are asked for */
 typedef struct KeyRange
@@ -58,34 +57,34 @@ packed_tid_clock(int64 tid)
 /* the counters of a scan, as an array */
 #define NUM_SCAN_COUNTERS (sizeof(ScanCounters) / sizeof(uint64))
 
-/* days of a parallel scan, in shared memory */
+/* ranges of clocks of a parallel scan, in shared memory */
 typedef struct SharedDays
 {
-	pg_atomic_uint32 next;		/* the day that nobody has taken yet */
+	pg_atomic_uint32 next;		/* the range that nobody has taken yet */
 	pg_atomic_uint32 next_input;	/* the same of an aggregate's inputs of
 									 * which one participant has all rows */
 	pg_atomic_uint64 counters[NUM_SCAN_COUNTERS];	/* of those that have
 													 * ended */
-	int			ndays;
-	PackedDay	list[FLEXIBLE_ARRAY_MEMBER];
+	int			nranges;
+	ClockRange	ranges[FLEXIBLE_ARRAY_MEMBER];
 } SharedDays;
 
 typedef struct PackedScan
 {
 	OpenDays	open;			/* open.reader is the one of the present row */
-	Oid			parent;			/* whose days they are */
+	Relation	parent;			/* whose days they are */
 	ScanBounds	bounds;
 	ItemRange	range;			/* the same, of the item or key in hand, or
 								 * all items */
 	ItemRange	walked;			/* of these clocks days are walked over */
 	int			item;			/* index in bounds.keys, or bounds.items */
 
-	/* the days there are, sorted by clock */
-	int			ndays;
-	PackedDay  *days;
+	int			nranges;		/* that are handed out */
+	ClockRange *ranges;
 	SharedDays *shared;			/* NULL: not a parallel scan */
-	PartitionWalk walk;			/* over those that are wanted */
+	PartitionWalk walk;			/* over the days that are wanted */
 	WalkStep	day;			/* the one in hand */
+	bool		has_started;
 
 	MemoryContext context;		/* owns all this */
 } PackedScan;

@@ -12,9 +12,6 @@
 
 #include "tables/partition_set.h"
 
-/* all clocks */
-#define ANY_CLOCKS ((ClockRange) {ZBXHIST_CLOCK_MIN, ZBXHIST_CLOCK_END})
-
 extern bool ZbxhistIsRouted(Relation rel);
 extern List *ZbxhistAddParts(List *parts, Node *quals, BoolExprType kind);
 extern bool ZbxhistHasOr(Node *quals);

@@ -12,8 +12,9 @@
  * conditions are false.  The foreign table of packed days has no constraint;
  * it is left out where no packed day is within the clocks.
  *
- * Children are locked by then, so neither can a constraint change nor a day be
- * packed before the plan is run; whatever happens later invalidates the plan.
+ * Partitions are locked by then, so neither can a constraint change nor one be
+ * packed before the plan is run; of what had been packed before they were listed
+ * the day is found (ZbxhistCatchUp).  Whatever happens later invalidates the plan.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,13 +34,15 @@
  * HasNoRows says whether child surely has no rows within bounds.
  */
 static bool
-HasNoRows(const PartitionSet *set, Oid child, const ClockRange *bounds)
+HasNoRows(Relation parent, const PartitionSet *set, Oid child,
+		  const ClockRange *bounds)
 {
 	const PartitionBounds *partition = partition_of(set, child);
 
 	if (child == set->packed)
 		return zbxhist_enable_packed_scan_pruning &&
-			!ZbxhistHasPackedDay(set, bounds);
+			!ZbxhistHasPackedDay(set, bounds) &&
+			!ZbxhistHasPackedDay(ZbxhistCatchUp(parent, bounds), bounds);
 	return partition != NULL && !clocks_overlap(partition, bounds);
 }
 
@@ -84,7 +87,7 @@ IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
 									   set->clock_attnum);
 
 		result = set->clock_attnum != InvalidAttrNumber &&
-			HasNoRows(set, child, &bounds);
+			HasNoRows(parent, set, child, &bounds);
 	}
 	table_close(parent, NoLock);
 	return result;

@@ -14,9 +14,9 @@
  * is reached and stays so until the transaction ends, as a table in a query
  * does.  One that is not a partition any more by then has been dropped, which
  * is as good as its having no rows, or packed: then the day has taken its
- * place.  A packed day is locked likewise, and the foreign table that stands
- * for all of them from the beginning, which keeps maintenance from dropping
- * one.  A snapshot sees a moved row in one place only, whenever that place is
+ * place.  Packed days are locked by open_days.c.  The foreign table that stands
+ * for all of them is locked from the beginning, which keeps its columns as they
+ * are.  A snapshot sees a moved row in one place only, whenever that place is
  * opened.
  *
  * Memory is in a context of the reader's, below the current one when it was
@@ -294,7 +294,6 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, bool keeps_sources)
 	ZbxhistMakeEmpty(&reader->range);
 	if (OidIsValid(reader->set->packed))
 	{
-		/* it keeps days from being dropped, so theirs can be released */
 		LockRelationOid(reader->set->packed, AccessShareLock);
 		ZbxhistNotePackedRead(parent, snapshot);
 	}
@@ -420,7 +419,9 @@ StartNext(ItemReader *reader, const WalkStep *step)
 {
 	ItemRange	range = reader->range;
 
-	if (!step->is_day)
+	if (step->is_day)
+		ZbxhistLimitToStep(step, &range);
+	else
 	{
 		int32		first_clock = (int32) Max(step->from_clock, PG_INT32_MIN);
 		int32		last_clock = (int32) Min(step->to_clock - 1, PG_INT32_MAX);
@@ -673,10 +674,12 @@ ZbxhistListItems(ItemReader *reader, const ItemRange *range, ItemList *list)
 	while (OpenNext(reader, &step))
 	{
 		ItemSource *source = reader->partition->source;
+		ItemRange	part = *range;
 		int64		clock = list->is_descending ? step.to_clock - 1 :
 			step.from_clock;
 
-		source->methods->list_items(source, range, (int32)
+		ZbxhistLimitToStep(&step, &part);
+		source->methods->list_items(source, &part, (int32)
 									Max(Min(clock, PG_INT32_MAX), PG_INT32_MIN),
 									list);
 	}

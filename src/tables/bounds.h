@@ -22,6 +22,9 @@ typedef struct ClockRange
 	int64		to_clock;		/* the first one after it */
 } ClockRange;
 
+/* all clocks */
+#define ANY_CLOCKS ((ClockRange) {ZBXHIST_CLOCK_MIN, ZBXHIST_CLOCK_END})
+
 /* have two structs with from_clock and to_clock a clock in common? */
 #define clocks_overlap(a, b) \
 	((a)->from_clock < (b)->to_clock && (b)->from_clock < (a)->to_clock)

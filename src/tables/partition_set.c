@@ -24,6 +24,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "storage/lmgr.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -85,7 +86,35 @@ ZbxhistGetPartitions(Relation parent)
 }
 
 /*
- * ZbxhistGetPartitionSet returns the same with the policy, which sessions that
+ * ZbxhistCatchUp returns the set with the days of all partitions that had been packed
+ * before the planner listed the children of the parent.  What it lists is what has been
+ * committed, of which others hear a moment later.  So a partition of the clocks that this
+ * session has not locked is locked for a moment: then it is there, or the set changes.
+ */
+PartitionSet *
+ZbxhistCatchUp(Relation parent, const ClockRange *clocks)
+{
+	PartitionSet *set;
+
+	do
+	{
+		AcceptInvalidationMessages();
+		set = ZbxhistGetPartitions(parent);
+		for (int i = 0; i < set->npartitions && ZbxhistPartitionSetIsValid(set); i++)
+		{
+			Oid			relid = set->partitions[i].relid;
+
+			if (!clocks_overlap(&set->partitions[i], clocks) || is_locked_by_me(relid))
+				continue;
+			LockRelationOid(relid, AccessShareLock);
+			UnlockRelationOid(relid, AccessShareLock);
+		}
+	} while (!ZbxhistPartitionSetIsValid(set));
+	return set;
+}
+
+/*
+ * ZbxhistGetPartitionSet returns the set with the policy, which sessions that
  * store rows need.
  */
 PartitionSet *
@@ -408,17 +437,14 @@ IsExhaustive(const PartitionSet *set)
 }
 
 /*
- * ReadPartitions fills in the partitions that take rows: those that do not overlap
+ * TakePartitions fills in those of some partitions that take rows: that do not overlap
  * one before them, for what belongs to both is sent to the first, nor a packed day,
  * in which nobody would look for the rows' keys.  One that a day is being unpacked to
  * takes rows when those of the day have arrived there.
  */
 static void
-ReadPartitions(PartitionSet *set)
+TakePartitions(PartitionSet *set, PartitionBounds *partitions, int npartitions)
 {
-	int			npartitions;
-	PartitionBounds *partitions = ZbxhistReadPartitions(set->parent,
-														&npartitions);
 	int			n = 0;
 
 	for (int i = 0; i < npartitions; i++)
@@ -440,20 +466,25 @@ ReadPartitions(PartitionSet *set)
 	}
 	set->partitions = CopyToSet(set, partitions, sizeof(PartitionBounds) * n);
 	set->npartitions = n;
-	pfree(partitions);
 }
 
 /*
  * ReadChildren fills in packed days, partitions, the foreign table of packed days, with
  * which columns these do not have, whatever the names of theirs, and which they have
  * under another name; and other children, which are never routed to, but may have rows.
+ *
+ * Partitions are listed first: of one that is packed meanwhile either it is found, or
+ * the day.
  */
 static void
 ReadChildren(PartitionSet *set)
 {
 	List	   *children;
 	ListCell   *lc;
+	int			npartitions;
 	int			n;
+	PartitionBounds *partitions = ZbxhistReadPartitions(set->parent,
+														&npartitions);
 	PackedDay  *days = ZbxhistReadPackedDays(set->parent, &n);
 	MemoryContext old;
 
@@ -462,7 +493,8 @@ ReadChildren(PartitionSet *set)
 	for (int i = 0; i < n; i++)
 		AddSetMember(set, days[i].relid);
 	pfree(days);
-	ReadPartitions(set);
+	TakePartitions(set, partitions, npartitions);
+	pfree(partitions);
 
 	children = find_inheritance_children(set->parent, NoLock);
 	/* mostly there are no others */

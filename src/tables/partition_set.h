@@ -92,6 +92,7 @@ packed_day_of(const PartitionSet *set, Oid relid)
 }
 
 extern PartitionSet *ZbxhistGetPartitions(Relation parent);
+extern PartitionSet *ZbxhistCatchUp(Relation parent, const ClockRange *clocks);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern PartitionSet *ZbxhistFindPartitions(Oid member);
 extern bool ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode);

@@ -8,11 +8,18 @@
  * place where it last arrived.  A partition that could not be opened is no
  * such place, for the day that it has been packed into has the same clocks.
  *
- * While a day is being unpacked, it and its partition are there both, and are
- * walked to one after the other.
+ * Nobody keeps packed days from being repacked or compacted before or after a
+ * walk is at them.  So days are walked over by their clocks: of one that has
+ * taken the place of several, only what has not been arrived at in these is
+ * left.  All snapshots see the same in both.  A day that is gone without
+ * another in its place was dropped by retention, and has no rows.
  *
- * A walk may also be over packed days alone that somebody has listed: whose
- * snapshot or lock sees to it that no others matter.
+ * While a day is being unpacked, it and its partition are there both, and are
+ * walked to one after the other.  The rows do not go from one to the other
+ * before all transactions have ended that do not know of the partition.
+ *
+ * A walk may also be over packed days alone, where a query's plan has the
+ * partitions, and locks on them.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,8 +38,8 @@ GetPlace(const WalkStep *step)
 }
 
 /*
- * GetStep sets step to a partition or packed day of that index; returns false
- * if there is none.
+ * GetStep sets step to a partition or packed day of that index, or to what is left of
+ * the day, maybe nothing; returns false if there is none.
  */
 static bool
 GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
@@ -40,11 +47,16 @@ GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
 	if (index < 0 || index >= (is_day ? walk->ndays : walk->npartitions))
 		return false;
 	step->is_day = is_day;
+	step->is_part = false;
 	if (is_day)
 	{
-		step->relid = walk->days[index].relid;
-		step->from_clock = walk->days[index].from_clock;
-		step->to_clock = walk->days[index].to_clock;
+		const PackedDay *day = &walk->days[index];
+
+		step->relid = day->relid;
+		step->from_clock = Max(day->from_clock, walk->from_clock);
+		step->to_clock = Min(day->to_clock, walk->to_clock);
+		step->is_part = step->from_clock > day->from_clock ||
+			step->to_clock < day->to_clock;
 	}
 	else
 	{
@@ -67,28 +79,14 @@ FindNextOf(const PartitionWalk *walk, bool is_day, WalkStep *step)
 
 	find_first(i, n, GetStep(walk, is_day, i, step) &&
 			   (walk->is_descending ?
-				GetPlace(step) >= walk->place || step->from_clock > walk->last_clock :
-				GetPlace(step) > walk->place && step->to_clock > walk->first_clock));
+				GetPlace(step) >= walk->place || step->from_clock > walk->last_clock ||
+				(is_day && step->from_clock >= walk->to_clock) :
+				GetPlace(step) > walk->place && step->to_clock > walk->first_clock &&
+				(!is_day || step->to_clock > walk->from_clock)));
 	return GetStep(walk, is_day, walk->is_descending ? i - 1 : i, step) &&
 		step->from_clock <= walk->last_clock &&
-		step->to_clock > walk->first_clock;
-}
-
-/*
- * ZbxhistBeginDayWalk begins a walk over those of the days, which must stay,
- * that may have rows of the range.
- */
-void
-ZbxhistBeginDayWalk(PartitionWalk *walk, const PackedDay *days, int ndays,
-					const ItemRange *range)
-{
-	memset(walk, 0, sizeof(PartitionWalk));
-	walk->days = days;
-	walk->ndays = item_range_is_empty(range) ? 0 : ndays;
-	walk->first_clock = position_clock(range->first);
-	walk->last_clock = position_clock(range->last);
-	walk->is_descending = range->is_descending;
-	walk->place = walk->arrived = walk_beginning(walk);
+		step->to_clock > walk->first_clock &&
+		step->from_clock < step->to_clock;
 }
 
 /*
@@ -101,11 +99,30 @@ TakeSet(PartitionWalk *walk)
 
 	walk->set = set;
 	walk->generation = set->generation;
-	walk->npartitions = set->npartitions;
+	walk->npartitions = walk->is_of_days ? 0 : set->npartitions;
 	walk->partitions = set->partitions;
 	walk->ndays = set->npacked_days;
 	walk->days = set->packed_days;
 	walk->place = walk->arrived;
+}
+
+/*
+ * BeginAnyWalk begins a walk of either kind.
+ */
+static void
+BeginAnyWalk(PartitionWalk *walk, Relation parent, const ItemRange *range,
+			 bool is_of_days)
+{
+	memset(walk, 0, sizeof(PartitionWalk));
+	walk->parent = parent;
+	walk->is_of_days = is_of_days;
+	walk->first_clock = position_clock(range->first);
+	walk->last_clock = position_clock(range->last);
+	walk->from_clock = PG_INT64_MIN;
+	walk->to_clock = item_range_is_empty(range) ? PG_INT64_MIN : PG_INT64_MAX;
+	walk->is_descending = range->is_descending;
+	walk->arrived = walk_beginning(walk);
+	TakeSet(walk);
 }
 
 /*
@@ -114,9 +131,29 @@ TakeSet(PartitionWalk *walk)
 void
 ZbxhistBeginWalk(PartitionWalk *walk, Relation parent, const ItemRange *range)
 {
-	ZbxhistBeginDayWalk(walk, NULL, 0, range);
-	walk->parent = parent;
-	TakeSet(walk);
+	BeginAnyWalk(walk, parent, range, false);
+}
+
+/*
+ * ZbxhistBeginDayWalk begins a walk over the packed days that may have rows of the
+ * range; over none if that is empty.
+ */
+void
+ZbxhistBeginDayWalk(PartitionWalk *walk, Relation parent,
+					const ItemRange *range)
+{
+	BeginAnyWalk(walk, parent, range, true);
+}
+
+/*
+ * ZbxhistWalkBetween has a walk over packed days that has begun go over some clocks
+ * only.
+ */
+void
+ZbxhistWalkBetween(PartitionWalk *walk, int64 from_clock, int64 to_clock)
+{
+	walk->from_clock = from_clock;
+	walk->to_clock = to_clock;
 }
 
 /*
@@ -131,9 +168,8 @@ ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step)
 	bool		has_partition;
 	bool		has_day;
 
-	if (walk->parent != NULL &&
-		(!ZbxhistPartitionSetIsValid(walk->set) ||
-		 walk->generation != walk->set->generation))
+	if (!ZbxhistPartitionSetIsValid(walk->set) ||
+		walk->generation != walk->set->generation)
 		TakeSet(walk);
 	has_partition = FindNextOf(walk, false, step);
 	has_day = FindNextOf(walk, true, &day);
@@ -153,6 +189,12 @@ void
 ZbxhistWalkArrived(PartitionWalk *walk, const WalkStep *step)
 {
 	walk->arrived = GetPlace(step);
+	if (!step->is_day)
+		return;
+	if (walk->is_descending)
+		walk->to_clock = step->from_clock;
+	else
+		walk->from_clock = step->to_clock;
 }
 
 /*
@@ -164,9 +206,26 @@ ZbxhistWalkKnows(const PartitionWalk *walk, Oid relid)
 {
 	PartitionSet *set = walk->set;
 
-	if (walk->parent == NULL || ZbxhistPartitionSetIsValid(set))
+	if (ZbxhistPartitionSetIsValid(set))
 		return true;
 	set = ZbxhistGetPartitions(walk->parent);
 	return partition_of(set, relid) != NULL ||
 		packed_day_of(set, relid) != NULL;
+}
+
+/*
+ * ZbxhistLimitToStep leaves what is wanted of the range of a day of which it is only
+ * a part.
+ */
+void
+ZbxhistLimitToStep(const WalkStep *step, ItemRange *range)
+{
+	if (!step->is_part)
+		return;
+	if (step->from_clock > PG_INT32_MIN)
+		ZbxhistStartAt(range, make_position((int32) step->from_clock,
+											PG_INT32_MIN));
+	if (step->to_clock <= PG_INT32_MAX)
+		ZbxhistEndAt(range, make_position((int32) (step->to_clock - 1),
+										  PG_INT32_MAX));
 }

@@ -17,14 +17,16 @@
 typedef struct WalkStep
 {
 	Oid			relid;
-	int64		from_clock;
+	int64		from_clock;		/* of a day, of what is wanted of it */
 	int64		to_clock;
 	bool		is_day;
+	bool		is_part;		/* a day has rows of other clocks, too */
 } WalkStep;
 
 typedef struct PartitionWalk
 {
-	Relation	parent;			/* NULL: the days below are all, and stay */
+	Relation	parent;
+	bool		is_of_days;		/* partitions are somebody else's */
 	PartitionSet *set;
 	uint32		generation;		/* of the set that these are of */
 	int			npartitions;
@@ -33,6 +35,8 @@ typedef struct PartitionWalk
 	const PackedDay *days;
 	int64		first_clock;	/* of those that are wanted */
 	int64		last_clock;
+	int64		from_clock;		/* of days, what has not been arrived at; the */
+	int64		to_clock;		/* first clock after that */
 	bool		is_descending;
 	int64		place;			/* of the one found last, see GetPlace */
 	int64		arrived;		/* of the one arrived at last */
@@ -49,10 +53,13 @@ walk_beginning(const PartitionWalk *walk)
 
 extern void ZbxhistBeginWalk(PartitionWalk *walk, Relation parent,
 							 const ItemRange *range);
-extern void ZbxhistBeginDayWalk(PartitionWalk *walk, const PackedDay *days,
-								int ndays, const ItemRange *range);
+extern void ZbxhistBeginDayWalk(PartitionWalk *walk, Relation parent,
+								const ItemRange *range);
+extern void ZbxhistWalkBetween(PartitionWalk *walk, int64 from_clock,
+							   int64 to_clock);
 extern bool ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step);
 extern void ZbxhistWalkArrived(PartitionWalk *walk, const WalkStep *step);
 extern bool ZbxhistWalkKnows(const PartitionWalk *walk, Oid relid);
+extern void ZbxhistLimitToStep(const WalkStep *step, ItemRange *range);
 
 #endif							/* ZBXHIST_PARTITION_WALK_H */
