@@ -111,6 +111,7 @@ OBJS = \
 	src/read/aggregates.o \
 	src/read/clock_bounds.o \
 	src/read/clock_keys.o \
+	src/read/clock_order.o \
 	src/read/column_filter.o \
 	src/read/copy_to.o \
 	src/read/delete.o \

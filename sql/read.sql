@@ -62,10 +62,9 @@ $$;
 COMMENT ON FUNCTION zbxhist.nearest(anyelement, bigint, timestamptz, text) IS
 'The row of an item at a time; if there is none, NULL (exact), the nearest before it (less) or after it (greater)';
 
+-- Clock and ns of the oldest row of an item; no row if it has none.
 CREATE FUNCTION zbxhist.minimum_time(parent regclass, itemid bigint) RETURNS TABLE (clock integer, ns integer)
 LANGUAGE c STABLE STRICT ROWS 1 PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_minimum_time';
-
-COMMENT ON FUNCTION zbxhist.minimum_time IS 'Clock and ns of the oldest row of an item; no row if it has none';
 
 CREATE FUNCTION zbxhist.last_values(
     row_type anyelement, itemids bigint[], max_rows integer DEFAULT 1, since_clock integer DEFAULT NULL)

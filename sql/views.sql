@@ -1,12 +1,13 @@
 -- sql/views.sql
 
+-- The managed tables, their policy, and the retention that counts.
 CREATE VIEW zbxhist.parents AS
 SELECT c.parent,
        c.partition_interval,
        c.premake,
        c.retention,
-       r.retention AS effective_retention,
-       coalesce(r.source, 'none') AS retention_source,
+       r.retention AS effective_retention,  -- the retention that counts; NULL drops nothing
+       coalesce(r.source, 'none') AS retention_source,  -- where that comes from: policy, zabbix: and the setting, or none
        c.pack_after,
        c.move_existing,
        c.routing,
@@ -29,27 +30,24 @@ SELECT c.parent,
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
  ORDER BY c.parent::pg_catalog.text;
 
-COMMENT ON VIEW zbxhist.parents IS 'The managed tables, their policy, and the retention that counts';
-COMMENT ON COLUMN zbxhist.parents.effective_retention IS 'The retention that counts; NULL drops nothing';
-COMMENT ON COLUMN zbxhist.parents.retention_source IS 'Where that comes from: policy, zabbix: and the setting, or none';
-
+-- The partitions and packed days of all managed tables.
 CREATE VIEW zbxhist.partitions AS
 SELECT c.parent,
-       p.relation AS partition,
-       CASE WHEN p.is_packed THEN 'packed' ELSE 'heap' END AS kind,
-       p.from_clock,
-       p.to_clock,
-       pg_catalog.to_timestamp(p.from_clock) AS from_time,
-       pg_catalog.to_timestamp(p.to_clock) AS to_time,
+       p.relation AS partition,  -- its partition, or the table of the packed day
+       CASE WHEN p.is_packed THEN 'packed' ELSE 'heap' END AS kind,  -- how it is stored: heap, an ordinary table, or packed
+       p.from_clock,  -- first clock of its range
+       p.to_clock,  -- end of its range: the first clock that is not in it
+       pg_catalog.to_timestamp(p.from_clock) AS from_time,  -- from_clock as a time
+       pg_catalog.to_timestamp(p.to_clock) AS to_time,  -- to_clock as a time
        CASE WHEN a.copy IS NOT NULL THEN 'archived'
             WHEN p.is_packed THEN 'packed'
             WHEN p.from_clock > t.present THEN 'future'
             WHEN p.to_clock > t.present THEN 'current'
-            ELSE 'open' END AS state,
-       e.rows,
-       e.bytes,
+            ELSE 'open' END AS state,  -- future, current, open: its time has gone by; packed; or archived on another server
+       e.rows,  -- number of values, an estimate
+       e.bytes,  -- disk space with indexes, here
        pg_catalog.round((e.bytes + coalesce(a.bytes, 0))::pg_catalog.numeric / nullif(e.rows, 0), 1) AS bytes_per_value,
-       zbxhist_internal.tablespace_of(p.relation) AS tablespace
+       zbxhist_internal.tablespace_of(p.relation) AS tablespace  -- the tablespace that has it
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.list_ranges(c.parent) p
@@ -67,26 +65,16 @@ SELECT c.parent,
         WHERE p.is_packed AND d.day = p.relation) a ON true
  ORDER BY c.parent::pg_catalog.text, p.from_clock, p.is_packed;
 
-COMMENT ON VIEW zbxhist.partitions IS 'The partitions and packed days of all managed tables';
-COMMENT ON COLUMN zbxhist.partitions.partition IS 'Its partition, or the table of the packed day';
-COMMENT ON COLUMN zbxhist.partitions.kind IS 'How it is stored: heap, an ordinary table, or packed';
-COMMENT ON COLUMN zbxhist.partitions.from_clock IS 'First clock of its range';
-COMMENT ON COLUMN zbxhist.partitions.to_clock IS 'End of its range: the first clock that is not in it';
-COMMENT ON COLUMN zbxhist.partitions.from_time IS 'from_clock as a time';
-COMMENT ON COLUMN zbxhist.partitions.to_time IS 'to_clock as a time';
-COMMENT ON COLUMN zbxhist.partitions.state IS 'future, current, open: its time has gone by; packed; or archived on another server';
-COMMENT ON COLUMN zbxhist.partitions.rows IS 'Number of values, an estimate';
-COMMENT ON COLUMN zbxhist.partitions.bytes IS 'Disk space with indexes, here';
 COMMENT ON COLUMN zbxhist.partitions.bytes_per_value IS 'Disk space of one value, here and on an archive server';
-COMMENT ON COLUMN zbxhist.partitions.tablespace IS 'The tablespace that has it';
 
+-- The partitions and packed days of all managed tables, a row for all that begin on one day (UTC).
 CREATE VIEW zbxhist.partitions_by_day AS
 SELECT p.parent,
-       pg_catalog.min(p.from_time) AS from_time,
-       pg_catalog.max(p.to_time) AS to_time,
-       pg_catalog.count(*) FILTER (WHERE p.state = 'future') AS future,
-       pg_catalog.count(*) FILTER (WHERE p.state IN ('current', 'open')) AS heap,
-       pg_catalog.count(*) FILTER (WHERE p.state IN ('packed', 'archived')) AS packed,
+       pg_catalog.min(p.from_time) AS from_time,  -- begin of the first
+       pg_catalog.max(p.to_time) AS to_time,  -- end of the last
+       pg_catalog.count(*) FILTER (WHERE p.state = 'future') AS future,  -- number of partitions of the future
+       pg_catalog.count(*) FILTER (WHERE p.state IN ('current', 'open')) AS heap,  -- number of the other ordinary tables
+       pg_catalog.count(*) FILTER (WHERE p.state IN ('packed', 'archived')) AS packed,  -- number of packed tables
        pg_catalog.sum(p.rows)::bigint AS rows,
        pg_catalog.sum(p.bytes)::bigint AS bytes,
        pg_catalog.round(pg_catalog.sum(p.bytes + coalesce(a.bytes, 0)) / nullif(pg_catalog.sum(p.rows), 0), 1) AS bytes_per_value
@@ -96,58 +84,41 @@ SELECT p.parent,
  GROUP BY p.parent, pg_catalog.floor(p.from_clock::pg_catalog.numeric / 86400)
  ORDER BY p.parent::pg_catalog.text, pg_catalog.min(p.from_clock);
 
-COMMENT ON VIEW zbxhist.partitions_by_day IS
-'The partitions and packed days of all managed tables, a row for all that begin on one day (UTC)';
-COMMENT ON COLUMN zbxhist.partitions_by_day.from_time IS 'Begin of the first';
-COMMENT ON COLUMN zbxhist.partitions_by_day.to_time IS 'End of the last';
-COMMENT ON COLUMN zbxhist.partitions_by_day.future IS 'Number of partitions of the future';
-COMMENT ON COLUMN zbxhist.partitions_by_day.heap IS 'Number of the other ordinary tables';
-COMMENT ON COLUMN zbxhist.partitions_by_day.packed IS 'Number of packed tables';
-
+-- The log of maintenance, a row for each day (UTC), table and action.
 CREATE VIEW zbxhist.maintenance_by_day
 WITH (security_invoker = true) AS
-SELECT pg_catalog.date_trunc('day', l.started_at, 'UTC') AS day,
+SELECT pg_catalog.date_trunc('day', l.started_at, 'UTC') AS day,  -- begin of the day
        l.parent,
-       l.action,
-       pg_catalog.count(*) FILTER (WHERE l.sqlstate IS NULL) AS times,
-       pg_catalog.count(l.sqlstate) AS in_vain,
-       pg_catalog.sum(l.rows)::bigint AS rows,
-       pg_catalog.sum(l.bytes)::bigint AS bytes,
-       pg_catalog.sum(l.duration) AS duration,
-       pg_catalog.max(l.lock_wait) AS longest_lock_wait,
-       (pg_catalog.array_agg(l.message ORDER BY l.id DESC) FILTER (WHERE l.sqlstate IS NOT NULL))[1] AS last_problem
+       l.action,  -- what was done, as in maintenance_log
+       pg_catalog.count(*) FILTER (WHERE l.sqlstate IS NULL) AS times,  -- how often it was done
+       pg_catalog.count(l.sqlstate) AS in_vain,  -- how often it failed, or had no lock in time
+       pg_catalog.sum(l.rows)::bigint AS rows,  -- rows of all
+       pg_catalog.sum(l.bytes)::bigint AS bytes,  -- bytes of all
+       pg_catalog.sum(l.duration) AS duration,  -- duration of all
+       pg_catalog.max(l.lock_wait) AS longest_lock_wait,  -- the longest wait for a lock
+       (pg_catalog.array_agg(l.message ORDER BY l.id DESC) FILTER (WHERE l.sqlstate IS NOT NULL))[1] AS last_problem  -- why it was last in vain
   FROM zbxhist.maintenance_log l
  GROUP BY 1, l.parent, l.action
  ORDER BY 1, l.parent::pg_catalog.text, pg_catalog.min(l.id);
 
-COMMENT ON VIEW zbxhist.maintenance_by_day IS 'The log of maintenance, a row for each day (UTC), table and action';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.day IS 'Begin of the day';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.action IS 'What was done, as in maintenance_log';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.times IS 'How often it was done';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.in_vain IS 'How often it failed, or had no lock in time';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.rows IS 'Rows of all';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.bytes IS 'Bytes of all';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.duration IS 'Duration of all';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.longest_lock_wait IS 'The longest wait for a lock';
-COMMENT ON COLUMN zbxhist.maintenance_by_day.last_problem IS 'Why it was last in vain';
-
+-- How each managed table is doing.
 CREATE VIEW zbxhist.status AS
 SELECT c.parent,
-       p.partitions,
-       p.packed_days,
-       p.partitions_ahead,
-       p.covered_until,
-       w.rows AS rows_waiting,
-       w.exact AS rows_waiting_exact,
-       s.last_run,
-       s.last_success,
-       s.last_error,
-       s.last_error_at,
-       pg_catalog.to_timestamp(p.first_end) + r.retention AS next_drop,
-       v.values_routed,
-       v.values_kept,
-       v.batches,
-       v.values_fast,
+       p.partitions,  -- number of its partitions
+       p.packed_days,  -- number of its packed days
+       p.partitions_ahead,  -- how many of them are for time to come
+       p.covered_until,  -- end of the last one
+       w.rows AS rows_waiting,  -- rows in the parent itself
+       w.exact AS rows_waiting_exact,  -- whether these are counted; otherwise estimated
+       s.last_run,  -- when maintenance last came to the end for this table
+       s.last_success,  -- when it last did so without an error
+       s.last_error,  -- the last error
+       s.last_error_at,  -- when that was
+       pg_catalog.to_timestamp(p.first_end) + r.retention AS next_drop,  -- when the oldest partition or packed day will be past retention
+       v.values_routed,  -- values stored in its partitions since the server started, or the statistics were reset
+       v.values_kept,  -- values stored in the parent itself; NULL if not counted
+       v.batches,  -- batches in which they were stored; NULL if not counted
+       v.values_fast,  -- how many of the values came in statements of literals, which need neither planner nor trigger; NULL if not counted
        (SELECT pg_catalog.jsonb_object_agg(i.path, i.values_stored)
           FROM zbxhist_internal.stored_paths() i
          WHERE i.parent = c.parent
@@ -171,32 +142,17 @@ SELECT c.parent,
   CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
  ORDER BY c.parent::pg_catalog.text;
 
-COMMENT ON VIEW zbxhist.status IS 'How each managed table is doing';
-COMMENT ON COLUMN zbxhist.status.partitions IS 'Number of its partitions';
-COMMENT ON COLUMN zbxhist.status.packed_days IS 'Number of its packed days';
-COMMENT ON COLUMN zbxhist.status.partitions_ahead IS 'How many of them are for time to come';
-COMMENT ON COLUMN zbxhist.status.covered_until IS 'End of the last one';
-COMMENT ON COLUMN zbxhist.status.rows_waiting IS 'Rows in the parent itself';
-COMMENT ON COLUMN zbxhist.status.rows_waiting_exact IS 'Whether these are counted; otherwise estimated';
-COMMENT ON COLUMN zbxhist.status.last_run IS 'When maintenance last came to the end for this table';
-COMMENT ON COLUMN zbxhist.status.last_success IS 'When it last did so without an error';
-COMMENT ON COLUMN zbxhist.status.last_error IS 'The last error';
-COMMENT ON COLUMN zbxhist.status.last_error_at IS 'When that was';
-COMMENT ON COLUMN zbxhist.status.next_drop IS 'When the oldest partition or packed day will be past retention';
-COMMENT ON COLUMN zbxhist.status.values_routed IS 'Values stored in its partitions since the server started, or the statistics were reset';
-COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent itself; NULL if not counted';
-COMMENT ON COLUMN zbxhist.status.batches IS 'Batches in which they were stored; NULL if not counted';
-COMMENT ON COLUMN zbxhist.status.values_fast IS 'How many of the values came in statements of literals, which need neither planner nor trigger; NULL if not counted';
 COMMENT ON COLUMN zbxhist.status.values_slow IS 'The other values, by what kept their statements from it, see insert_paths(); NULL if there are none, or not counted';
 COMMENT ON COLUMN zbxhist.status.saved_bytes IS 'Disk space that packing saves here, of the packed days that there are; NULL if there are none';
 
+-- What is being done now that takes long, by maintenance or by hand.
 CREATE VIEW zbxhist.progress AS
 SELECT s.parent,
-       s.action,
-       s.relation AS partition,
-       s.action_pid AS pid,
+       s.action,  -- move, expire, pack, merge, compact, repack, undo, unpack, salvage, verify or import
+       s.relation AS partition,  -- the partition or packed day concerned, or the table that is imported
+       s.action_pid AS pid,  -- the server process
        s.action_started AS started_at,
-       coalesce(p.rows, s.action_rows) AS rows,
+       coalesce(p.rows, s.action_rows) AS rows,  -- rows done so far
        CASE WHEN p.rows IS NULL THEN s.action_percent
             WHEN s.action IN ('compact', 'repack') THEN pg_catalog.round(100.0 * least(1, p.read), 1)
             ELSE pg_catalog.round(50.0 * p.read + 50.0 * p.written, 1) END AS percent
@@ -254,11 +210,6 @@ SELECT s.parent,
  GROUP BY s.parent, s.source, s.pid
 HAVING pg_catalog.count(s.compared_at) < pg_catalog.count(*);
 
-COMMENT ON VIEW zbxhist.progress IS 'What is being done now that takes long, by maintenance or by hand';
-COMMENT ON COLUMN zbxhist.progress.action IS 'move, expire, pack, merge, compact, repack, undo, unpack, salvage, verify or import';
-COMMENT ON COLUMN zbxhist.progress.partition IS 'The partition or packed day concerned, or the table that is imported';
-COMMENT ON COLUMN zbxhist.progress.pid IS 'The server process';
-COMMENT ON COLUMN zbxhist.progress.rows IS 'Rows done so far';
 COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, unpacked or salvaged, by the bytes read; of verify, by those of all days; of an import, by the parts that are done and compared';
 
 -- A column that says what one of the same name does in the table of the policy, the log, or

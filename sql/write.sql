@@ -1,12 +1,12 @@
 -- sql/write.sql
 
+-- Stores a value for each element of the arrays and returns the number of rows stored; a key that
+-- is there is an error (error), keeps its value (ignore) or gets the new one (update);
+-- NULL::history names the managed table.
 CREATE FUNCTION zbxhist.add(
     row_type anyelement, itemids bigint[], clocks integer[], ns integer[], "values" anycompatiblearray,
     on_conflict text DEFAULT 'error') RETURNS bigint
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_add';
-
-COMMENT ON FUNCTION zbxhist.add IS
-'Stores a value for each element of the arrays and returns the number of rows stored; a key that is there is an error (error), keeps its value (ignore) or gets the new one (update); NULL::history names the managed table';
 
 CREATE FUNCTION zbxhist.delete_values(parent regclass, itemid bigint, clock integer, ns integer, which text)
 RETURNS bigint
@@ -23,6 +23,7 @@ $$;
 COMMENT ON FUNCTION zbxhist.delete_values(regclass, bigint, timestamptz, text) IS
 'Deletes the rows of an item at a time (equal), before it (less, less_or_equal) or after it (greater, greater_or_equal) and returns their number';
 
+-- Deletes all rows of an item from every managed table and returns their number.
 CREATE FUNCTION zbxhist.delete_item(itemid bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -40,6 +41,3 @@ BEGIN
     RETURN deleted;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist.delete_item IS
-'Deletes all rows of an item from every managed table and returns their number';

@@ -358,6 +358,37 @@ create_foreignscan_path_compat(PlannerInfo *root, RelOptInfo *rel, double rows,
 }
 
 /*
+ * create_append_path and create_merge_append_path are told in 19 which relations'
+ * tables have been put together.
+ */
+static inline AppendPath *
+create_append_path_compat(PlannerInfo *root, RelOptInfo *rel, List *subpaths,
+						  List *pathkeys)
+{
+#if PG_VERSION_NUM >= 190000
+	AppendPathInput input = {.subpaths = subpaths};
+
+	return create_append_path(root, rel, input, pathkeys, NULL, 0, false, -1);
+#else
+	return create_append_path(root, rel, subpaths, NIL, pathkeys, NULL, 0, false, -1);
+#endif
+}
+
+/*
+ * create_merge_append_path_compat is the same for one that merges.
+ */
+static inline MergeAppendPath *
+create_merge_append_path_compat(PlannerInfo *root, RelOptInfo *rel, List *subpaths,
+								List *pathkeys)
+{
+#if PG_VERSION_NUM >= 190000
+	return create_merge_append_path(root, rel, subpaths, NIL, pathkeys, NULL);
+#else
+	return create_merge_append_path(root, rel, subpaths, pathkeys, NULL);
+#endif
+}
+
+/*
  * 17 has an interface for files that are written page by page (8af256524); before,
  * compat.c does as much of it as is used here
  */

@@ -108,7 +108,7 @@ DefineEnableSettings(void)
 				 &zbxhist_enable_fast_insert);
 
 	DefineSwitch("zbxhist.enable_item_scan",
-				 gettext_noop("Reads the newest or oldest rows of an item, one row of each item, or rows by a list of keys, from the tables that have them."),
+				 gettext_noop("Reads the newest or oldest rows, one row of each item, rows in the order of their key, or by a list of keys, from the tables that have them."),
 				 gettext_noop("When off, PostgreSQL plans such a query for all tables that may have these rows."),
 				 &zbxhist_enable_item_scan);
 

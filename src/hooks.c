@@ -52,6 +52,7 @@
 #include "maintenance/drop_guard.h"
 #include "packed/archive_away.h"
 #include "read/aggregate.h"
+#include "read/clock_order.h"
 #include "read/copy_to.h"
 #include "read/exclude.h"
 #include "read/item_path.h"
@@ -125,6 +126,7 @@ SetRelPathlistHook(PlannerInfo *root, RelOptInfo *rel, Index rti,
 		(*prev_set_rel_pathlist) (root, rel, rti, rte);
 	ZbxhistConsiderRangeScan(root, rel, rti, rte);
 	ZbxhistConsiderItemScan(root, rel, rti, rte);
+	ZbxhistConsiderClockOrder(root, rel, rte);
 }
 
 /*

@@ -178,6 +178,9 @@ BEGIN
 END
 $$;
 
+-- Everything an administrator should know, a line for each cause, with the command that mends it;
+-- when all is well, no rows, or notes (info) only.
+--
 -- What has one cause and is mended by one command is one line.
 CREATE FUNCTION zbxhist.check() RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -204,6 +207,3 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
      ORDER BY CASE g.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,
               g.place, g.code, g.objects[1] COLLATE "C", g.message COLLATE "C"
 $$;
-
-COMMENT ON FUNCTION zbxhist.check IS
-'Everything an administrator should know, a line for each cause, with the command that mends it; when all is well, no rows, or notes (info) only';

@@ -16,6 +16,10 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_tem
       FROM zbxhist_internal.stored_paths() p GROUP BY p.parent
 $$;
 
+-- Statements and their values since the server started, by the way they took: "fast", without
+-- planner and trigger, or what kept them from it: column, copy, expression, function, not_loaded,
+-- on_conflict, query, replication, returning, row_security, rule, setting, trigger, view, with,
+-- other; no rows, and a notice that says why, if the server cannot count them.
 CREATE FUNCTION zbxhist.insert_paths()
 RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
@@ -27,9 +31,6 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist.insert_paths IS
-'Statements and their values since the server started, by the way they took: "fast", without planner and trigger, or what kept them from it: column, copy, expression, function, not_loaded, on_conflict, query, replication, returning, row_security, rule, setting, trigger, view, with, other; no rows, and a notice that says why, if the server cannot count them';
 
 -- The part of check that is about the database.
 CREATE FUNCTION zbxhist_internal.check_database() RETURNS SETOF zbxhist_internal.check_line

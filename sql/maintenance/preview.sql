@@ -82,6 +82,10 @@ BEGIN
 END
 $$;
 
+-- What the next maintenance would create, split, move, pack, merge, compact, repack, archive, write
+-- in another tablespace (set_tablespace), analyze and drop, with rows (an estimate) and bytes; a
+-- row for all partitions of a day.
+--
 -- What is to be done to several partitions of one day is one row.
 CREATE FUNCTION zbxhist.preview(parent regclass DEFAULT NULL)
 RETURNS TABLE (
@@ -129,6 +133,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist.preview IS
-'What the next maintenance would create, split, move, pack, merge, compact, repack, archive, write in another tablespace (set_tablespace), analyze and drop, with rows (an estimate) and bytes; a row for all partitions of a day';

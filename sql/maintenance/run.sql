@@ -470,6 +470,9 @@ BEGIN
 END
 $$;
 
+-- Does everything that time brings, for one managed table or all: premake, move rows out of the
+-- parent, drop, pack, merge late rows, repack; each step in a transaction of its own.  Call it
+-- every quarter of an hour.
 CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -516,6 +519,3 @@ BEGIN
     COMMIT;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.run_maintenance IS
-'Does everything that time brings, for one managed table or all: premake, move rows out of the parent, drop, pack, merge late rows, repack; each step in a transaction of its own.  Call it every quarter of an hour';

@@ -76,6 +76,8 @@ BEGIN
 END
 $$;
 
+-- Turns a managed table back into a plain one with every row, in batches; can be broken off and
+-- repeated.  An audit log is copied while it is locked.
 CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -130,6 +132,3 @@ BEGIN
     COMMIT;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.undo IS
-'Turns a managed table back into a plain one with every row, in batches; can be broken off and repeated.  An audit log is copied while it is locked';

@@ -100,6 +100,10 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE g.from_clock < g.to_clock AND g.from_clock < zbxhist_internal.current_clock()
 $$;
 
+-- Takes a natively partitioned table into care, also out of that of pg_partman: its partitions stay
+-- as they are, and a plain table takes the place of their parent; with dry_run only says what it
+-- would do.
+--
 -- Until the exchange the table is what it was, but for a constraint of each
 -- partition that says what its bounds say: the call may be broken off there,
 -- and repeated.
@@ -171,6 +175,3 @@ BEGIN
     COMMIT;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.adopt_partitions IS
-'Takes a natively partitioned table into care, also out of that of pg_partman: its partitions stay as they are, and a plain table takes the place of their parent; with dry_run only says what it would do';

@@ -86,6 +86,8 @@ BEGIN
 END
 $$;
 
+-- Puts a managed table in the place of a TimescaleDB hypertable, which gets the ending _old and is
+-- to be imported; with dry_run only says what it would do.
 CREATE PROCEDURE zbxhist.adopt_hypertable(hypertable regclass, dry_run boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -114,9 +116,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.adopt_hypertable IS
-'Puts a managed table in the place of a TimescaleDB hypertable, which gets the ending _old and is to be imported; with dry_run only says what it would do';
-
+-- Makes a plain table of a TimescaleDB hypertable, by copying its rows while it is locked, and
+-- returns it.
+--
 -- For what Zabbix has as a hypertable and zbxhist does not manage: auditlog.
 CREATE FUNCTION zbxhist.release_hypertable(hypertable regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
@@ -126,9 +128,6 @@ BEGIN
     RETURN zbxhist_internal.replace_hypertable(hypertable, NULL, true);
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist.release_hypertable IS
-'Makes a plain table of a TimescaleDB hypertable, by copying its rows while it is locked, and returns it';
 
 -- The part of check that says what is left of TimescaleDB, in the order in which it is to be
 -- removed.

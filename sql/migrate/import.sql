@@ -106,6 +106,9 @@ BEGIN
 END
 $$;
 
+-- Stores the rows of another table in a managed one, a day after the other and packed straight away
+-- where there is nothing of that day yet; can be broken off and repeated; the other table stays.
+--
 -- A slice after the other, each in one transaction: a call that is broken off is
 -- repeated, and goes on.  In the end each is read once more.
 CREATE PROCEDURE zbxhist.import(
@@ -174,6 +177,3 @@ BEGIN
     COMMIT;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.import IS
-'Stores the rows of another table in a managed one, a day after the other and packed straight away where there is nothing of that day yet; can be broken off and repeated; the other table stays';

@@ -41,6 +41,9 @@ BEGIN
 END
 $$;
 
+-- Moves the rows of a table that inherits from a managed one, and is no partition of it or in the
+-- way of others, to where they belong, and makes it a table of its own; can be broken off and
+-- repeated.
 CREATE PROCEDURE zbxhist.absorb(parent regclass, child regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -128,6 +131,3 @@ BEGIN
     COMMIT;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.absorb IS
-'Moves the rows of a table that inherits from a managed one, and is no partition of it or in the way of others, to where they belong, and makes it a table of its own; can be broken off and repeated';

@@ -103,6 +103,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
      WHERE c.parent = table_metrics.parent
 $$;
 
+-- How everything is doing, as one JSON document for monitoring: seconds since 1970, seconds, bytes
+-- and numbers of values.
+--
 -- Names are a contract: templates and dashboards have them.  Times are seconds
 -- since 1970, durations seconds, sizes bytes; what is not known is null.
 CREATE FUNCTION zbxhist.metrics() RETURNS jsonb
@@ -151,6 +154,3 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
                       JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
                      WHERE l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock') l) t
 $$;
-
-COMMENT ON FUNCTION zbxhist.metrics() IS
-'How everything is doing, as one JSON document for monitoring: seconds since 1970, seconds, bytes and numbers of values';

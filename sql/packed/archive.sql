@@ -326,6 +326,8 @@ BEGIN
 END
 $$;
 
+-- Moves what is packed of a UTC day of a managed table to its archive_server; can be broken off and
+-- repeated.
 CREATE PROCEDURE zbxhist.archive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -334,9 +336,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.archive(regclass, date) IS
-'Moves what is packed of a UTC day of a managed table to its archive_server; can be broken off and repeated';
-
+-- Brings what is archived of a UTC day of a managed table back; maintenance leaves it here from
+-- then on.  Can be broken off and repeated.
 CREATE PROCEDURE zbxhist.unarchive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -345,9 +346,6 @@ BEGIN
     CALL zbxhist_internal.repeat_by_hand(parent, 'unarchive', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.unarchive(regclass, date) IS
-'Brings what is archived of a UTC day of a managed table back; maintenance leaves it here from then on.  Can be broken off and repeated';
 
 -- ---- what nothing needs any more ----
 

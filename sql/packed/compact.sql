@@ -78,6 +78,8 @@ BEGIN
 END
 $$;
 
+-- Makes the packed hours, or other parts, of a UTC day of a managed table that follow each other
+-- one packed table; maintenance does so by itself.
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -108,6 +110,3 @@ BEGIN
     CALL zbxhist_internal.repeat_by_hand(parent, 'compact', result);
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.compact IS
-'Makes the packed hours, or other parts, of a UTC day of a managed table that follow each other one packed table; maintenance does so by itself';

@@ -176,6 +176,7 @@ BEGIN
 END
 $$;
 
+-- Packs the partitions of a managed table that have clocks of a UTC day and whose time has gone by.
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -217,6 +218,3 @@ BEGIN
     CALL zbxhist_internal.repeat_by_hand(parent, 'pack', result);
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.pack IS
-'Packs the partitions of a managed table that have clocks of a UTC day and whose time has gone by';

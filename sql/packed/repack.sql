@@ -274,6 +274,8 @@ BEGIN
 END
 $$;
 
+-- Writes what is packed of a UTC day of a managed table anew, so that it takes as little space as
+-- it can; maintenance does so by itself.
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -281,6 +283,3 @@ BEGIN
     CALL zbxhist_internal.repeat_by_hand(parent, 'repack', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.repack IS
-'Writes what is packed of a UTC day of a managed table anew, so that it takes as little space as it can; maintenance does so by itself';

@@ -21,6 +21,8 @@ BEGIN
 END
 $$;
 
+-- Makes what is packed of a UTC day of a managed table ordinary partitions again; can be broken off
+-- and repeated.
 CREATE PROCEDURE zbxhist.unpack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -32,6 +34,3 @@ BEGIN
     COMMIT;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.unpack IS
-'Makes what is packed of a UTC day of a managed table ordinary partitions again; can be broken off and repeated';

@@ -81,6 +81,8 @@ BEGIN
 END
 $$;
 
+-- Looks through all packed days of a managed table: checksums, and statistics against values; no
+-- rows when all is well.
 CREATE FUNCTION zbxhist.verify(parent regclass) RETURNS TABLE (day regclass, itemid bigint, clock integer, problem text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -115,6 +117,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist.verify IS
-'Looks through all packed days of a managed table: checksums, and statistics against values; no rows when all is well';

@@ -1,27 +1,22 @@
 -- sql/partitions/bounds.sql
 
+-- Trigger function of the managed tables: sends each new row to the partition of its clock.
 CREATE FUNCTION zbxhist.route() RETURNS trigger
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_route';
-
-COMMENT ON FUNCTION zbxhist.route IS
-'Trigger function of the managed tables: sends each new row to the partition of its clock';
 
 -- Makes every session read the partitions and the configuration of a managed table anew.
 CREATE FUNCTION zbxhist_internal.invalidate(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_invalidate';
 
+-- Clock range of a partition, from included, to excluded, as its constraint zbxhist_clock says;
+-- NULLs if it has none.
 CREATE FUNCTION zbxhist.partition_bounds(partition regclass, OUT from_clock bigint, OUT to_clock bigint)
 LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_partition_bounds';
 
-COMMENT ON FUNCTION zbxhist.partition_bounds IS
-'Clock range of a partition, from included, to excluded, as its constraint zbxhist_clock says; NULLs if it has none';
-
+-- The partitions of a managed table with their clock ranges, oldest first.
 CREATE FUNCTION zbxhist.list_partitions(parent regclass)
 RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint)
 LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 30 AS 'MODULE_PATHNAME', 'zbxhist_list_partitions';
-
-COMMENT ON FUNCTION zbxhist.list_partitions IS
-'The partitions of a managed table with their clock ranges, oldest first';
 
 -- The clock ranges of a managed table's partitions and packed days.
 CREATE FUNCTION zbxhist_internal.list_ranges(parent regclass)

@@ -66,7 +66,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
       FROM unnest(options) WITH ORDINALITY AS u (o, n)
 $$;
 
--- ALTER TABLE ... OWNER TO of a table or foreign table, which is not looked up by name.
+-- Makes a role the owner of a table or foreign table, which is not looked up by name.
 CREATE FUNCTION zbxhist_internal.change_owner(relation regclass, owner oid) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_change_owner';
 
@@ -168,6 +168,8 @@ BEGIN
 END
 $$;
 
+-- Creates a partition of a managed table for a UTC day, or what is missing of one, and returns that
+-- in which the day begins, or its table if it is packed.
 CREATE FUNCTION zbxhist.create_partition(parent regclass, day date) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -184,6 +186,3 @@ BEGIN
              ORDER BY r.is_packed LIMIT 1);
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist.create_partition IS
-'Creates a partition of a managed table for a UTC day, or what is missing of one, and returns that in which the day begins, or its table if it is packed';

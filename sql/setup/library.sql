@@ -1,9 +1,8 @@
 -- sql/setup/library.sql
 
+-- Version of the loaded library.
 CREATE FUNCTION zbxhist.version() RETURNS text
 LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_version';
-
-COMMENT ON FUNCTION zbxhist.version IS 'Version of the loaded library';
 
 -- A setting of the library, or what is taken for it where an older library has none.
 CREATE FUNCTION zbxhist_internal.library_setting(name text, otherwise text) RETURNS text

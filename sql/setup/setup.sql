@@ -54,6 +54,10 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET inte
         'accept_deletion => true'))
 $$;
 
+-- Finds the Zabbix history and trends tables, takes those into care that are not yet, in place,
+-- changes the policy of the others to what is given, and says what it did; with dry_run, what it
+-- would do.
+--
 -- NULL: as it is or, of new tables, the default.  The partitions come first,
 -- under locks that stop nobody; the one lock that does stop INSERTs, for the
 -- triggers, comes last, for all tables at once and in the order of Zabbix, and
@@ -172,6 +176,3 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist.setup IS
-'Finds the Zabbix history and trends tables, takes those into care that are not yet, in place, changes the policy of the others to what is given, and says what it did; with dry_run, what it would do';

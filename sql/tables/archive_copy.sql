@@ -1,5 +1,8 @@
 -- sql/tables/archive_copy.sql
 
+-- Copies of packed days on other servers: of archived days, of those being archived, and what is
+-- yet to be removed there.
+--
 -- Copies of packed days on other servers.  The C code reads (day, copy, groups,
 -- archived_at) by name, and the index by its name.  What is there and not listed
 -- here nobody removes, so a row is written before the first group is sent, and deleted
@@ -28,15 +31,14 @@ CREATE TABLE zbxhist.archive_copy (
 
 CREATE INDEX archive_copy_day ON zbxhist.archive_copy (day);
 
-COMMENT ON TABLE zbxhist.archive_copy IS
-'Copies of packed days on other servers: of archived days, of those being archived, and what is yet to be removed there';
-
 -- a table dropped since would be dumped as a bare number
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.archive_copy',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'
     ' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = groups)'
     ' AND (day IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day))');
 
+-- By what databases are known to archive servers as those that may remove copies there.
+--
 -- Marks of databases on archive servers: this one's, and of a copy of a database those of
 -- that too.
 CREATE TABLE zbxhist.archive_mark (
@@ -49,9 +51,6 @@ CREATE TABLE zbxhist.archive_mark (
     lost_at      timestamptz,  -- when it was found to be another's; NULL: it is not
     PRIMARY KEY (groups, origin)
 );
-
-COMMENT ON TABLE zbxhist.archive_mark IS
-'By what databases are known to archive servers as those that may remove copies there';
 
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.archive_mark',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = groups)');

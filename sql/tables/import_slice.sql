@@ -1,5 +1,7 @@
 -- sql/tables/import_slice.sql
 
+-- How far imports of other tables have come (see the procedure import): a day or month of each.
+--
 -- Not dumped: it is about tables of this server.
 CREATE TABLE zbxhist.import_slice (
     parent      regclass NOT NULL,
@@ -18,6 +20,3 @@ CREATE TABLE zbxhist.import_slice (
     begun_at    timestamptz,  -- when that began
     PRIMARY KEY (parent, source, from_clock)
 );
-
-COMMENT ON TABLE zbxhist.import_slice IS
-'How far imports of other tables have come (see the procedure import): a day or month of each';

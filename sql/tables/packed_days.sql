@@ -1,5 +1,7 @@
 -- sql/tables/packed_days.sql
 
+-- The packed days of all managed tables.
+--
 -- Which packed days there are.  Unlike partitions they are listed here: to
 -- read the constraints of a year of days takes a new connection longer than a
 -- query.  The C code reads (parent, day, from_clock, to_clock, nrows, packed_at,
@@ -30,13 +32,13 @@ CREATE TABLE zbxhist.packed_day (
 
 CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
 
-COMMENT ON TABLE zbxhist.packed_day IS 'The packed days of all managed tables';
-
 -- a table dropped since would be dumped as a bare number
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'
     ' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day)');
 
+-- Changes of packed days since maintenance last looked.
+--
 -- Written by the C code for sessions that change packed rows, see
 -- src/packed/day_conflicts.c; it has no index for that reason.
 CREATE TABLE zbxhist.packed_change (
@@ -47,42 +49,33 @@ CREATE TABLE zbxhist.packed_change (
 -- deleted from, even where a publication has all tables
 ALTER TABLE zbxhist.packed_change REPLICA IDENTITY FULL;
 
-COMMENT ON TABLE zbxhist.packed_change IS 'Changes of packed days since maintenance last looked';
-
+-- What could not be read of damaged packed days when the rest was salvaged, and what was dropped
+-- with their tables; kept until somebody deletes it.
 CREATE TABLE zbxhist.lost_values (
     parent       regclass NOT NULL,
-    day          text NOT NULL,
-    salvaged_at  timestamptz NOT NULL DEFAULT pg_catalog.now(),
-    first_itemid bigint,
-    first_clock  integer,
-    last_itemid  bigint,
-    last_clock   integer,
-    is_end       boolean NOT NULL,
-    rows         bigint,
-    problem      text NOT NULL,
+    day          text NOT NULL,  -- the table that held the packed day
+    salvaged_at  timestamptz NOT NULL DEFAULT pg_catalog.now(),  -- when that was
+    first_itemid bigint,  -- item of the first value that is lost; NULL: nothing is known of them
+    first_clock  integer,  -- its clock
+    last_itemid  bigint,  -- item of the last value that is lost, or of the next one that is not
+    last_clock   integer,  -- its clock
+    is_end       boolean NOT NULL,  -- whether the last value is lost itself; false: those before it are
+    rows         bigint,  -- number of values; NULL: not known
+    problem      text NOT NULL,  -- why they could not be read
+    -- the bytes in which they were: a group of segments, or a page of the table.  With the first of
+    -- several losses
     bytes        bytea
 );
 
 -- deleted from, even where a publication has all tables
 ALTER TABLE zbxhist.lost_values REPLICA IDENTITY FULL;
 
-COMMENT ON TABLE zbxhist.lost_values IS
-'What could not be read of damaged packed days when the rest was salvaged, and what was dropped with their tables; kept until somebody deletes it';
-COMMENT ON COLUMN zbxhist.lost_values.day IS 'The table that held the packed day';
-COMMENT ON COLUMN zbxhist.lost_values.salvaged_at IS 'When that was';
-COMMENT ON COLUMN zbxhist.lost_values.first_itemid IS 'Item of the first value that is lost; NULL: nothing is known of them';
-COMMENT ON COLUMN zbxhist.lost_values.first_clock IS 'Its clock';
-COMMENT ON COLUMN zbxhist.lost_values.last_itemid IS 'Item of the last value that is lost, or of the next one that is not';
-COMMENT ON COLUMN zbxhist.lost_values.last_clock IS 'Its clock';
-COMMENT ON COLUMN zbxhist.lost_values.is_end IS 'Whether the last value is lost itself; false: those before it are';
-COMMENT ON COLUMN zbxhist.lost_values.rows IS 'Number of values; NULL: not known';
-COMMENT ON COLUMN zbxhist.lost_values.problem IS 'Why they could not be read';
-COMMENT ON COLUMN zbxhist.lost_values.bytes IS 'The bytes in which they were: a group of segments, or a page of the table.  With the first of several losses';
-
 -- a table dropped since would be dumped as a bare number
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.lost_values',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)');
 
+-- When packed days were last looked through, and what was damaged.
+--
 -- Damage is remembered until the day is right again, or its table is gone.  Not
 -- dumped: it is about this server's disks.
 CREATE TABLE zbxhist.verified_day (
@@ -92,5 +85,3 @@ CREATE TABLE zbxhist.verified_day (
     found_at    timestamptz,  -- when damage was first found; NULL: there is none
     problem     text  -- the first of what was damaged
 );
-
-COMMENT ON TABLE zbxhist.verified_day IS 'When packed days were last looked through, and what was damaged';

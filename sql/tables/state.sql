@@ -1,5 +1,8 @@
 -- sql/tables/state.sql
 
+-- What maintenance remembers of each managed table between two steps (see the views status and
+-- progress).
+--
 -- What maintenance remembers of each parent.  Not dumped: it is about this
 -- server, and it is written anew by the next run.
 CREATE TABLE zbxhist.parent_state (
@@ -45,9 +48,9 @@ CREATE TABLE zbxhist.parent_state (
     undo_pid        integer  -- server process of the undo that is under way
 );
 
-COMMENT ON TABLE zbxhist.parent_state IS
-'What maintenance remembers of each managed table between two steps (see the views status and progress)';
-
+-- What maintenance knows of partitions: whether rows of theirs are in the parent, so that inserts
+-- have to look there for a key, and why one cannot be packed.
+--
 -- Read by the C code (parent, partition, verified), see src/tables/stray.c.
 -- Not dumped: it is about this server, and the next runs write it anew.
 CREATE TABLE zbxhist.partition_state (
@@ -63,9 +66,9 @@ CREATE TABLE zbxhist.partition_state (
     to_clock     bigint
 );
 
-COMMENT ON TABLE zbxhist.partition_state IS
-'What maintenance knows of partitions: whether rows of theirs are in the parent, so that inserts have to look there for a key, and why one cannot be packed';
-
+-- Managed tables in which a row has been stored that belongs to a partition, since maintenance last
+-- looked.
+--
 -- Written by the C code for sessions that insert, see src/tables/stray.c; it has
 -- no index for that reason.
 CREATE TABLE zbxhist.stray_mark (
@@ -75,33 +78,26 @@ CREATE TABLE zbxhist.stray_mark (
 -- deleted from, even where a publication has all tables
 ALTER TABLE zbxhist.stray_mark REPLICA IDENTITY FULL;
 
-COMMENT ON TABLE zbxhist.stray_mark IS
-'Managed tables in which a row has been stored that belongs to a partition, since maintenance last looked';
-
+-- Values of the last day that were left out, for they were older than the policy max_age or further
+-- ahead than max_ahead.
+--
 -- Written by the C code for sessions that insert, see src/ingest/left_out.c; it has no
 -- index for that reason, and few rows: maintenance adds them up.
 CREATE TABLE zbxhist.left_out (
     parent      regclass NOT NULL,
-    itemid      bigint,
-    rows        bigint NOT NULL,
-    first_clock integer NOT NULL,
-    last_clock  integer NOT NULL,
-    noted_at    timestamptz NOT NULL,
-    kept        text
+    itemid      bigint,  -- the item; NULL: others of a statement that had more than 31 of them
+    rows        bigint NOT NULL,  -- how many
+    first_clock integer NOT NULL,  -- the lowest clock among them
+    last_clock  integer NOT NULL,  -- the highest
+    noted_at    timestamptz NOT NULL,  -- when they came, or the hour of that
+    kept        text  -- the row as text, if the policy out_of_range is keep; cast it to the table's row type
 );
 
 -- deleted from, even where a publication has all tables
 ALTER TABLE zbxhist.left_out REPLICA IDENTITY FULL;
 
-COMMENT ON TABLE zbxhist.left_out IS
-'Values of the last day that were left out, for they were older than the policy max_age or further ahead than max_ahead';
-COMMENT ON COLUMN zbxhist.left_out.itemid IS 'The item; NULL: others of a statement that had more than 31 of them';
-COMMENT ON COLUMN zbxhist.left_out.rows IS 'How many';
-COMMENT ON COLUMN zbxhist.left_out.first_clock IS 'The lowest clock among them';
-COMMENT ON COLUMN zbxhist.left_out.last_clock IS 'The highest';
-COMMENT ON COLUMN zbxhist.left_out.noted_at IS 'When they came, or the hour of that';
-COMMENT ON COLUMN zbxhist.left_out.kept IS 'The row as text, if the policy out_of_range is keep; cast it to the table''s row type';
-
+-- Steps of maintenance that could not be done when they were last tried.
+--
 -- What maintenance could not do, and since when.  Not dumped: it is about this
 -- server, and the next runs write it anew.
 CREATE TABLE zbxhist.step_problem (
@@ -118,8 +114,8 @@ CREATE TABLE zbxhist.step_problem (
     PRIMARY KEY (parent, step, relation)
 );
 
-COMMENT ON TABLE zbxhist.step_problem IS 'Steps of maintenance that could not be done when they were last tried';
-
+-- How many lines check() had when maintenance ended last.
+--
 -- What check() found at the end of the last maintenance that had something to do, or an hour
 -- later at most, for metrics(), which is asked every minute.  Not dumped: the next run writes it anew.
 CREATE TABLE zbxhist.check_summary (
@@ -128,35 +124,25 @@ CREATE TABLE zbxhist.check_summary (
     checked_at timestamptz NOT NULL  -- when that was
 );
 
-COMMENT ON TABLE zbxhist.check_summary IS 'How many lines check() had when maintenance ended last';
-
 -- What a part of check() has found.
 CREATE TYPE zbxhist_internal.check_line AS (severity text, code text, object text, message text, hint text);
 
+-- Every action of maintenance, kept for 30 days.
 CREATE TABLE zbxhist.maintenance_log (
-    id         bigint NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    started_at timestamptz NOT NULL,
+    id         bigint NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,  -- number of the entry
+    started_at timestamptz NOT NULL,  -- when the action began
     parent     regclass,
+    -- what was done: take_up, owner, premake, split, replace, trigger, align, index, move, extend,
+    -- drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, detach, absorb,
+    -- inspect, undo, ...
     action     text NOT NULL,
-    relation   text,
-    rows       bigint,
-    bytes      bigint,
-    duration   interval NOT NULL,
-    lock_wait  interval,
-    sqlstate   text,
-    message    text
+    relation   text,  -- the partition, if it was about one
+    rows       bigint,  -- rows moved, deleted or dropped (an estimate for dropped ones)
+    bytes      bigint,  -- disk space freed
+    duration   interval NOT NULL,  -- how long the action took, lock waits included
+    lock_wait  interval,  -- how long it waited for locks that stop writers or readers
+    sqlstate   text,  -- SQLSTATE if it failed
+    message    text  -- error message or remark
 );
 
 CREATE INDEX ON zbxhist.maintenance_log (started_at);
-
-COMMENT ON TABLE zbxhist.maintenance_log IS 'Every action of maintenance, kept for 30 days';
-COMMENT ON COLUMN zbxhist.maintenance_log.id IS 'Number of the entry';
-COMMENT ON COLUMN zbxhist.maintenance_log.started_at IS 'When the action began';
-COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, replace, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, detach, absorb, inspect, undo, ...';
-COMMENT ON COLUMN zbxhist.maintenance_log.relation IS 'The partition, if it was about one';
-COMMENT ON COLUMN zbxhist.maintenance_log.rows IS 'Rows moved, deleted or dropped (an estimate for dropped ones)';
-COMMENT ON COLUMN zbxhist.maintenance_log.bytes IS 'Disk space freed';
-COMMENT ON COLUMN zbxhist.maintenance_log.duration IS 'How long the action took, lock waits included';
-COMMENT ON COLUMN zbxhist.maintenance_log.lock_wait IS 'How long it waited for locks that stop writers or readers';
-COMMENT ON COLUMN zbxhist.maintenance_log.sqlstate IS 'SQLSTATE if it failed';
-COMMENT ON COLUMN zbxhist.maintenance_log.message IS 'Error message or remark';

@@ -7,21 +7,17 @@
 -- the partition key, and what is as old as Zabbix's audit retention is dropped whole.
 -- Neither routing nor packing has anything to do with it.
 
+-- Audit logs of Zabbix that are partitioned, and their policy; change it with
+-- zbxhist.partition_auditlog and undo.
 CREATE TABLE zbxhist.auditlog_config (
-    parent             regclass NOT NULL PRIMARY KEY,
+    parent             regclass NOT NULL PRIMARY KEY,  -- the audit log
+    -- time range of one partition: whole days aligned to 1970-01-01 UTC, or whole calendar months
     partition_interval interval NOT NULL,
+    -- how long rows are kept; NULL follows the storage period of the audit log set in Zabbix
     retention          interval,
-    premake            integer NOT NULL,
-    created_at         timestamptz NOT NULL DEFAULT pg_catalog.now()
+    premake            integer NOT NULL,  -- number of partitions kept ahead of the current one
+    created_at         timestamptz NOT NULL DEFAULT pg_catalog.now()  -- when it was partitioned
 );
-
-COMMENT ON TABLE zbxhist.auditlog_config IS
-'Audit logs of Zabbix that are partitioned, and their policy; change it with zbxhist.partition_auditlog and undo';
-COMMENT ON COLUMN zbxhist.auditlog_config.parent IS 'The audit log';
-COMMENT ON COLUMN zbxhist.auditlog_config.partition_interval IS 'Time range of one partition: whole days aligned to 1970-01-01 UTC, or whole calendar months';
-COMMENT ON COLUMN zbxhist.auditlog_config.retention IS 'How long rows are kept; NULL follows the storage period of the audit log set in Zabbix';
-COMMENT ON COLUMN zbxhist.auditlog_config.premake IS 'Number of partitions kept ahead of the current one';
-COMMENT ON COLUMN zbxhist.auditlog_config.created_at IS 'When it was partitioned';
 
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.auditlog_config',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)');
@@ -338,6 +334,10 @@ BEGIN
 END
 $$;
 
+-- Partitions Zabbix's audit log by time, in place (a month a partition, one ahead, if nothing is
+-- said), or changes how; maintenance then makes partitions ahead and drops those past retention
+-- (NULL: the storage period set in Zabbix).  zbxhist.undo takes it back; dry_run only says what it
+-- would do.
 CREATE FUNCTION zbxhist.partition_auditlog(
     parent regclass, retention interval DEFAULT NULL, partition_interval interval DEFAULT NULL,
     premake integer DEFAULT NULL, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false,
@@ -415,9 +415,6 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist.partition_auditlog IS
-'Partitions Zabbix''s audit log by time, in place (a month a partition, one ahead, if nothing is said), or changes how; maintenance then makes partitions ahead and drops those past retention (NULL: the storage period set in Zabbix).  zbxhist.undo takes it back; dry_run only says what it would do';
 
 -- Partitions of an audit log of which all ids are past retention; their rows' clocks may say
 -- otherwise.

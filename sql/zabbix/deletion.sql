@@ -112,6 +112,8 @@ BEGIN
 END
 $$;
 
+-- Agrees to that maintenance deletes the values of a managed table from before a time, all of which
+-- are past retention, when check() says that it has stopped to ask.
 CREATE FUNCTION zbxhist.accept_deletion(parent regclass, until timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -130,9 +132,6 @@ BEGIN
     PERFORM zbxhist_internal.agree_to_deletion(parent, floor(extract(epoch FROM until))::bigint, reach.retention);
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist.accept_deletion IS
-'Agrees to that maintenance deletes the values of a managed table from before a time, all of which are past retention, when check() says that it has stopped to ask';
 
 -- The part of check that is about values that maintenance does not delete before somebody agrees.
 CREATE FUNCTION zbxhist_internal.check_deletion(parent regclass) RETURNS SETOF zbxhist_internal.check_line

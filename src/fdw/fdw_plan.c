@@ -413,6 +413,26 @@ AddJoinPaths(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
+ * ZbxhistMakeClocksPath makes a path of the rows between two clocks, which are included,
+ * that are about a share of all.  It is not among the paths of the table.
+ */
+Path *
+ZbxhistMakeClocksPath(PlannerInfo *root, RelOptInfo *rel, int32 first_clock,
+					  int32 last_clock, double share)
+{
+	ScanEstimate estimate = ((PackedRel *) rel->fdw_private)->estimate;
+	ForeignPath *path;
+
+	estimate.rows = clamp_row_est(estimate.rows * share);
+	estimate.total_cost = estimate.startup_cost +
+		(estimate.total_cost - estimate.startup_cost) * share;
+	path = MakeForeignPath(root, rel, &estimate, NIL, false, false, rel->lateral_relids);
+	path->fdw_private = lappend_int(lappend_int(path->fdw_private, first_clock),
+									last_clock);
+	return &path->path;
+}
+
+/*
  * GetForeignPaths adds all paths of a foreign table.
  */
 static void
@@ -450,6 +470,24 @@ WantedAttributes(RelOptInfo *rel, List *local)
 }
 
 /*
+ * AddClocks adds the conditions that a path of some clocks has besides.
+ */
+static void
+AddClocks(List **conds, const List *path)
+{
+	for (int i = CLOCKS_FIRST; i <= CLOCKS_LAST; i++)
+	{
+		PackedCond *cond = palloc(sizeof(PackedCond));
+
+		cond->kind = i == CLOCKS_FIRST ? COND_CLOCK_FROM : COND_CLOCK_TO;
+		cond->value = (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+										 Int32GetDatum(list_nth_int(path, i)), false,
+										 true);
+		*conds = lappend(*conds, cond);
+	}
+}
+
+/*
  * GetForeignPlan makes the plan of a path.
  */
 static ForeignScan *
@@ -468,6 +506,8 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 
 	ZbxhistSplitConditions(packed, restrictions, &conds, &exact, &local);
 	local = extract_actual_clauses(local, false);
+	if (list_length(path->fdw_private) > CLOCKS_FIRST)
+		AddClocks(&conds, path->fdw_private);
 	foreach(lc, conds)
 	{
 		PackedCond *cond = lfirst(lc);
@@ -477,7 +517,7 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	}
 	private = list_make5(list_make1_oid(packed->parent), kinds,
 						 WantedAttributes(rel, local),
-						 lappend_int(list_copy(path->fdw_private),
+						 lappend_int(list_copy_head(path->fdw_private, CLOCKS_FIRST),
 									 root->tuple_fraction == 0),
 						 list_make1_int(CHANGE_NONE));
 	return make_foreignscan(targets, local, rel->relid, values, private, NIL,

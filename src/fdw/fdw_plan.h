@@ -73,10 +73,20 @@ enum PackedOrderPart
 	ORDER_READS_ALL				/* of PLAN_ORDER: no LIMIT or the like */
 };
 
+/* the other members of a path of some clocks, see ZbxhistMakeClocksPath */
+enum PackedClocksPart
+{
+	CLOCKS_FIRST = ORDER_IS_BY_ITEM + 1,
+	CLOCKS_LAST
+};
+
 /* fdw_plan.c */
 extern void ZbxhistSplitConditions(const PackedRel *packed,
 								   List *restrictions, List **conds,
 								   List **exact, List **local);
+extern Path *ZbxhistMakeClocksPath(PlannerInfo *root, RelOptInfo *rel,
+								   int32 first_clock, int32 last_clock,
+								   double share);
 extern const PackedRel *ZbxhistPackedRelOf(const RelOptInfo *rel);
 
 /* fdw_estimate.c */

@@ -873,11 +873,11 @@ ListHeapItems(ItemSource *base, const ItemRange *range, int32 clock,
 }
 
 /*
- * FindByRows looks for the first or last item between two among all rows, for want of
+ * FindItemByRows looks for the first or last item between two among all rows, for want of
  * an index.
  */
 static bool
-FindByRows(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,
+FindItemByRows(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,
 		   int64 *itemid)
 {
 	TableScanDesc scan = table_beginscan_compat(source->base.rel, source->snapshot);
@@ -901,10 +901,10 @@ FindByRows(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_la
 }
 
 /*
- * FindByIndex does so by the index.
+ * FindItemByIndex does so by the index.
  */
 static bool
-FindByIndex(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,
+FindItemByIndex(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,
 			int64 *itemid)
 {
 	ScanKeyData keys[NUM_KEYS];
@@ -942,8 +942,8 @@ FindHeapItem(ItemSource *base, const ItemRange *range, int64 first_itemid,
 	source->is_at_end = true;
 	source->has_rest = false;
 	found = source->index != NULL ?
-		FindByIndex(source, first_itemid, last_itemid, is_last, itemid) :
-		FindByRows(source, first_itemid, last_itemid, is_last, itemid);
+		FindItemByIndex(source, first_itemid, last_itemid, is_last, itemid) :
+		FindItemByRows(source, first_itemid, last_itemid, is_last, itemid);
 	ExecClearTuple(source->scan_slot);
 	MemoryContextSwitchTo(old);
 	return found;

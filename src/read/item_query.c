@@ -366,11 +366,11 @@ CountTableRows(Oid relid, double *nrows)
 }
 
 /*
- * CountRows counts the rows that a parent and its children of some clocks have; returns
+ * CountRowsOfClocks counts the rows that a parent and its children of some clocks have; returns
  * false if that is unknown.
  */
 static bool
-CountRows(Relation parent, const PartitionSet *set, const ClockRange *bounds,
+CountRowsOfClocks(Relation parent, const PartitionSet *set, const ClockRange *bounds,
 		  double *nrows)
 {
 	bool		is_known;
@@ -401,7 +401,7 @@ ZbxhistCountRows(Relation parent)
 	ClockRange	all = ANY_CLOCKS;
 	double		nrows;
 
-	(void) CountRows(parent, ZbxhistGetPartitions(parent), &all, &nrows);
+	(void) CountRowsOfClocks(parent, ZbxhistGetPartitions(parent), &all, &nrows);
 	return clamp_row_est(nrows);
 }
 
@@ -416,7 +416,7 @@ HasManyRows(const Query *query, Relation parent, const PartitionSet *set)
 	double		nrows;
 	double		nitems;
 
-	if (!CountRows(parent, set, &bounds, &nrows))
+	if (!CountRowsOfClocks(parent, set, &bounds, &nrows))
 		return true;
 	nitems = ZbxhistCountItems(RelationGetRelid(parent), set->itemid_attnum, nrows);
 	return nitems < 0 || nrows >= nitems * MIN_ROWS_OF_ITEM;
