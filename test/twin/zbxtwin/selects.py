@@ -924,10 +924,9 @@ class Maker:
             if dice.chance(60):
                 other.conditions = [*other.conditions, self.condition(scope)]
             if not select.group_kind:
-                select.operation = (
-                    dice.pick(["UNION ALL", "UNION", "EXCEPT", "INTERSECT", "EXCEPT ALL"]),
-                    other,
-                )
+                kinds = ["UNION ALL", "UNION", "EXCEPT", "INTERSECT", "EXCEPT ALL"]
+                # rough sums are not compared with each other
+                select.operation = (kinds[0] if select.is_rough else dice.pick(kinds), other)
         elif step == 7 and len(select.conditions) > 1:
             select.conditions.pop(dice.below(len(select.conditions)))
         # of DISTINCT with grouping sets PostgreSQL before 18 leaves out rows
@@ -936,6 +935,7 @@ class Maker:
             and not select.limit
             and not select.distinct
             and not select.group_kind
+            and not select.is_rough
             and not any(t.kind == "all" for t in select.targets)
         ):
             select.distinct = "DISTINCT "
