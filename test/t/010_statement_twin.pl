@@ -42,12 +42,13 @@ ok($seen{"plan $_"}, "plans with $_ were among them")
   for 'Foreign Scan',
   map { "Zbxhist$_" } qw(Aggregate Insert Item ItemRows Keys Range);
 ok($seen{"upkeep $_ done"}, "... and $_")
-  for qw(compact drop_day pack repack run_maintenance unpack);
+  for qw(archive compact drop_day pack repack run_maintenance unarchive unpack);
 ok($seen{$_}, "... and SQLSTATE $_") for qw(22003 23505 25P02);
 
 %seen = twin("$schedules schedules", '--schedules' => $schedules);
 ok($seen{"$_ waited"}, "$_ waited in some")
   for qw(delete insert update upkeep);
+ok($seen{"$_ done"}, "... and $_ was done") for qw(archive drop_day);
 
 log_is_clean($node);
 

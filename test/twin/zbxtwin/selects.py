@@ -382,7 +382,8 @@ class Maker:
         """All columns, in one of the ways to say so."""
         choice = self.dice.below(3)
         if choice == 0:
-            return [Target("*" if not scope.alias else f"{scope.alias}.*", "all")]
+            names = [scope[c] for c in scope.columns]
+            return [Target("*" if not scope.alias else f"{scope.alias}.*", "all", None, names)]
         columns = list(scope.columns) if choice == 1 else self.dice.some(list(scope.columns))
         return [Target(scope[c], scope.columns[c]) for c in columns]
 

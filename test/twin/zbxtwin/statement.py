@@ -5,10 +5,14 @@ import re
 
 
 class Target:
-    """What is selected: an expression, its name and its kind."""
+    """What is selected: an expression, its name and its kind; of all columns, which, if that is known."""
 
-    def __init__(self, sql, kind, name=None):
-        self.sql, self.kind, self.name = sql, kind, name
+    def __init__(self, sql, kind, name=None, columns=None):
+        self.sql, self.kind, self.name, self.columns = sql, kind, name, columns
+
+    def shown(self):
+        """The name and the expression of each column."""
+        return [(None, c) for c in self.columns] if self.columns else [(self.name, self.sql)]
 
     def __str__(self):
         return f"{self.sql} AS {self.name}" if self.name else self.sql
@@ -75,17 +79,22 @@ class Select:
 
     def ordered_columns(self):
         """The places of the targets that the rows are ordered by, as far as they begin ORDER BY."""
-        places = []
+        columns, places = [], []
+        for target in self.targets:
+            # what follows columns of which the number is unknown has no known place
+            if target.kind == "all" and not target.columns:
+                break
+            columns += [(name, sql, target) for name, sql in target.shown()]
         for what, _ in self.order:
             if isinstance(what, Target):
-                if what in self.targets:
-                    places.append(self.targets.index(what))
-                continue
-            # a name of what is selected comes first
-            found = [i for i, t in enumerate(self.targets) if what == t.name]
-            found = found or [i for i, t in enumerate(self.targets) if what == t.sql]
-            # where the columns of a row are counted as one, places are unknown
-            if not found or any(t.kind == "all" for t in self.targets[: found[0]]):
+                found = [i for i, (_, _, target) in enumerate(columns) if target is what]
+                if not found and what not in self.targets:
+                    continue
+            else:
+                # a name of what is selected comes first
+                found = [i for i, (name, _, _) in enumerate(columns) if what == name]
+                found = found or [i for i, (_, sql, _) in enumerate(columns) if what == sql]
+            if not found:
                 break
             places.append(found[0])
         return places
