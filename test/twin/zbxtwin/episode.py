@@ -56,8 +56,13 @@ class Pair:
             self.admin.execute(f"SET {setting}")
         for side in (self.plain, self.managed):
             side.execute("SET statement_timeout = '30s'")
-        self.is_disturbed = self.is_repeatable = False
+        self.is_disturbed = self.is_repeatable = self.is_archiving = False
         self.seen = Counter()
+
+    def may_be_late(self):
+        """Whether a transaction may be too old for what maintenance has done, or for what it has archived."""
+        is_open = self.plain.status != "I"
+        return self.is_disturbed and (self.is_repeatable or self.is_archiving and is_open)
 
     def close(self):
         """Disconnects."""
@@ -86,7 +91,7 @@ class Pair:
     def execute(self, statement):
         """One statement, and what becomes of one that only the managed side may refuse."""
         allowed = set(statement.allowed)
-        if self.is_disturbed and self.is_repeatable:
+        if self.may_be_late():
             allowed.add("40001")
         if not allowed:
             self.both([statement])
@@ -123,6 +128,7 @@ class Pair:
                 Statement(managed, "upkeep"), "verify found something", (answer, answer)
             )
         self.is_disturbed = True
+        self.is_archiving = self.is_archiving or "zbxhist.archive(" in managed
         if plain and not answer.error:
             answer = self.plain.execute(plain)
             if answer.error:
@@ -176,8 +182,7 @@ class Episode:
         if (
             statement.allowed
             or statement.kind in ("control", "alter")
-            or pair.is_disturbed
-            and pair.is_repeatable
+            or pair.may_be_late()
         ):
             self.flush()
             pair.execute(statement)
