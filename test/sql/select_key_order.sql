@@ -33,7 +33,17 @@ EXPLAIN (COSTS OFF) SELECT * FROM history WHERE (itemid, clock, ns) > (8, 100000
 EXPLAIN (COSTS OFF) SELECT itemid FROM history WHERE itemid < 100 ORDER BY itemid DESC LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT * FROM history ORDER BY itemid, clock DESC;
 EXPLAIN (COSTS OFF) SELECT * FROM history ORDER BY itemid, clock, value LIMIT 2;
-EXPLAIN (COSTS OFF) SELECT min(itemid), max(itemid) FROM history;
+-- before 17 these have a condition that they need not have
+CREATE FUNCTION explained(statement text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || statement LOOP
+        CONTINUE WHEN line ~ 'IS NOT NULL';
+        RETURN NEXT regexp_replace(line, ' \(returns .*', '');
+    END LOOP;
+END $$;
+SELECT explained('SELECT min(itemid), max(itemid) FROM history');
+DROP FUNCTION explained;
 -- not of these
 EXPLAIN (COSTS OFF) SELECT * FROM history WHERE clock < 86400 ORDER BY itemid;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM history WHERE clock < 86400 AND (itemid, clock) > (8, 100000);

@@ -5,6 +5,7 @@ misses no row, a SELECT sees its snapshot and its own changes, a key is stored o
 statement waits is asked of the server, so that the order does not depend on time.
 """
 
+import itertools
 import select
 import time
 from collections import Counter
@@ -230,9 +231,31 @@ class Schedule:
             is_insert, error = actor.current.kind == "insert", actor.connection.answers[0].error
             return actor.has_waited, 1 if not is_insert else 0 if error else 2, actor.place
 
-        for actor in sorted(order, key=rank):
+        answers = [(actor, actor.connection.take()[0]) for actor in sorted(order, key=rank)]
+        for actor, _ in answers:
             actor.is_busy = False
-            self.answered(actor, actor.connection.take()[0])
+        self.answered_together(answers)
+
+    def answered_together(self, answers):
+        """Answers that have come together, in this order, or in another one of those that have waited."""
+        ready = [a for a in answers if not a[0].has_waited]
+        waited, first = [a for a in answers if a[0].has_waited], None
+        for order in itertools.permutations(waited):
+            rows = dict(self.play.rows)
+            actors = [
+                (a, list(a.changes), list(a.pending), list(a.marks), a.snapshot) for a in self.actors
+            ]
+            try:
+                for actor, answer in [*ready, *order]:
+                    self.answered(actor, answer)
+                return
+            except Wrong as wrong:
+                first = first or wrong
+            self.play.rows = rows
+            for actor, changes, pending, marks, snapshot in actors:
+                actor.changes, actor.pending = changes, pending
+                actor.marks, actor.snapshot = marks, snapshot
+        raise first
 
     def read(self, actors, seconds):
         """What has come."""
