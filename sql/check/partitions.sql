@@ -54,7 +54,8 @@ BEGIN
                    unnest(zbxhist_internal.unlike(parent, p.partition)) AS u (what)
               JOIN (VALUES ('privileges', 'warning', 'privileges', 'its privileges are not those of its parent.  To read through the parent does not take any'),
                            ('foreign keys', 'warning', 'foreign_keys', 'it lacks foreign keys of its parent: they do not hold for its rows'),
-                           ('row triggers', 'warning', 'row_triggers', 'it lacks row triggers of its parent: they do not fire for its rows'))
+                           ('row triggers', 'warning', 'row_triggers', 'it lacks row triggers of its parent: they do not fire for its rows'),
+                           ('schema', 'info', 'schema', 'it is not in the schema zbxhist_partitions: tools that know the tables of Zabbix may stop at it'))
                    AS w (what, severity, code, message) ON w.what = u.what
              GROUP BY w.severity, w.code, w.message;
         RETURN QUERY

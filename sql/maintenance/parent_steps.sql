@@ -151,14 +151,17 @@ BEGIN
 END
 $$;
 
--- Maintenance: gives a partition the privileges, foreign keys and row triggers of its parent.
+-- Maintenance: gives a partition the privileges, foreign keys and row triggers of its parent, and puts
+-- it into the schema of partitions: one that was taken over, or made one again, may be in any.
 -- What GRANT, CREATE TRIGGER and ALTER TABLE give a parent reaches it alone.
 -- Foreign keys hold for rows to come: to look through those that are there
 -- would lock the table they refer to.
 CREATE FUNCTION zbxhist_internal.step_align(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+    label   CONSTANT text := partition::text;
     found   text[];
+    waited  interval;
 BEGIN
     -- another run may have done it, or dropped it
     IF EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
@@ -171,7 +174,13 @@ BEGIN
         RETURN 'done';
     END IF;
     -- GRANT locks no table, and would fail an ALTER TABLE beside it
-    PERFORM zbxhist_internal.lock_patiently(partition);
+    IF 'schema' = ANY (found) THEN
+        waited := zbxhist_internal.lock_exclusively(partition);
+        PERFORM zbxhist_internal.set_schema(partition, zbxhist_internal.partition_schema(k.relowner)::text)
+           FROM pg_class k WHERE k.oid = partition;
+    ELSE
+        PERFORM zbxhist_internal.lock_patiently(partition);
+    END IF;
     IF 'privileges' = ANY (found) THEN
         PERFORM zbxhist_internal.clone_grants(parent, partition);
     END IF;
@@ -185,7 +194,7 @@ BEGIN
         array_to_string(zbxhist_internal.unlike(parent, partition), ', '), partition))
       WHERE zbxhist_internal.unlike(parent, partition) <> '{}';
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, 'align', partition::text, message => array_to_string(found, ', '));
+    PERFORM zbxhist_internal.log_action(parent, 'align', label, lock_wait => waited, message => array_to_string(found, ', '));
     RETURN 'done';
 END
 $$;

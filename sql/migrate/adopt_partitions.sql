@@ -168,6 +168,7 @@ BEGIN
         result := zbxhist_internal.exchange_parent(parent);
         CALL zbxhist_internal.next_transaction();
         CALL zbxhist_internal.repeat_step(result, 'premake', ARRAY[NULL::regclass], false, answer);
+        CALL zbxhist_internal.do_step(result, 'align', answer);
         RAISE NOTICE 'table % is managed by zbxhist now, with its % partitions', result,
                      (SELECT count(*) FROM zbxhist.list_partitions(result));
     END IF;

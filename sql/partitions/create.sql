@@ -44,7 +44,7 @@ DECLARE
     moment   CONSTANT timestamp := timestamp '1970-01-01' + make_interval(secs => from_clock);
     covered  CONSTANT record := zbxhist_internal.clock_range(partition_interval, from_clock);
 BEGIN
-    RETURN zbxhist_internal.free_name(relation.relnamespace, relation.relname, '_p' || CASE
+    RETURN zbxhist_internal.free_name(zbxhist_internal.partition_schema(relation.relowner), relation.relname, '_p' || CASE
         WHEN partition_interval >= interval '28 days' AND extract(day FROM partition_interval) = 0
              AND (from_clock, to_clock) = (covered.from_clock, covered.to_clock)
              AND date_trunc('month', moment) = moment THEN to_char(moment, 'YYYYMM')
@@ -70,6 +70,17 @@ $$;
 CREATE FUNCTION zbxhist_internal.change_owner(relation regclass, owner oid) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_change_owner';
 
+-- Lets the owner of a managed table have tables in a schema of ours.
+-- Nobody can be given a table in a schema where that user may not create one.
+CREATE FUNCTION zbxhist_internal.let_create(schema regnamespace, owner oid) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT has_schema_privilege(owner, schema, 'CREATE') THEN
+        EXECUTE format('GRANT CREATE ON SCHEMA %s TO %I', schema, pg_get_userbyid(owner));
+    END IF;
+END
+$$;
+
 -- Makes a role the owner of a partition, a packed day or a foreign table of the caller's.
 CREATE FUNCTION zbxhist_internal.give_to(relation regclass, owner oid) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -79,12 +90,38 @@ BEGIN
     IF source.relowner = owner THEN
         RETURN;
     END IF;
-    -- nobody can be given a table in a schema where that user may not create one
-    IF source.relnamespace = 'zbxhist_packed'::regnamespace
-       AND NOT has_schema_privilege(owner, source.relnamespace, 'CREATE') THEN
-        EXECUTE format('GRANT CREATE ON SCHEMA zbxhist_packed TO %I', pg_get_userbyid(owner));
+    IF source.relnamespace IN ('zbxhist_packed'::regnamespace, to_regnamespace('zbxhist_partitions')) THEN
+        PERFORM zbxhist_internal.let_create(source.relnamespace, owner);
     END IF;
     PERFORM zbxhist_internal.change_owner(relation, owner);
+END
+$$;
+
+-- Who lists the tables of Zabbix's schema, as backups do, finds no partitions there.
+-- This one is no part of the extension: it stays, with what is in it, when that goes.
+-- Whoever owns it could drop them.
+CREATE FUNCTION zbxhist_internal.partition_schema(owner oid) RETURNS regnamespace
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF to_regnamespace('zbxhist_partitions') IS NULL THEN
+        BEGIN
+            CREATE SCHEMA zbxhist_partitions AUTHORIZATION pg_database_owner;
+            COMMENT ON SCHEMA zbxhist_partitions IS 'zbxhist: partitions of managed tables';
+            GRANT USAGE ON SCHEMA zbxhist_partitions TO PUBLIC;
+        EXCEPTION WHEN duplicate_schema OR unique_violation THEN
+            -- another session has made it
+            NULL;
+        END;
+    END IF;
+    PERFORM zbxhist_internal.refuse('42501', format('schema "zbxhist_partitions" belongs to role %s', quote_ident(r.rolname)),
+        detail => 'Who owns it could drop the partitions in it.',
+        hint => 'ALTER SCHEMA zbxhist_partitions OWNER TO pg_database_owner;')
+       FROM pg_namespace n
+       JOIN pg_roles r ON r.oid = n.nspowner
+       JOIN pg_database d ON d.datname = current_database()
+      WHERE n.nspname = 'zbxhist_partitions' AND NOT r.rolsuper AND r.oid NOT IN (d.datdba, 'pg_database_owner'::regrole);
+    PERFORM zbxhist_internal.let_create('zbxhist_partitions', owner);
+    RETURN 'zbxhist_partitions'::regnamespace;
 END
 $$;
 
@@ -112,7 +149,7 @@ BEGIN
         hint => unfit.remedy)
       WHERE unfit.problem IS NOT NULL;
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
-    SELECT k.relpersistence, k.relowner, k.relnamespace, n.nspname, a.amname, t.spcname,
+    SELECT k.relpersistence, k.relowner, a.amname, t.spcname,
            concat_ws(', ', zbxhist_internal.format_options(k.reloptions),
                            zbxhist_internal.format_options(toast.reloptions, 'toast.'),
                            -- VACUUM and ANALYZE have its pages written once more before it is packed;
@@ -126,15 +163,14 @@ BEGIN
                                                 WHERE starts_with(o, d.name || '=')))) AS options
       INTO source
       FROM pg_class k
-      JOIN pg_namespace n ON n.oid = k.relnamespace
       JOIN pg_am a ON a.oid = k.relam
       LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
       LEFT JOIN pg_class toast ON toast.oid = k.reltoastrelid
      WHERE k.oid = create_range.parent;
     BEGIN
         EXECUTE format(
-            'CREATE %sTABLE %I.%I (CONSTRAINT zbxhist_clock CHECK (%s)) INHERITS (%s) USING %I%s%s',
-            CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' END, source.nspname, new_name,
+            'CREATE %sTABLE zbxhist_partitions.%I (CONSTRAINT zbxhist_clock CHECK (%s)) INHERITS (%s) USING %I%s%s',
+            CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' END, new_name,
             zbxhist_internal.bounds_condition(from_clock, to_clock), parent, source.amname,
             ' WITH (' || nullif(source.options, '') || ')', ' TABLESPACE ' || quote_ident(source.spcname));
     EXCEPTION WHEN lock_not_available THEN
@@ -145,7 +181,7 @@ BEGIN
     -- not by its name alone: the schema may have been renamed meanwhile
     SELECT k.oid INTO STRICT result
       FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid
-     WHERE k.relnamespace = source.relnamespace AND k.relname = new_name
+     WHERE k.relnamespace = 'zbxhist_partitions'::regnamespace AND k.relname = new_name
        AND i.inhparent = create_range.parent;
     IF source.relowner <> (SELECT k.relowner FROM pg_class k WHERE k.oid = result) THEN
         PERFORM zbxhist_internal.change_owner(result, source.relowner);

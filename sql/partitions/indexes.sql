@@ -39,7 +39,8 @@ BEGIN
 END
 $$;
 
--- What a partition lacks of its parent, or has otherwise: privileges, foreign keys, row triggers.
+-- What a partition lacks of its parent, or has otherwise: privileges, foreign keys, row triggers; or that it is not in
+-- the schema of partitions.
 -- With row security the partitions get no privileges: they would show what
 -- policies hide.
 CREATE FUNCTION zbxhist_internal.unlike(parent regclass, partition regclass) RETURNS text[]
@@ -54,9 +55,10 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
         CASE WHEN EXISTS (SELECT FROM zbxhist_internal.row_triggers(parent) t
                            WHERE NOT EXISTS (SELECT FROM pg_trigger o
                                               WHERE o.tgrelid = partition AND o.tgname = t.tgname))
-             THEN 'row triggers' END], NULL)
-      FROM pg_class source
-     WHERE source.oid = parent
+             THEN 'row triggers' END,
+        CASE WHEN k.relnamespace IS DISTINCT FROM to_regnamespace('zbxhist_partitions') THEN 'schema' END], NULL)
+      FROM pg_class source, pg_class k
+     WHERE source.oid = parent AND k.oid = partition
 $$;
 
 -- The partitions that maintenance has to bring in line with their parent.
@@ -72,6 +74,7 @@ BEGIN
               JOIN pg_class source ON source.oid = unaligned_partitions.parent
              WHERE k.relowner = source.relowner   -- see step_owner
                AND (k.relacl IS DISTINCT FROM source.relacl
+                OR k.relnamespace IS DISTINCT FROM to_regnamespace('zbxhist_partitions')
                 OR EXISTS (SELECT FROM pg_attribute a
                             WHERE a.attrelid IN (k.oid, source.oid) AND a.attacl IS NOT NULL)
                 OR EXISTS (SELECT FROM pg_constraint c

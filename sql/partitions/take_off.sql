@@ -1,20 +1,40 @@
 -- sql/partitions/take_off.sql
 
+-- Puts a table into another schema, under its name if that is free there.
+-- In the other schema there may be a table or index of its name, a partition of another
+-- parent maybe: then it gets a number.
+CREATE FUNCTION zbxhist_internal.set_schema(relation regclass, schema name) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    target CONSTANT regnamespace := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = schema);
+    item   record;
+BEGIN
+    FOR item IN
+        SELECT k.oid::regclass AS own, k.relkind,
+               zbxhist_internal.free_name(target, k.relname, '', k.relnamespace::regnamespace) AS name
+          FROM pg_class k
+         WHERE (k.oid = relation OR k.oid IN (SELECT x.indexrelid FROM pg_index x WHERE x.indrelid = relation))
+           AND (EXISTS (SELECT FROM pg_class o WHERE o.relname = k.relname AND o.relnamespace = target)
+                OR EXISTS (SELECT FROM pg_type y WHERE y.typname = k.relname AND y.typnamespace = target))
+    LOOP
+        PERFORM zbxhist_internal.execute_as_owner(relation, format(
+            'ALTER %s %s RENAME TO %I', CASE item.relkind WHEN 'r' THEN 'TABLE' ELSE 'INDEX' END, item.own, item.name));
+    END LOOP;
+    PERFORM zbxhist_internal.execute_as_owner(relation, format('ALTER TABLE %s SET SCHEMA %I', relation, schema));
+END
+$$;
+
 -- Drops a partition or packed day, or makes a partition a table of its own, in another schema if
 -- one is given, and logs it.
--- The constraint zbxhist_clock of what is detached stays, and says of what time its rows
--- are.  In the other schema there may be a table or index of its name, a partition of
--- another parent maybe: then it gets a number.
+-- The constraint zbxhist_clock of what is detached stays, and says of what time its rows are.
 CREATE FUNCTION zbxhist_internal.take_off(
     parent regclass, relation regclass, action text, schema_name name, message text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     label   CONSTANT text := relation::text;
     bytes   CONSTANT bigint := pg_total_relation_size(relation);
-    target  CONSTANT regnamespace := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = schema_name);
     rows    bigint;
     waited  interval;
-    item    record;
 BEGIN
     SELECT d.nrows INTO rows FROM zbxhist.packed_day d WHERE d.day = relation;
     IF FOUND THEN
@@ -26,19 +46,8 @@ BEGIN
             PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s NO INHERIT %s', relation, parent));
             -- what is known of it counts only as long as it is one
             DELETE FROM zbxhist.partition_state s WHERE s.partition = take_off.relation;
-            IF target <> (SELECT k.relnamespace FROM pg_class k WHERE k.oid = relation) THEN
-                FOR item IN
-                    SELECT k.oid::regclass AS own, k.relkind,
-                           zbxhist_internal.free_name(target, k.relname, '', k.relnamespace::regnamespace) AS name
-                      FROM pg_class k
-                     WHERE (k.oid = take_off.relation OR k.oid IN (SELECT x.indexrelid FROM pg_index x WHERE x.indrelid = take_off.relation))
-                       AND (EXISTS (SELECT FROM pg_class o WHERE o.relname = k.relname AND o.relnamespace = target)
-                            OR EXISTS (SELECT FROM pg_type y WHERE y.typname = k.relname AND y.typnamespace = target))
-                LOOP
-                    PERFORM zbxhist_internal.execute_as_owner(parent, format(
-                        'ALTER %s %s RENAME TO %I', CASE item.relkind WHEN 'r' THEN 'TABLE' ELSE 'INDEX' END, item.own, item.name));
-                END LOOP;
-                PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s SET SCHEMA %I', relation, schema_name));
+            IF schema_name <> (SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = relation) THEN
+                PERFORM zbxhist_internal.set_schema(relation, schema_name);
             END IF;
         ELSE
             PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', relation));

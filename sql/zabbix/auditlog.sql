@@ -182,27 +182,27 @@ $$;
 -- Creates an empty table with the columns, comments, extended statistics, owner and privileges of
 -- an audit log.
 -- Everything that a partition is given when it is attached, or in CREATE TABLE, is not here.
-CREATE FUNCTION zbxhist_internal.create_like_auditlog(parent regclass, new_name name, ending text) RETURNS regclass
+CREATE FUNCTION zbxhist_internal.create_like_auditlog(parent regclass, schema regnamespace, new_name name, ending text)
+RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = '' AS $$
 DECLARE
     source record;
     result regclass;
 BEGIN
-    SELECT n.nspname, t.spcname,
+    SELECT t.spcname,
            -- a partitioned table can have none, its partitions have those of the first
            zbxhist_internal.format_options(coalesce(k.reloptions,
                (SELECT p.reloptions FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid
                  WHERE i.inhparent = k.oid ORDER BY p.oid LIMIT 1))) AS options INTO source
       FROM pg_class k
-      JOIN pg_namespace n ON n.oid = k.relnamespace
       LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
      WHERE k.oid = parent;
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'CREATE TABLE %I.%I (LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING STATISTICS INCLUDING COMMENTS)%s%s%s',
-        source.nspname, new_name, parent, ending,
+        'CREATE TABLE %s.%I (LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING STATISTICS INCLUDING COMMENTS)%s%s%s',
+        schema, new_name, parent, ending,
         CASE WHEN ending = '' THEN coalesce(' WITH (' || nullif(source.options, '') || ')', '') ELSE '' END,
         CASE WHEN source.spcname IS NOT NULL THEN format(' TABLESPACE %I', source.spcname) ELSE '' END));
-    result := format('%I.%I', source.nspname, new_name)::regclass;
+    result := format('%s.%I', schema, new_name)::regclass;
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
         'COMMENT ON TABLE %s IS %L', result, obj_description(parent, 'pg_class')));
     PERFORM zbxhist_internal.clone_grants(parent, result);
@@ -216,12 +216,14 @@ CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass, templat
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    schema   regnamespace;
     result   regclass := zbxhist_internal.auditlog_others(parent);
 BEGIN
     IF result IS NULL THEN
         PERFORM zbxhist_internal.lock_patiently(parent);
+        schema := zbxhist_internal.partition_schema(relation.relowner);
         result := zbxhist_internal.create_like_auditlog(
-            template, zbxhist_internal.free_name(relation.relnamespace, relation.relname::text, '_others'), '');
+            template, schema, zbxhist_internal.free_name(schema, relation.relname::text, '_others'), '');
         PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s ATTACH PARTITION %s DEFAULT', parent, result));
     END IF;
     RETURN result;
@@ -256,13 +258,14 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     policy CONSTANT zbxhist.auditlog_config := (
         SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = create_auditlog_partition.parent);
+    new_name name;
     others regclass;
     result regclass;
 BEGIN
     PERFORM zbxhist_internal.lock_patiently(parent);
     others := zbxhist_internal.create_auditlog_others(parent, parent);
-    result := zbxhist_internal.create_like_auditlog(
-        parent, zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock), '');
+    new_name := zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock);
+    result := zbxhist_internal.create_like_auditlog(parent, 'zbxhist_partitions', new_name, '');
     PERFORM zbxhist_internal.attach_auditlog_partition(parent, result, others, from_clock, to_clock);
     RETURN result;
 END
@@ -301,12 +304,14 @@ CREATE FUNCTION zbxhist_internal.take_over_auditlog(parent regclass, policy zbxh
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
 SET client_min_messages = warning AS $$
 DECLARE
-    schema   oid;
+    schema   regnamespace;
+    place    regnamespace;
+    owner    oid;
     known_as name;
     key_name name;
     whole    regclass;
 BEGIN
-    SELECT k.relnamespace, k.relname, c.conname INTO schema, known_as, key_name
+    SELECT k.relnamespace, k.relowner, k.relname, c.conname INTO schema, owner, known_as, key_name
       FROM pg_class k
       JOIN pg_constraint c ON c.conrelid = k.oid AND c.contype = 'p'
      WHERE k.oid = parent;
@@ -323,9 +328,11 @@ BEGIN
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
         'ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY USING INDEX %I', parent, key_name,
         (SELECT i.relname FROM pg_class i WHERE i.oid = zbxhist_internal.auditlog_index(parent))));
+    place := zbxhist_internal.partition_schema(owner);
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s RENAME TO %I', parent,
-        zbxhist_internal.free_name(schema, known_as::text, '_old')));
-    whole := zbxhist_internal.create_like_auditlog(parent, known_as, ' PARTITION BY RANGE (auditid)');
+        zbxhist_internal.free_name(place, known_as::text, '_old', schema)));
+    PERFORM zbxhist_internal.set_schema(parent, place::text);
+    whole := zbxhist_internal.create_like_auditlog(parent, schema, known_as, ' PARTITION BY RANGE (auditid)');
     PERFORM zbxhist_internal.create_auditlog_indexes(parent, whole);
     PERFORM zbxhist_internal.attach_auditlog_partition(
         whole, parent, zbxhist_internal.create_auditlog_others(whole, parent), 0,
@@ -440,6 +447,7 @@ DECLARE
         (zbxhist_internal.auditlog_retention(parent, policy.retention)).retention);
     range     record;
     partition regclass;
+    label     text;
     waited    interval;
     rows      bigint;
     bytes     bigint;
@@ -458,6 +466,17 @@ BEGIN
         waited := zbxhist_internal.lock_exclusively(partition);
         PERFORM zbxhist_internal.give_to(partition, (SELECT k.relowner FROM pg_class k WHERE k.oid = parent));
         PERFORM zbxhist_internal.log_action(parent, 'owner', partition::text, lock_wait => waited);
+        RETURN 'more';
+    END LOOP;
+    FOR partition, label IN
+        SELECT p.partition, p.partition FROM zbxhist_internal.auditlog_partitions(parent) p JOIN pg_class k ON k.oid = p.partition
+         WHERE k.relnamespace IS DISTINCT FROM to_regnamespace('zbxhist_partitions')
+         ORDER BY p.from_clock
+    LOOP
+        waited := zbxhist_internal.lock_exclusively(partition);
+        PERFORM zbxhist_internal.set_schema(partition, zbxhist_internal.partition_schema(k.relowner)::text)
+           FROM pg_class k WHERE k.oid = partition;
+        PERFORM zbxhist_internal.log_action(parent, 'align', label, lock_wait => waited, message => 'schema');
         RETURN 'more';
     END LOOP;
     PERFORM zbxhist_internal.create_auditlog_others(parent, parent);
@@ -505,6 +524,7 @@ CREATE FUNCTION zbxhist_internal.undo_auditlog(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     known_as name;
+    schema   regnamespace;
     plain    regclass;
     relation regclass;
     problem  text;
@@ -520,10 +540,10 @@ BEGIN
             detail => format('Table %s %s.', relation, problem))
           WHERE problem IS NOT NULL;
     END LOOP;
-    SELECT k.relname INTO known_as FROM pg_class k WHERE k.oid = parent;
+    SELECT k.relname, k.relnamespace INTO known_as, schema FROM pg_class k WHERE k.oid = parent;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s RENAME TO %I', parent,
-        (SELECT zbxhist_internal.free_name(k.relnamespace, known_as::text, '_old') FROM pg_class k WHERE k.oid = parent)));
-    plain := zbxhist_internal.create_like_auditlog(parent, known_as, '');
+        zbxhist_internal.free_name(schema, known_as::text, '_old')));
+    plain := zbxhist_internal.create_like_auditlog(parent, schema, known_as, '');
     PERFORM zbxhist_internal.execute_as_owner(plain, format('ALTER TABLE %s ALTER COLUMN auditid TYPE %s COLLATE "default"', plain,
         (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a WHERE a.attrelid = parent AND a.attname = 'auditid')));
     PERFORM zbxhist_internal.execute_as_owner(plain, format('INSERT INTO %s SELECT * FROM %s', plain, parent));

@@ -9,7 +9,7 @@ SET timezone = 'Asia/Kathmandu';
 SET zbxhist.allow_packed_drop = on;
 CREATE SCHEMA aggregate;
 CREATE SCHEMA aggregate_plain;
-SET search_path = aggregate, public;
+SET search_path = aggregate, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history_uint (itemid bigint NOT NULL, clock integer NOT NULL, value numeric(20), ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history_any (itemid bigint NOT NULL, clock integer NOT NULL, value numeric, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

@@ -7,7 +7,7 @@ LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;
 CREATE SCHEMA aggregate_filter;
-SET search_path = aggregate_filter, public;
+SET search_path = aggregate_filter, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history_uint (itemid bigint NOT NULL, clock integer NOT NULL, value numeric(20), ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history_any (itemid bigint NOT NULL, clock integer NOT NULL, value numeric, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

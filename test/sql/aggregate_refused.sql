@@ -9,7 +9,7 @@ SET zbxhist.allow_packed_drop = on;
 SET max_parallel_workers_per_gather = 0;
 CREATE SCHEMA aggregate_refused;
 CREATE SCHEMA aggregate_refused_plain;
-SET search_path = aggregate_refused, public;
+SET search_path = aggregate_refused, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history_uint (itemid bigint NOT NULL, clock integer NOT NULL, value numeric(20) NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE items (itemid bigint NOT NULL, hostid bigint NOT NULL, name text NOT NULL);

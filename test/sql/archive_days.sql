@@ -24,7 +24,7 @@ CREATE ROLE "regress zbxhist Owner";
 CREATE ROLE regress_zbxhist_reader;
 CREATE SCHEMA arch AUTHORIZATION "regress zbxhist Owner";
 GRANT USAGE ON SCHEMA arch TO regress_zbxhist_reader;
-SET search_path = arch, public;
+SET search_path = arch, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid,clock,ns));
 ALTER TABLE history OWNER TO "regress zbxhist Owner";
 GRANT SELECT ON history TO regress_zbxhist_reader;

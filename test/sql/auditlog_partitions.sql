@@ -7,7 +7,7 @@ DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch F
 CREATE ROLE audit_owner;
 CREATE ROLE audit_reader;
 CREATE SCHEMA audit AUTHORIZATION audit_owner;
-SET search_path = audit, public;
+SET search_path = audit, public, zbxhist_partitions;
 SET ROLE audit_owner;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL,
     value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid, clock, ns));
@@ -96,13 +96,13 @@ SELECT pg_relation_filenode('auditlog_old') = :filenode AS is_in_place;
 SELECT differences();
 -- 17 has a privilege more
 SELECT relname, relkind, relispartition, relowner::regrole, replace(relacl::text, 'Dxtm', 'Dxt') AS relacl, reloptions
-  FROM pg_class WHERE relnamespace = 'audit'::regnamespace AND relname ~ '^auditlog_(old|others)$|^auditlog(_\d|_pkey)?$' ORDER BY relname COLLATE "C";
+  FROM pg_class WHERE relnamespace IN ('audit'::regnamespace, 'zbxhist_partitions'::regnamespace) AND relname ~ '^auditlog_(old|others)$|^auditlog(_\d|_pkey)?$' ORDER BY relname COLLATE "C";
 SELECT relowner::regrole, replace(relacl::text, 'Dxtm', 'Dxt') AS relacl, reloptions, relname ~ '^auditlog_p\d{6}$' AS is_named
   FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid AND i.inhparent = 'auditlog'::regclass AND relname ~ '_p';
 SELECT col_description('auditlog'::regclass, attnum) FROM pg_attribute WHERE attrelid = 'auditlog'::regclass AND attname = 'details';
 SELECT obj_description('auditlog'::regclass, 'pg_class');
 SELECT count(*) AS tables, count(DISTINCT stxrelid) AS with_statistics, array_agg(DISTINCT format('%s %s', stxkeys, stxkind)) AS statistics,
-       count(*) FILTER (WHERE stxowner <> 'audit_owner'::regrole OR stxnamespace <> 'audit'::regnamespace) AS wrong
+       count(*) FILTER (WHERE stxowner <> 'audit_owner'::regrole OR stxnamespace NOT IN ('audit'::regnamespace, 'zbxhist_partitions'::regnamespace)) AS wrong
   FROM (SELECT 'auditlog'::regclass AS relation UNION ALL SELECT partition FROM zbxhist_internal.auditlog_partitions('auditlog')) t
   LEFT JOIN pg_statistic_ext s ON s.stxrelid = t.relation;
 SELECT tableoid::regclass, auditid FROM auditlog WHERE auditid !~ '^c' ORDER BY auditid COLLATE "C";
@@ -256,7 +256,7 @@ SELECT count(*) FROM zbxhist.check() WHERE object = 'audit.auditlog' AND severit
 CALL zbxhist.undo('auditlog');
 SELECT differences();
 SELECT relname, relkind, relowner::regrole, replace(relacl::text, 'Dxtm', 'Dxt') AS relacl
-  FROM pg_class WHERE relnamespace = 'audit'::regnamespace AND relname ~ '^auditlog' ORDER BY relname COLLATE "C";
+  FROM pg_class WHERE relnamespace IN ('audit'::regnamespace, 'zbxhist_partitions'::regnamespace) AND relname ~ '^auditlog' ORDER BY relname COLLATE "C";
 SELECT obj_description('auditlog'::regclass, 'pg_class'), stxkind FROM pg_statistic_ext WHERE stxrelid = 'auditlog'::regclass;
 SELECT attcollation = 'pg_catalog.default'::regcollation AS is_default FROM pg_attribute WHERE attrelid = 'auditlog'::regclass AND attname = 'auditid';
 SELECT count(*) FROM zbxhist.auditlog_config;
@@ -280,4 +280,5 @@ TABLE "I ""q".auditlog;
 DROP SCHEMA "I ""q" CASCADE;
 RESET search_path;
 DROP SCHEMA audit CASCADE;
+DROP OWNED BY audit_owner, audit_heir;
 DROP ROLE audit_owner, audit_reader, audit_heir;

@@ -9,7 +9,7 @@ LOAD 'zbxhist';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 CREATE SCHEMA around;
-SET search_path = around;
+SET search_path = around, zbxhist_partitions;
 CREATE TABLE plain (
     itemid bigint NOT NULL,
     clock integer DEFAULT '0' NOT NULL,
@@ -79,17 +79,17 @@ SELECT make_parents();
 CREATE VIEW counted AS
 SELECT CASE s.relname WHEN 'plain' THEN 'plain' ELSE left(s.relname, 4) END AS tables,
        sum(s.n_tup_ins) AS inserted, sum(s.n_live_tup) AS live, sum(s.n_dead_tup) AS dead, sum(s.n_mod_since_analyze) AS modified
-  FROM pg_stat_user_tables s WHERE s.schemaname = 'around' AND s.relname ~ '^(fast|slow|plain)' GROUP BY 1;
+  FROM pg_stat_user_tables s WHERE s.schemaname IN ('around', 'zbxhist_partitions') AND s.relname ~ '^(fast|slow|plain)' GROUP BY 1;
 BEGIN;
 \set ECHO all
 SELECT * FROM compare('INSERT INTO T VALUES (1, 86400, 1, 1), (2, 86400, 1, 1), (3, 172800, 1, 1)');
-SELECT relname, n_tup_ins FROM pg_stat_xact_user_tables WHERE schemaname = 'around' AND n_tup_ins > 0 ORDER BY relname;
+SELECT relname, n_tup_ins FROM pg_stat_xact_user_tables WHERE schemaname IN ('around', 'zbxhist_partitions') AND n_tup_ins > 0 ORDER BY relname;
 ROLLBACK;
 SELECT * FROM compare('INSERT INTO T VALUES (1, 86400, 1, 1), (2, 86401, 1, 1), (3, 172800, 1, 1), (4, 5, 1, 1)',
                       'INSERT INTO T VALUES (5, 86400, 1, 1)');
 SELECT pg_stat_force_next_flush();
 SELECT * FROM counted ORDER BY tables;
-SELECT relname, n_tup_ins, n_live_tup FROM pg_stat_user_tables WHERE schemaname = 'around' AND relname ~ '^(fast|slow)' AND n_tup_ins > 0 ORDER BY relname;
+SELECT relname, n_tup_ins, n_live_tup FROM pg_stat_user_tables WHERE schemaname IN ('around', 'zbxhist_partitions') AND relname ~ '^(fast|slow)' AND n_tup_ins > 0 ORDER BY relname;
 
 -- EXPLAIN (ANALYZE, BUFFERS, WAL)
 CREATE FUNCTION resources(statement text) RETURNS TABLE (buffers boolean, wal_records boolean, wal_bytes boolean) LANGUAGE plpgsql AS $$
@@ -374,6 +374,6 @@ ALTER TABLE fast DROP s;
 ALTER TABLE slow DROP s;
 SELECT * FROM compare('INSERT INTO T (itemid, clock, value) VALUES (11, 86400, 1), (12, 86400, 2), (13, 86400, 3), (14, 172800, 4), (15, 86400, 5)');
 
-SET search_path = public;
+SET search_path = public, zbxhist_partitions;
 DROP SCHEMA around CASCADE;
 SELECT zbxhist_internal.forget_dropped();

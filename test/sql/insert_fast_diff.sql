@@ -8,7 +8,7 @@
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE SCHEMA diff;
-SET search_path = diff;
+SET search_path = diff, zbxhist_partitions;
 CREATE TABLE history_p      (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history_uint_p (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value numeric(20) DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history_str_p  (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value varchar(255) DEFAULT '' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid, clock, ns));
@@ -199,6 +199,6 @@ END $$;
 SELECT kind, rows_in(kind || '_f') = rows_in(kind || '_p') AS fast, rows_in(kind || '_s') = rows_in(kind || '_p') AS slow
   FROM kinds ORDER BY kind COLLATE "C";
 
-SET search_path = public;
+SET search_path = public, zbxhist_partitions;
 DROP SCHEMA diff CASCADE;
 SELECT zbxhist_internal.forget_dropped();

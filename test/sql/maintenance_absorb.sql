@@ -5,7 +5,7 @@
 SET client_min_messages = warning;
 SET TimeZone = 'UTC';
 CREATE SCHEMA absorbed;
-SET search_path = absorbed, public;
+SET search_path = absorbed, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
 SELECT zbxhist.create_parent('history', '1 hour', retention => '200 years', premake => 0);
 SELECT count(zbxhist_internal.create_range('history', c, c + 3600)) FROM generate_series(86400, 2 * 86400 - 3600, 3600) c;

@@ -16,7 +16,7 @@ AS $$ SELECT current_setting('hours.present')::bigint $$;
 -- the hours of a day stay (what they become: packed_compact)
 SET zbxhist.maintenance_compact_limit = 0;
 CREATE SCHEMA hours;
-SET search_path = hours;
+SET search_path = hours, zbxhist_partitions;
 CREATE FUNCTION at(moment text) RETURNS void LANGUAGE sql AS $$
     SELECT set_config('hours.present', extract(epoch FROM moment::timestamptz)::bigint::text, false) $$;
 CREATE FUNCTION clock(moment text) RETURNS integer LANGUAGE sql AS $$ SELECT extract(epoch FROM moment::timestamptz)::integer $$;
@@ -160,8 +160,8 @@ CALL zbxhist.run_maintenance('kept');
 SELECT * FROM shown('kept') LIMIT 3;
 SELECT action, relation, sqlstate FROM zbxhist.maintenance_log WHERE parent = 'kept'::regclass AND sqlstate IS NOT NULL;
 RESET ROLE;
-ALTER TABLE hours.kept_p20261202 OWNER TO regress_zbxhist_hours;
-ALTER TABLE hours.kept_p20261201_0200 OWNER TO regress_zbxhist_hours;
+ALTER TABLE zbxhist_partitions.kept_p20261202 OWNER TO regress_zbxhist_hours;
+ALTER TABLE zbxhist_partitions.kept_p20261201_0200 OWNER TO regress_zbxhist_hours;
 SET ROLE regress_zbxhist_hours;
 CALL zbxhist.run_maintenance('kept');
 SELECT * FROM shown('kept') LIMIT 2;

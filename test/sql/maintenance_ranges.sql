@@ -43,7 +43,7 @@ SELECT zbxhist_internal.verify_interval('36 days');
 -- one day for all of it
 DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 CREATE SCHEMA ranges;
-SET search_path = ranges, public;
+SET search_path = ranges, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0,
     value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0,
     PRIMARY KEY (itemid, clock, ns));
@@ -97,13 +97,15 @@ CREATE TABLE "history of a very long name, much longer than others’, ünïcöd
 SELECT zbxhist.create_parent('"history of a very long name, much longer than others’, ünïcödé ñ"', premake => 0);
 SELECT zbxhist.create_partition('"history of a very long name, much longer than others’, ünïcödé ñ"', '2020-01-05');
 SELECT octet_length(relname), right(relname, 10) FROM pg_class WHERE relname LIKE 'history of%20200105';
-CREATE TABLE history_p20210105 ();
-CREATE TYPE history_p20210105_1 AS (a integer);
+CREATE TABLE zbxhist_partitions.history_p20210105 ();
+CREATE TYPE zbxhist_partitions.history_p20210105_1 AS (a integer);
 SELECT zbxhist.alter_parent('history', partition_interval => '1 day');
 SELECT zbxhist.create_partition('history', '2021-01-05');
 
 SET client_min_messages = warning;
 DROP SCHEMA ranges CASCADE;
 DROP FUNCTION show_range;
+DROP TABLE zbxhist_partitions.history_p20210105;
+DROP TYPE zbxhist_partitions.history_p20210105_1;
 CALL zbxhist.run_maintenance();
 SELECT count(*) FROM zbxhist.parent_config;

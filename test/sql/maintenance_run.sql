@@ -7,7 +7,7 @@ SET TimeZone = 'UTC';
 -- one day for all of it
 DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 CREATE SCHEMA maint;
-SET search_path = maint, public;
+SET search_path = maint, public, zbxhist_partitions;
 
 -- periods as Zabbix writes them
 SELECT p, zbxhist_internal.parse_period(p)
@@ -176,7 +176,7 @@ SET search_path = '';
 CALL zbxhist.run_maintenance();
 SELECT current_setting('search_path');
 RESET default_transaction_isolation;
-SET search_path = maint, public;
+SET search_path = maint, public, zbxhist_partitions;
 
 SET client_min_messages = warning;
 DROP SCHEMA maint CASCADE;

@@ -12,7 +12,7 @@ END $$;
 CREATE SCHEMA taken;
 CREATE SCHEMA archive;
 CREATE SCHEMA "the Other";
-SET search_path = taken, public;
+SET search_path = taken, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE trends (itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock));
 SELECT zbxhist.create_parent('history', '6 hours', retention => '1000 days', pack_after => '6 hours', premake => 1),

@@ -2,7 +2,7 @@
 \a \t
 \set SHOW_CONTEXT never
 CREATE SCHEMA native;
-SET search_path = native, public;
+SET search_path = native, public, zbxhist_partitions;
 SET client_min_messages = warning;
 
 -- not for these
@@ -176,7 +176,7 @@ SELECT zbxhist_internal.forget_dropped();
 
 -- what retention would delete is told, of the default partition as well, and has to be agreed to
 CREATE SCHEMA lossy;
-SET search_path = lossy;
+SET search_path = lossy, zbxhist_partitions;
 SET client_min_messages = notice;
 CREATE TABLE config (configid bigint PRIMARY KEY, hk_history_mode integer, hk_history_global integer, hk_history varchar(32), hk_trends_mode integer, hk_trends_global integer, hk_trends varchar(32));
 INSERT INTO config VALUES (1, 1, 1, '2d', 1, 1, '365d');

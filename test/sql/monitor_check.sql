@@ -10,7 +10,7 @@ SET TimeZone = 'UTC';
 -- one day for all of it
 DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 CREATE SCHEMA checks;
-SET search_path = checks, public;
+SET search_path = checks, public, zbxhist_partitions;
 CREATE ROLE regress_zbxhist_someone;
 CREATE FUNCTION nop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN coalesce(new, old); END';
 CREATE FUNCTION found() RETURNS TABLE (severity text, code text, object text, message text, hint text) LANGUAGE sql AS $$

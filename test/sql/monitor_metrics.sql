@@ -7,7 +7,7 @@ SET TimeZone = 'UTC';
 -- one day for all of it
 DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 CREATE SCHEMA metered;
-SET search_path = metered, public;
+SET search_path = metered, public, zbxhist_partitions;
 
 -- nothing is managed, and no maintenance has been
 DELETE FROM zbxhist.check_summary;

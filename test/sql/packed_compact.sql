@@ -7,7 +7,7 @@
 SET timezone = 'UTC';
 SET client_min_messages = warning;
 CREATE SCHEMA compact;
-SET search_path = compact, public;
+SET search_path = compact, public, zbxhist_partitions;
 
 CREATE FUNCTION bits(i bigint) RETURNS integer LANGUAGE sql IMMUTABLE
 RETURN ('x' || substr(md5(i::text), 1, 7))::bit(28)::integer;

@@ -4,7 +4,7 @@
 SET client_min_messages = error;
 SET TimeZone = 'UTC';
 CREATE SCHEMA damaged;
-SET search_path = damaged, public;
+SET search_path = damaged, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
 SELECT zbxhist.create_parent('history', retention => '200 years', pack_after => '1 day', premake => 0);
 SELECT zbxhist.create_partition('history', date '1970-01-02' + i) IS NOT NULL FROM generate_series(0, 3) i;

@@ -11,7 +11,7 @@ SET extra_float_digits = 1;
 SET bytea_output = hex;
 
 CREATE SCHEMA packed_format;
-SET search_path = packed_format, public;
+SET search_path = packed_format, public, zbxhist_partitions;
 
 -- ---- the rows ----
 

@@ -8,7 +8,7 @@ LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;
 CREATE SCHEMA packed_keys;
-SET search_path = packed_keys;
+SET search_path = packed_keys, zbxhist_partitions;
 CREATE TABLE plain (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history (LIKE plain INCLUDING ALL);
 CREATE TABLE plain_trends (itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL, PRIMARY KEY (itemid, clock));

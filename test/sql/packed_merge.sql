@@ -6,7 +6,7 @@ SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 
 CREATE SCHEMA packed_merge;
-SET search_path = packed_merge, public;
+SET search_path = packed_merge, public, zbxhist_partitions;
 
 CREATE FUNCTION bits(i bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN ('x' || substr(md5(i::text), 1, 16))::bit(64)::bigint;

@@ -5,7 +5,7 @@ SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 
 CREATE SCHEMA packed_modify;
-SET search_path = packed_modify, public;
+SET search_path = packed_modify, public, zbxhist_partitions;
 SELECT setseed(0.42);
 
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0,

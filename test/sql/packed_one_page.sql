@@ -5,7 +5,7 @@
 SET client_min_messages = warning;
 SET TimeZone = 'UTC';
 CREATE SCHEMA one_page;
-SET search_path = one_page;
+SET search_path = one_page, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history_rest (LIKE history INCLUDING ALL);
 CREATE TABLE plain AS

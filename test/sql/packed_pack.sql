@@ -8,7 +8,7 @@ SET timezone = 'UTC';
 DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 SET zbxhist.allow_packed_drop = on;
 CREATE SCHEMA packed;
-SET search_path = packed, public;
+SET search_path = packed, public, zbxhist_partitions;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer DEFAULT 0 NOT NULL, value double precision DEFAULT 0 NOT NULL,
     ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns)) WITH (autovacuum_enabled = off);

@@ -7,7 +7,7 @@
 SET timezone = 'UTC';
 SET client_min_messages = warning;
 CREATE SCHEMA repack;
-SET search_path = repack, public;
+SET search_path = repack, public, zbxhist_partitions;
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE regress_zbxhist_repack LOCATION '';
 

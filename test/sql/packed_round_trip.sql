@@ -8,7 +8,7 @@ SET timezone = 'UTC';
 SET extra_float_digits = 1;
 
 CREATE SCHEMA packed_round_trip;
-SET search_path = packed_round_trip, public;
+SET search_path = packed_round_trip, public, zbxhist_partitions;
 
 -- pseudo-random bits
 CREATE FUNCTION bits(i bigint) RETURNS bigint LANGUAGE sql IMMUTABLE

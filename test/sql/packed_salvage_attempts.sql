@@ -6,7 +6,7 @@
 \a \t
 \set ECHO none
 CREATE SCHEMA salvage_attempts;
-SET search_path = salvage_attempts;
+SET search_path = salvage_attempts, zbxhist_partitions;
 SET client_min_messages = warning;
 -- constraints are simplified, which calls this, when the first row is checked
 CREATE SEQUENCE calls;

@@ -7,7 +7,7 @@
 SET timezone = 'UTC';
 SET client_min_messages = warning;
 CREATE SCHEMA shared_times;
-SET search_path = shared_times, public;
+SET search_path = shared_times, public, zbxhist_partitions;
 -- pseudo-random numbers from 0 to n - 1
 CREATE FUNCTION pick(text, n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN (('x' || substr(md5($1), 1, 15))::bit(60)::bigint) % n;

@@ -13,7 +13,7 @@ CREATE TABLESPACE "Regress zbxhist cold" LOCATION '';
 CREATE TABLESPACE regress_zbxhist_warm LOCATION '';
 CREATE ROLE "regress zbxhist Owner";
 CREATE SCHEMA slow AUTHORIZATION "regress zbxhist Owner";
-SET search_path = slow, public;
+SET search_path = slow, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid,clock,ns));
 ALTER TABLE history OWNER TO "regress zbxhist Owner";
 CREATE TABLE plain (LIKE history);

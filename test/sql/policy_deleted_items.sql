@@ -8,7 +8,7 @@ SET TimeZone = 'UTC';
 -- one day for all of it
 DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 CREATE SCHEMA deleted;
-SET search_path = deleted, public;
+SET search_path = deleted, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid,clock,ns));
 CREATE TABLE trends (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, num integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid,clock));
 CREATE TABLE mine (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid,clock));

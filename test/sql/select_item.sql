@@ -364,7 +364,7 @@ SELECT left(answer(format('SELECT * FROM %s WHERE itemid = 5 AND clock = 100000'
 CREATE SCHEMA other;
 CREATE TABLE other.history (LIKE plain INCLUDING ALL);
 INSERT INTO other.history VALUES (5, 300001, 'of another schema', 6);
-SET search_path = other, public;
+SET search_path = other, public, zbxhist_partitions;
 EXECUTE named;
 RESET search_path;
 EXECUTE named;

@@ -5,7 +5,7 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
 CREATE SCHEMA parents;
-SET search_path = parents, public;
+SET search_path = parents, public, zbxhist_partitions;
 
 CREATE TABLE plain (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0,
     value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0,
@@ -262,6 +262,7 @@ DROP SERVER nowhere CASCADE;
 DROP FOREIGN DATA WRAPPER nothing;
 DROP TABLESPACE regress_zbxhist_space;
 DROP TABLESPACE regress_zbxhist_index;
+DROP OWNED BY regress_zbxhist_owner;
 DROP ROLE regress_zbxhist_owner, regress_zbxhist_reader, "regress zbxhist ""writer""";
 CALL zbxhist.run_maintenance();
 TRUNCATE zbxhist.maintenance_log;

@@ -15,7 +15,7 @@ GRANT USAGE ON SCHEMA zabbix TO PUBLIC;
 
 -- the owner of the database, an ordinary role, does it all
 SET ROLE regress_zbxhist_dba;
-SET search_path = zabbix;
+SET search_path = zabbix, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid,clock,ns));
 CREATE TABLE trends (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, num integer DEFAULT '0' NOT NULL, value_min double precision DEFAULT '0.0000' NOT NULL, value_avg double precision DEFAULT '0.0000' NOT NULL, value_max double precision DEFAULT '0.0000' NOT NULL, PRIMARY KEY (itemid,clock));
 CREATE TABLE config (hk_history_mode integer, hk_history_global integer, hk_history text, hk_trends_mode integer, hk_trends_global integer, hk_trends text);
@@ -69,9 +69,9 @@ CALL zbxhist.run_maintenance();
 CALL zbxhist.undo('zabbix.history');
 SELECT zbxhist.route();
 SELECT zbxhist_internal.invalidate('zabbix.history');
-SELECT zbxhist_internal.move_rows('zabbix.history', 'zabbix.history_p20200105', 0, 1, NULL, 1);
-SELECT zbxhist_internal.run_step('zabbix.history', 'drop', 'zabbix.history_p20200105');
-SELECT zbxhist_internal.step_drop('zabbix.history', 'zabbix.history_p20200105');
+SELECT zbxhist_internal.move_rows('zabbix.history', 'zbxhist_partitions.history_p20200105', 0, 1, NULL, 1);
+SELECT zbxhist_internal.run_step('zabbix.history', 'drop', 'zbxhist_partitions.history_p20200105');
+SELECT zbxhist_internal.step_drop('zabbix.history', 'zbxhist_partitions.history_p20200105');
 SELECT zbxhist_internal.attach_triggers('{zabbix.history}');
 SELECT zbxhist_internal.delete_expired('zabbix.history', 2000000000, NULL, 1);
 UPDATE zbxhist.parent_config SET retention = '1 second';

@@ -5,7 +5,7 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
 CREATE SCHEMA undoing;
-SET search_path = undoing, public;
+SET search_path = undoing, public, zbxhist_partitions;
 CREATE TABLE h (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
 SELECT coalesce(max(id), 0) AS before FROM zbxhist.maintenance_log \gset

@@ -8,7 +8,7 @@ LOAD 'zbxhist';
 -- one day for all of it
 DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 CREATE SCHEMA altered;
-SET search_path = altered, public;
+SET search_path = altered, public, zbxhist_partitions;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
     ns integer NOT NULL DEFAULT 0, note text, PRIMARY KEY (itemid, clock, ns));
 SELECT zbxhist.create_parent('history', premake => 1);

@@ -5,7 +5,7 @@
 --
 \a \t
 CREATE SCHEMA discarded_caches;
-SET search_path = discarded_caches;
+SET search_path = discarded_caches, zbxhist_partitions;
 SET client_min_messages = warning;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer DEFAULT 0 NOT NULL, value double precision DEFAULT 0 NOT NULL,

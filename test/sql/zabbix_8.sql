@@ -20,7 +20,7 @@ CREATE SCHEMA plain;
 CREATE SCHEMA managed;
 CREATE SCHEMA zabbix_8;
 SET zabbix_8.json = :'json';
-SET search_path = zabbix_8;
+SET search_path = zabbix_8, zbxhist_partitions;
 
 CREATE TABLE tables (name text PRIMARY KEY, definition text, columns text, fields text, value text);
 INSERT INTO tables VALUES
