@@ -131,7 +131,7 @@ BEGIN
     -- A dump as a directory does not overwrite a former one.
     RETURN QUERY
         SELECT 'info', 'partial_dump', 'packed days',
-               'a dump of a part of the database, such as pg_dump -t history, leaves packed rows out; '
+               'a dump of a part of the database, such as pg_dump -t history, leaves partitions and packed rows out; '
                'dump the whole database (told for a week after the set-up)',
                -- as a shell has it
                format('pg_dump -d ''%s'' -Fd -f zabbix.dump', replace(current_database(), '''', '''\'''''))

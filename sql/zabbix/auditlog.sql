@@ -386,8 +386,10 @@ BEGIN
         AND (zbxhist_internal.zabbix_setting((SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
                                                    WHERE k.oid = parent), 'hk_audit_mode')).value = '0';
     auditlog := parent;
-    IF former.parent IS NULL AND zbxhist_internal.auditlog_others(parent) IS NOT NULL
-       AND EXISTS (SELECT FROM zbxhist_internal.auditlog_partitions(parent) p WHERE p.from_clock IS NOT NULL) THEN
+    IF former.parent IS NULL AND EXISTS (SELECT FROM pg_partitioned_table t
+                                           JOIN pg_attribute a ON a.attrelid = t.partrelid AND a.attnum = t.partattrs[0] AND a.attname = 'auditid'
+                                          WHERE t.partrelid = parent AND t.partstrat = 'r' AND t.partnatts = 1
+                                            AND t.partcollation[0] = 'pg_catalog."C"'::regcollation) THEN
         action := 'adopt';
         detail := 'it is partitioned already, as by an earlier call';
     ELSIF former.parent IS NULL THEN

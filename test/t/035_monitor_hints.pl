@@ -69,7 +69,7 @@ BEGIN
     rows := 0;
     FOR relation IN
         SELECT k.oid FROM pg_class k
-         WHERE k.relnamespace = 'public'::regnamespace AND k.relkind IN ('r', 'p') AND k.relname ~ '^(history|trends|apart)'
+         WHERE k.relnamespace IN ('public'::regnamespace, 'zbxhist_partitions'::regnamespace) AND k.relkind IN ('r', 'p') AND k.relname ~ '^(history|trends|apart)'
            AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = k.oid)
     LOOP
         EXECUTE format('SELECT count(*) FROM (SELECT DISTINCT itemid, clock FROM %s) h', relation) INTO found;

@@ -695,7 +695,7 @@ sub target
 	my %table = (
 		'' => [ 'plain', $parent ],
 		p => [ 'managed', $parent ],
-		c => [ 'managed', "${parent}_p20010102" ],
+		c => [ 'zbxhist_partitions', "${parent}_p20010102" ],
 		f => [ 'managed', "${parent}_packed" ],
 		d => [ 'zbxhist_packed', "${parent}_p20010101" ]);
 	my ($schema, $name) = @{ $table{$letter} };
@@ -783,7 +783,7 @@ sub try_command
 	my $parent = $targets[0]{p};
 	my @readable =
 	  $command->{spoils}
-	  ? ("ONLY managed.$parent", "managed.${parent}_p20010102")
+	  ? ("ONLY managed.$parent", "zbxhist_partitions.${parent}_p20010102")
 	  : ();
 	my @afterwards =
 	  $letter eq 'p' && $command->{becomes}

@@ -119,7 +119,7 @@ sub targets
 	my ($managed, $plain) = @{ $trial->{name} }{ 'managed', 'plain' };
 	my %names = (
 		p => [ [ 'managed', $managed ] ],
-		c => [ [ 'managed', "${managed}_p20010102" ] ],
+		c => [ [ 'zbxhist_partitions', "${managed}_p20010102" ] ],
 		d => [ [ 'zbxhist_packed', "${managed}_p20010101" ] ],
 		o => [
 			map { [ 'zbxhist', $_ ] }

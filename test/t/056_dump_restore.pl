@@ -73,7 +73,7 @@ my $state = join ";\n", (
   'SELECT tgrelid::regclass, tgname, tgtype, tgenabled FROM pg_trigger'
   . ' WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname',
   'SELECT relname, pg_get_userbyid(relowner), relacl FROM pg_class'
-  . " WHERE relnamespace = 'public'::regnamespace ORDER BY 1";
+  . " WHERE relnamespace IN ('public'::regnamespace, 'zbxhist_partitions'::regnamespace) ORDER BY 1";
 
 my $expected = $node->safe_psql('original', $state);
 is( $node->safe_psql(
@@ -222,6 +222,70 @@ $node->safe_psql('from_inserts',
 	"SELECT hint FROM zbxhist.check() WHERE hint LIKE 'ALTER TABLE%' \\gexec"
 );
 works($node, 'from_inserts', 'schema, then INSERTs without triggers');
+
+# ---- the configuration alone ----
+
+# Backups of the configuration, as zabbix-dump, know the tables that Zabbix has, and
+# stop at any other in its schema.
+create_database($node, 'configured', $OWNER);
+$node->safe_psql('configured', <<"SQL");
+SET ROLE $OWNER;
+CREATE TABLE hosts (hostid bigint PRIMARY KEY, host varchar(128) NOT NULL);
+INSERT INTO hosts VALUES (10084, 'Zabbix server');
+CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer NOT NULL);
+SQL
+create_zabbix_tables($node, 'configured', $OWNER);
+my $known =
+    "SELECT table_name FROM information_schema.tables WHERE table_schema='public'"
+  . " AND table_catalog='configured' AND table_type='BASE TABLE' ORDER BY 1";
+my @tables = split /\n/, $node->safe_psql('configured', $known);
+cmp_ok(scalar @tables, '>', 8, 'tables that are known');
+$node->safe_psql('configured', <<"SQL");
+SET SESSION AUTHORIZATION $OWNER;
+SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day');
+SELECT zbxhist.create_partition('history', '$yesterday'), zbxhist.partition_auditlog('auditlog', retention => '100 years');
+@{[ insert_values('history', 1, 300, day(0)) ]}
+CALL zbxhist.pack('history', '$yesterday');
+CALL zbxhist.run_maintenance();
+SQL
+is_deeply([ split /\n/, $node->safe_psql('configured', $known) ],
+	\@tables, 'no other table is in the schema of Zabbix');
+my $configuration = "$directory/configuration.sql";
+run_as_owner(
+	$node, 'pg_dump',
+	(   map { "--exclude-table-data=$_" }
+		  grep { /^(history|trends|auditlog)/ } @tables),
+	'-n', 'public', '-f', $configuration, 'configured');
+new_database('from_configuration');
+$node->safe_psql('from_configuration',
+	"SET ROLE $OWNER; CREATE EXTENSION zbxhist");
+my (undef, undef, $complaints) =
+  psql_script($node, 'from_configuration', slurp_file($configuration));
+$complaints =~ s/^.*schema "public" already exists\n//mg;
+is($complaints, '', 'it is restored where the extension is');
+is( $node->safe_psql(
+		'from_configuration',
+		'SELECT (SELECT host FROM hosts), (SELECT count(*) FROM history), (SELECT count(*) FROM auditlog)'
+	),
+	'Zabbix server|0|0',
+	'... without values');
+$node->safe_psql('from_configuration', <<"SQL");
+SET SESSION AUTHORIZATION $OWNER;
+SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day');
+SELECT zbxhist.create_partition('history', '$yesterday'), zbxhist.partition_auditlog('auditlog', retention => '100 years');
+INSERT INTO auditlog VALUES ('c0', 0);
+@{[ insert_values('history', 1, 300, day(0)) ]}
+CALL zbxhist.pack('history', '$yesterday');
+CALL zbxhist.run_maintenance();
+SQL
+is( $node->safe_psql(
+		'from_configuration',
+		"SELECT (SELECT count(*) FROM history), (SELECT count(*) FROM ONLY history), (SELECT sum(nrows) FROM zbxhist.packed_day)"
+	),
+	'300|0|100',
+	'setup() is all that it needs');
+$node->safe_psql('postgres', "DROP DATABASE $_")
+  for qw(configured from_configuration);
 
 # ---- another server ----
 
