@@ -100,14 +100,14 @@ SELECT throws_ok($$CALL zbxhist.run_maintenance()$$, '25001', NULL, 'run_mainten
 SELECT throws_ok($$CALL zbxhist.pack('plain', '2020-01-05')$$, '25001', NULL, 'pack in a transaction block');
 SELECT throws_ok($$CALL zbxhist.unpack('plain', '2020-01-05')$$, '25001', NULL, 'unpack in a transaction block');
 SELECT throws_ok($$CALL zbxhist.undo('plain')$$, '25001', NULL, 'undo in a transaction block');
-SELECT is(zbxhist.create_partition('plain', '2020-01-05')::text, 'plain_p20200105', 'create_partition');
-SELECT is(zbxhist.create_partition('plain', '2020-01-05')::text, 'plain_p20200105', 'create_partition again');
-SELECT is((SELECT b.from_clock FROM zbxhist.partition_bounds('plain_p20200105') b), 1578182400::bigint, 'its bounds');
+SELECT is(zbxhist.create_partition('plain', '2020-01-05')::text, 'zbxhist_partitions.plain_p20200105', 'create_partition');
+SELECT is(zbxhist.create_partition('plain', '2020-01-05')::text, 'zbxhist_partitions.plain_p20200105', 'create_partition again');
+SELECT is((SELECT b.from_clock FROM zbxhist.partition_bounds('zbxhist_partitions.plain_p20200105') b), 1578182400::bigint, 'its bounds');
 SELECT ok(NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'zbxhist'
-                       WHERE d.objid = 'plain_p20200105'::regclass AND d.deptype = 'e'), 'a partition is no member of the extension');
+                       WHERE d.objid = 'zbxhist_partitions.plain_p20200105'::regclass AND d.deptype = 'e'), 'a partition is no member of the extension');
 SELECT has_trigger('tap', 'plain', t, 'trigger ' || t) FROM unnest('{zzz_zbxhist_route,00_zbxhist_flush}'::name[]) t;
 SELECT trigger_is('tap', 'plain', 'zzz_zbxhist_route', 'zbxhist', 'route');
-SELECT col_is_pk('tap', 'plain_p20200105', ARRAY['itemid', 'clock', 'ns'], 'the key of its parent');
+SELECT col_is_pk('tap', 'zbxhist_partitions.plain_p20200105', ARRAY['itemid', 'clock', 'ns'], 'the key of its parent');
 
 -- partitions of hours: whole ones, no two for a moment, and none missing
 CREATE FUNCTION tap.of_length(i interval) RETURNS SETOF text LANGUAGE plpgsql AS $$
