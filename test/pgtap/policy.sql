@@ -107,7 +107,7 @@ SELECT ok(NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.r
                        WHERE d.objid = 'zbxhist_partitions.plain_p20200105'::regclass AND d.deptype = 'e'), 'a partition is no member of the extension');
 SELECT has_trigger('tap', 'plain', t, 'trigger ' || t) FROM unnest('{zzz_zbxhist_route,00_zbxhist_flush}'::name[]) t;
 SELECT trigger_is('tap', 'plain', 'zzz_zbxhist_route', 'zbxhist', 'route');
-SELECT col_is_pk('tap', 'zbxhist_partitions.plain_p20200105', ARRAY['itemid', 'clock', 'ns'], 'the key of its parent');
+SELECT col_is_pk('zbxhist_partitions', 'plain_p20200105', ARRAY['itemid', 'clock', 'ns'], 'the key of its parent');
 
 -- partitions of hours: whole ones, no two for a moment, and none missing
 CREATE FUNCTION tap.of_length(i interval) RETURNS SETOF text LANGUAGE plpgsql AS $$

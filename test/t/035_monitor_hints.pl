@@ -627,6 +627,11 @@ my @cases = (
 		aged => 1
 	},
 	{
+		code => 'schema',
+		provoke => "ALTER TABLE $today SET SCHEMA public",
+		aged => 1
+	},
+	{
 		code => 'indexes',
 		provoke => 'CREATE INDEX ON history (value) WHERE value > 0',
 		aged => 1
