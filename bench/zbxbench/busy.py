@@ -17,6 +17,7 @@ from . import counters, environment, libpq, periods, plots, results, spread
 from .busy_zabbix import FEEDS, FIRST_ITEM, ITEMS_OF_HOST, Zabbix, debs, fetch, proc
 from .cluster import Cluster
 from .experiment import names_of
+from .life_days import Lines
 from .progress import Progress, say
 from .read import statements
 from .stores import STORES
@@ -51,6 +52,8 @@ SHAPES = {
 }
 FEW = 10  # statements of a shape below which its ratio is chance
 FLOATS = (0, 2, 4, 6, 8)  # items of ten
+FILLED = {"history": FLOATS, "history_uint": (1, 3, 5, 7)}
+FILLED_STEP = 600  # seconds between two values of an item in the hours before
 
 PAGES = """
 SELECT buffers_checkpoint + buffers_clean + buffers_backend FROM pg_stat_bgwriter
@@ -70,6 +73,13 @@ def add_arguments(parser):
     parser.add_argument("--rates", help="values a second (default: 1000,3000,6000; --quick: 600)")
     parser.add_argument("--seconds", type=int, help="measured (default: 300; --quick: 20)")
     parser.add_argument(
+        "--filled-hours",
+        type=int,
+        default=24,
+        metavar="N",
+        help="whose values are there at the start, one in ten minutes (default: %(default)s)",
+    )
+    parser.add_argument(
         "--feed",
         choices=sorted(FEEDS),
         default="agents",
@@ -85,7 +95,24 @@ def fill_defaults(arguments):
     rates = arguments.rates or ("600" if quick else "1000,3000,6000")
     arguments.rates = [int(rate) for rate in rates.split(",")]
     arguments.seconds = arguments.seconds or (20 if quick else 300)
+    arguments.filled_hours = 1 if quick else arguments.filled_hours
     arguments.stores = names_of(arguments, DEFAULT_STORES)
+
+
+def earlier(hosts, table, hours):
+    """COPY text of numbers that came before: without them every page would be a new one."""
+    last = int(time.time()) // periods.HOUR * periods.HOUR - periods.HOUR
+    items = [
+        FIRST_ITEM + number
+        for number in range(hosts * ITEMS_OF_HOST)
+        if number % ITEMS_OF_HOST % 10 in FILLED[table]
+    ]
+    for clock in range(last - hours * periods.HOUR, last, FILLED_STEP):
+        yield "".join(
+            "%d\t%d\t%d\t%d\n"
+            % (item, clock + item % 60, (item + clock) % 9973, item * 997 % 10**9)
+            for item in items
+        )
 
 
 class Frontend(threading.Thread):
@@ -176,10 +203,14 @@ class Site:
         self.zabbix = Zabbix(release, self.store, arguments.items // ITEMS_OF_HOST, directory)
         self.store.load_schema = self.zabbix.load_schema
 
-    def begin(self):
-        """Everything is made, and Zabbix takes values."""
-        self.store.create(TABLES + TRENDS, periods.days(-1, 2))
+    def begin(self, filled_hours):
+        """Everything is made, values of so many hours are there, and Zabbix takes more."""
+        self.store.create(TABLES + TRENDS, periods.days(-2 - filled_hours // 24, 2))
         self.zabbix.configure()
+        for table in FILLED:
+            self.store.fill(table, Lines(earlier(self.zabbix.hosts, table, filled_hours)))
+        self.store.maintain()
+        self.store.settle()
         self.cluster.checkpoint()
         self.zabbix.start()
 
@@ -236,7 +267,7 @@ def wait_until_stored(sites, feed, expected, problems):
         for site in sites:
             if site.store.name not in took and site.stored() >= expected:
                 took[site.store.name] = time.monotonic() - began
-        time.sleep(0.5)
+        time.sleep(2)
     for site in sites:
         name = site.store.name
         if name not in took:
@@ -472,7 +503,8 @@ def run(arguments):
         progress.show("databases, hosts and items")
         keepers = []
         for site in sites:
-            site.begin()
+            site.begin(arguments.filled_hours)
+            expected = site.stored()
             keepers.append(Maintenance(site.store))
             keepers[-1].start()
         progress.step()
@@ -496,6 +528,7 @@ def run(arguments):
             stores=[site.store.name for site in sites],
             items=arguments.items,
             feed=arguments.feed,
+            filled_hours=arguments.filled_hours,
             rates=arguments.rates,
             seconds=arguments.seconds,
             values=values,
