@@ -52,20 +52,6 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE n.a IS NOT NULL
 $$;
 
--- Raises an error unless a policy may get this server for archived days, NULL: that which it has.
-CREATE FUNCTION zbxhist_internal.verify_archive(
-    policy zbxhist.parent_config, archive_server name, archive_after interval) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    PERFORM zbxhist_internal.refuse('22023', 'archive_after must be between 0 and 200 years')
-      WHERE NOT archive_after BETWEEN interval '0' AND interval '200 years';
-    PERFORM zbxhist_internal.refuse('22023', 'archive_after needs an archive_server')
-      WHERE archive_after IS NOT NULL AND coalesce(archive_server, policy.archive_server, '') = '';
-    PERFORM zbxhist_internal.refuse(w.code, w.problem, hint => w.command)
-       FROM zbxhist_internal.why_no_archive(policy.parent, nullif(archive_server, '')) w;
-END
-$$;
-
 -- The foreign table by which archived days of a managed table are read from a server; NULL if there
 -- is none.
 -- One for all tables of an owner: whose copy a row is, its column copy says.

@@ -38,26 +38,3 @@ BEGIN
            AND zbxhist_internal.may_create_in(k.relowner, c.packed_tablespace));
 END
 $$;
-
--- Raises an error unless a policy may get this tablespace for packed days, NULL: that which it has.
-CREATE FUNCTION zbxhist_internal.verify_tablespace(
-    policy zbxhist.parent_config, packed_tablespace name, packed_tablespace_after interval) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    owner CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = policy.parent);
-BEGIN
-    PERFORM zbxhist_internal.refuse('22023', 'packed_tablespace_after must be between 0 and 200 years')
-      WHERE NOT packed_tablespace_after BETWEEN interval '0' AND interval '200 years';
-    PERFORM zbxhist_internal.refuse('22023', 'packed_tablespace_after needs a packed_tablespace')
-      WHERE packed_tablespace_after IS NOT NULL AND coalesce(packed_tablespace, policy.packed_tablespace, '') = '';
-    IF packed_tablespace = 'pg_global' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'only shared relations can be placed in pg_global tablespace');
-    ELSIF packed_tablespace <> '' AND NOT EXISTS (SELECT FROM pg_tablespace t WHERE t.spcname = packed_tablespace) THEN
-        PERFORM zbxhist_internal.refuse('42704', format('tablespace "%s" does not exist', packed_tablespace));
-    ELSIF packed_tablespace <> '' AND NOT zbxhist_internal.may_create_in(owner, packed_tablespace) THEN
-        PERFORM zbxhist_internal.refuse('42501', format('permission denied for tablespace %s', packed_tablespace),
-            detail => format('Packed days of table %s belong to its owner, %s.', policy.parent, owner::regrole),
-            hint => format('GRANT CREATE ON TABLESPACE %I TO %s;', packed_tablespace, owner::regrole));
-    END IF;
-END
-$$;

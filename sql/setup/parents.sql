@@ -95,15 +95,13 @@ BEGIN
     PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
         hint => 'never_pack leaves partitions as they are from now on.')
       WHERE never_pack AND pack_after IS NOT NULL;
-    PERFORM zbxhist_internal.verify_deleted_items(parent, deleted_items);
-    PERFORM zbxhist_internal.verify_time_precision(policy, time_precision, time_precision_after, accept_rounding);
-    PERFORM zbxhist_internal.verify_clock_limits(max_age, max_ahead, out_of_range, any_clock);
-    PERFORM zbxhist_internal.verify_tablespace(policy, packed_tablespace, packed_tablespace_after);
-    PERFORM zbxhist_internal.verify_archive(policy, archive_server, archive_after);
     given := (parent, partition_interval, retention, premake, pack_after, move_existing, NULL, NULL, deleted_items,
               retention_action, retention_schema, time_precision, time_precision_after, max_age, max_ahead,
-              out_of_range, nullif(packed_tablespace, ''), CASE packed_tablespace WHEN '' THEN interval '0' ELSE packed_tablespace_after END,
-              nullif(archive_server, ''), archive_after, auto_analyze, NULL, NULL);
+              out_of_range, packed_tablespace, packed_tablespace_after, archive_server, archive_after, auto_analyze, NULL, NULL);
+    PERFORM zbxhist_internal.verify_options(policy, given, any_clock, accept_rounding);
+    given.packed_tablespace_after := CASE packed_tablespace WHEN '' THEN interval '0' ELSE packed_tablespace_after END;
+    given.packed_tablespace := nullif(packed_tablespace, '');
+    given.archive_server := nullif(archive_server, '');
     -- what is not given stays, but for what somebody gives up; what is dropped needs no schema
     policy := jsonb_populate_record(NULL::zbxhist.parent_config, to_jsonb(policy) - ARRAY(
         SELECT w.option

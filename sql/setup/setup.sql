@@ -94,7 +94,9 @@ BEGIN
       WHERE never_pack AND pack_after IS NOT NULL;
     PERFORM zbxhist_internal.verify_retention(history_retention, 'history_retention');
     PERFORM zbxhist_internal.verify_retention(trends_retention, 'trends_retention');
-    PERFORM zbxhist_internal.verify_clock_limits(max_age, max_ahead, NULL, false);
+    policy.max_age := max_age;
+    policy.max_ahead := max_ahead;
+    PERFORM zbxhist_internal.verify_options(NULL, policy, false, false);
     PERFORM zbxhist_internal.new_policy(NULL, is_trends, zbxhist_internal.merged_options(NULL, given, never_pack))
        FROM unnest('{false,true}'::boolean[]) AS is_trends;
     -- fewer are made of months

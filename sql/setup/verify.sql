@@ -203,72 +203,71 @@ BEGIN
 END
 $$;
 
--- Raises an error unless a policy may get this precision of times, NULL: that which it has.
+-- Raises an error unless the options that are given to alter_parent are ones that a policy can get;
+-- NULL: that which it has.
 -- What has been rounded stays so: nobody gets it by accident.
-CREATE FUNCTION zbxhist_internal.verify_time_precision(
-    policy zbxhist.parent_config, time_precision text, time_precision_after interval, accept_rounding boolean)
-RETURNS void
+CREATE FUNCTION zbxhist_internal.verify_options(
+    policy zbxhist.parent_config, given zbxhist.parent_config, any_clock boolean, accept_rounding boolean) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     precisions CONSTANT text[] := '{1 ns,1 us,1 ms,1 s}';
+    owner      CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = policy.parent);
+    place      CONSTANT name := nullif(given.packed_tablespace, '');
 BEGIN
-    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "time_precision": "%s"', time_precision),
-        hint => 'Valid values are "1 ns", "1 us", "1 ms", "1 s".')
-      WHERE time_precision <> ALL (precisions);
-    PERFORM zbxhist_internal.refuse('22023', 'time_precision_after must be between 1 day and 200 years')
-      WHERE NOT time_precision_after BETWEEN interval '1 day' AND interval '200 years';
-    PERFORM zbxhist_internal.refuse('42703', format('table %s has no column "ns" of type integer', policy.parent))
-      WHERE time_precision <> '1 ns'
-        AND NOT EXISTS (SELECT FROM pg_attribute a
-                             WHERE a.attrelid = policy.parent AND a.attname = 'ns' AND a.atttypid = 'integer'::regtype);
-    -- what was in one unit is told apart, and kept in its order, by a key
-    PERFORM zbxhist_internal.refuse('0A000', format('times of table %s cannot be rounded, for it has no key with the column "ns"', policy.parent))
-      WHERE time_precision <> '1 ns' AND 'ns' = ANY (zbxhist_internal.key_columns(policy.parent)) IS NOT TRUE;
-    PERFORM zbxhist_internal.refuse('22023', 'rounded times cannot be restored',
-        detail => format('Packed values of table %s that are older than %s would lose their exact nanoseconds.',
-                         policy.parent, coalesce(time_precision_after, policy.time_precision_after)),
-        hint => format('SELECT zbxhist.alter_parent(%L, time_precision => %L, time_precision_after => %L, accept_rounding => true);',
-                       policy.parent, coalesce(time_precision, policy.time_precision),
-                       coalesce(time_precision_after, policy.time_precision_after)))
-      WHERE accept_rounding IS NOT TRUE
-        AND (array_position(precisions, time_precision) > array_position(precisions, policy.time_precision)
-                 OR policy.time_precision <> '1 ns' AND time_precision_after < policy.time_precision_after);
-END
-$$;
-
--- Raises an error if values of deleted items cannot be dropped from a table, or the word is none.
-CREATE FUNCTION zbxhist_internal.verify_deleted_items(parent regclass, deleted_items text) RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "deleted_items": "%s"', deleted_items),
-        hint => 'Valid values are "keep", "drop".')
-      WHERE deleted_items NOT IN ('keep', 'drop');
-    -- items of another table are not Zabbix's
-    PERFORM zbxhist_internal.refuse('42809', format('table %s is no table of Zabbix', parent),
-        detail => 'What its items are is not told by the table "items".',
-        hint => format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent))
-      WHERE deleted_items = 'drop'
-        AND NOT EXISTS (SELECT FROM pg_class k
-                              JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
-                             WHERE k.oid = parent);
-END
-$$;
-
--- Raises an error unless a policy may leave out clocks like that.
-CREATE FUNCTION zbxhist_internal.verify_clock_limits(
-    max_age interval, max_ahead interval, out_of_range text, any_clock boolean) RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
+    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "%s": "%s"', o.name, o.value),
+                hint => format('Valid values are "%s".', array_to_string(o.words, '", "')))
+       FROM (VALUES ('deleted_items', given.deleted_items, '{keep,drop}'::text[]),
+                    ('time_precision', given.time_precision, precisions),
+                    ('out_of_range', given.out_of_range, '{drop,keep}')) AS o (name, value, words)
+      WHERE o.value <> ALL (o.words);
+    -- proxies send what they have buffered, and clocks differ
+    PERFORM zbxhist_internal.refuse('22023', format('%s must be between %s and 200 years', o.name, o.low))
+       FROM (VALUES ('time_precision_after', given.time_precision_after, '1 day'), ('max_age', given.max_age, '1 day'),
+                    ('max_ahead', given.max_ahead, '1 hour'), ('packed_tablespace_after', given.packed_tablespace_after, '0'),
+                    ('archive_after', given.archive_after, '0')) AS o (name, value, low)
+      WHERE NOT o.value BETWEEN o.low::interval AND interval '200 years';
+    PERFORM zbxhist_internal.refuse('22023', format('%s_after needs %s', o.name, o.needs))
+       FROM (VALUES ('packed_tablespace', 'a packed_tablespace', given.packed_tablespace_after,
+                     coalesce(given.packed_tablespace, policy.packed_tablespace, '')),
+                    ('archive', 'an archive_server', given.archive_after,
+                     coalesce(given.archive_server, policy.archive_server, ''))) AS o (name, needs, value, present)
+      WHERE o.value IS NOT NULL AND o.present = '';
     PERFORM zbxhist_internal.refuse('22023', 'any_clock cannot be given together with max_age or max_ahead',
         hint => 'any_clock stores values with whatever clock.')
-      WHERE any_clock AND (max_age IS NOT NULL OR max_ahead IS NOT NULL);
-    -- proxies send what they have buffered, and clocks differ
-    PERFORM zbxhist_internal.refuse('22023', 'max_age must be between 1 day and 200 years')
-      WHERE NOT max_age BETWEEN interval '1 day' AND interval '200 years';
-    PERFORM zbxhist_internal.refuse('22023', 'max_ahead must be between 1 hour and 200 years')
-      WHERE NOT max_ahead BETWEEN interval '1 hour' AND interval '200 years';
-    PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "out_of_range": "%s"', out_of_range),
-        hint => 'Valid values are "drop", "keep".')
-      WHERE out_of_range NOT IN ('drop', 'keep');
+      WHERE any_clock AND (given.max_age IS NOT NULL OR given.max_ahead IS NOT NULL);
+    -- items of another table are not Zabbix's
+    PERFORM zbxhist_internal.refuse('42809', format('table %s is no table of Zabbix', policy.parent),
+        detail => 'What its items are is not told by the table "items".',
+        hint => format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', policy.parent))
+      WHERE given.deleted_items = 'drop'
+        AND NOT EXISTS (SELECT FROM pg_class k
+                          JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+                         WHERE k.oid = policy.parent);
+    IF given.time_precision <> '1 ns' THEN
+        PERFORM zbxhist_internal.refuse('42703', format('table %s has no column "ns" of type integer', policy.parent))
+          WHERE NOT EXISTS (SELECT FROM pg_attribute a
+                             WHERE a.attrelid = policy.parent AND a.attname = 'ns' AND a.atttypid = 'integer'::regtype);
+        -- what was in one unit is told apart, and kept in its order, by a key
+        PERFORM zbxhist_internal.refuse('0A000', format('times of table %s cannot be rounded, for it has no key with the column "ns"', policy.parent))
+          WHERE 'ns' = ANY (zbxhist_internal.key_columns(policy.parent)) IS NOT TRUE;
+    END IF;
+    PERFORM zbxhist_internal.refuse('22023', 'rounded times cannot be restored',
+                detail => format('Packed values of table %s that are older than %s would lose their exact nanoseconds.', policy.parent, p.after),
+                hint => format('SELECT zbxhist.alter_parent(%L, time_precision => %L, time_precision_after => %L, accept_rounding => true);',
+                               policy.parent, coalesce(given.time_precision, policy.time_precision), p.after))
+       FROM (SELECT coalesce(given.time_precision_after, policy.time_precision_after)) AS p (after)
+      WHERE accept_rounding IS NOT TRUE
+        AND (array_position(precisions, given.time_precision) > array_position(precisions, policy.time_precision)
+             OR policy.time_precision <> '1 ns' AND given.time_precision_after < policy.time_precision_after);
+    PERFORM zbxhist_internal.refuse('22023', 'only shared relations can be placed in pg_global tablespace')
+      WHERE place = 'pg_global';
+    PERFORM zbxhist_internal.refuse('42704', format('tablespace "%s" does not exist', place))
+      WHERE place IS NOT NULL AND NOT EXISTS (SELECT FROM pg_tablespace t WHERE t.spcname = place);
+    PERFORM zbxhist_internal.refuse('42501', format('permission denied for tablespace %s', place),
+        detail => format('Packed days of table %s belong to its owner, %s.', policy.parent, owner::regrole),
+        hint => format('GRANT CREATE ON TABLESPACE %I TO %s;', place, owner::regrole))
+      WHERE NOT zbxhist_internal.may_create_in(owner, place);
+    PERFORM zbxhist_internal.refuse(w.code, w.problem, hint => w.command)
+       FROM zbxhist_internal.why_no_archive(policy.parent, nullif(given.archive_server, '')) w;
 END
 $$;

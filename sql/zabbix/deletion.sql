@@ -132,23 +132,3 @@ BEGIN
     PERFORM zbxhist_internal.agree_to_deletion(parent, floor(extract(epoch FROM until))::bigint, reach.retention);
 END
 $$;
-
--- The part of check that is about values that maintenance does not delete before somebody agrees.
-CREATE FUNCTION zbxhist_internal.check_deletion(parent regclass) RETURNS SETOF zbxhist_internal.check_line
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
-DECLARE
-    reach CONSTANT record := zbxhist_internal.deletion_limit(parent);
-BEGIN
-    IF reach.problem IS NULL THEN
-        RETURN;
-    END IF;
-    RETURN QUERY
-        SELECT CASE WHEN reach.is_announced THEN 'warning' ELSE 'error' END,
-               CASE WHEN reach.is_announced THEN 'deletion_ahead' ELSE 'deletion_stopped' END, parent::text,
-               format(CASE WHEN reach.is_announced
-                           THEN 'the storage period in Zabbix has become %1$s: in a day maintenance deletes what is older, %2$s, which is %3$s.  To keep it, set a longer one.  The command has it deleted at once'
-                           ELSE 'maintenance deletes nothing, for what is older than %1$s is %3$s: %2$s.  Is the clock of the server right, was maintenance off for long, or is this a restored backup?  The command agrees' END,
-                      reach.retention, zbxhist_internal.describe_deletion(parent, reach.retention), reach.problem),
-               format('SELECT zbxhist.accept_deletion(%L, until => %L);', parent, zbxhist_internal.format_time(to_timestamp(reach.cutoff)));
-END
-$$;

@@ -82,8 +82,8 @@ SELECT bag_eq(
         foreign_children,verify_retention,
         ask_consent,changed_policy,deletion,deletion_clock,deletion_limit,bounds_condition,overlapping,met_damage,days_to_verify,library_setting,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,setup_command,zabbix_table,
-        check,check_clocks,check_deletion,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_retention,due_tablespace,may_create_in,tablespace_of,verify_tablespace,
-        archivable_days,archive_origin,archive_table,archives_to_reach,check_archive,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,verify_archive,why_no_archive,
+        check,check_clocks,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_retention,due_tablespace,may_create_in,tablespace_of,
+        archivable_days,archive_origin,archive_table,archives_to_reach,check_archive,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,why_no_archive,
         day_bytes,day_clock,days_to_unpack,may_repack,compactable_days,free_name,days_to_compact,wasteful_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         altered_days,packable_partitions,packed_table,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,check_parent,own_children,drop_views,renamed_column,most_partitions,why_unfit,column_problem,packed_columns,overriding_roles,with_library,
@@ -96,10 +96,10 @@ SELECT bag_eq(
         format_time,insert_paths,stored_paths,has_own_rows,list_partitions,lock_class,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,preview_steps,targets_of,has_begun,require_managed,require_owner,require_parent,
-        role_name,running_transactions,is_verified,describe_left_out,describe_loss,place_below_mark,lock_holders,most_tries,session_libraries,short_lock_timeout,stored_values,verify_columns,
-        verify_interval,verify_not_in_other_care,verify_policy,verify_table,verify_time_precision,verify_clock_limits,version,waiting_clock,
+        role_name,running_transactions,verify_options,is_verified,describe_left_out,describe_loss,place_below_mark,lock_holders,most_tries,session_libraries,short_lock_timeout,stored_values,verify_columns,
+        verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,waiting_span,wanted_ranges,wants_analyze,tool_triggers,zabbix_setting,zabbix_tables,
-        check_migrations,extension_table,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,stored_setting,trusts_owner,item_names,measure_items,stored_texts,kept_items,known_items,stored_keys,verify_deleted_items}'::text[])$$,
+        check_migrations,extension_table,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,stored_setting,trusts_owner,item_names,measure_items,stored_texts,kept_items,known_items,stored_keys}'::text[])$$,
     'what PUBLIC may call');
 SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
