@@ -151,6 +151,7 @@ BEGIN
 END
 $$;
 
+-- The same where changes are kept from nothing else.
 CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[]) RETURNS interval
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.lock_all_or_none(relations, NULL)
