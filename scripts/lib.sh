@@ -133,6 +133,19 @@ end_processes() (
 	processes_of "$1" | xargs -r kill -KILL 2>/dev/null || true
 )
 
+# Runs this script anew, with its arguments, as the process that orphans come to: a server
+# whose pg_ctl has ended stays a zombie where PID 1 of a container reaps nobody, and no other
+# is started in its data directory.  Bash reaps whoever it gets.
+reap_orphans() {
+	if [ -n "${ZBXHIST_REAPS-}" ] || ! command -v perl >/dev/null; then return 0; fi
+	# prctl(PR_SET_CHILD_SUBREAPER, 1), which exec keeps
+	ZBXHIST_REAPS=1 exec perl -e '
+		my %prctl = (x86_64 => 157, aarch64 => 167, riscv64 => 167, i686 => 172, ppc64le => 171, s390x => 172);
+		chomp(my $machine = `uname -m`);
+		syscall($prctl{$machine}, 36, 1, 0, 0, 0) if $prctl{$machine};
+		exec @ARGV or die' "$BASH" "$0" "$@"
+}
+
 # ---------------------------------------------------------------- packages
 
 is_root() {
@@ -196,9 +209,37 @@ release_services() {
 	exec 8>&-
 }
 
-# Installs those of the packages that are missing.
+# What installing packages would do: how many, with those that they need, and how large
+# they are.
+say_size() {
+	LC_ALL=C apt_get --assume-no install "$@" 2>/dev/null | awk '
+		/newly installed/ { number = $3 }
+		/^Need to get/ { sub(/^Need to get /, ""); sub(/ of archives\.$/, ""); fetched = $0 }
+		/^After this operation, / { sub(/^After this operation, /, ""); sub(/ of additional.*/, ""); used = $0 }
+		END { if (number) printf "   %d packages, %s to download, %s of disk space, for:\n", number, fetched, used }' || true
+	printf '%s\n' "$*" | fold -s -w 90 | sed 's/^/      /'
+}
+
+# Services that begin when the machine does, but PostgreSQL, which has no cluster then.
+enabled_services() {
+	find /etc/systemd/system /etc/rc?.d -type l \( -path '*.wants/*' -o -name 'S*' \) \
+		! -name '*postgresql*' 2>/dev/null | sort
+}
+
+# Disables those that packages have enabled since: $1 is what enabled_services said before.
+disable_services() {
+	local link
+	comm -13 <(echo "$1") <(enabled_services) | while read -r link; do
+		case $link in
+			*.wants/*) rm -f "$link" ;;
+			*) update-rc.d "${link##*/S??}" disable ;;
+		esac
+	done >>"$LOG" 2>&1
+}
+
+# Installs those of the packages that are missing, and says so before.
 install_packages() {
-	local missing
+	local missing enabled
 	mapfile -t missing < <(missing_packages "$@")
 	if [ "${#missing[@]}" -eq 0 ]; then
 		say "every package is there"
@@ -207,8 +248,11 @@ install_packages() {
 	is_root || die "these packages are missing: ${missing[*]}" \
 		"run as root, or: apt-get install ${missing[*]}"
 	refresh_lists "${missing[@]}"
+	say_size "${missing[@]}"
 	hold_services
-	patiently "installing ${missing[*]}" install_or_update "${missing[@]}"
+	enabled=$(enabled_services)
+	patiently "installing, no service is started or enabled" install_or_update "${missing[@]}"
+	disable_services "$enabled"
 	release_services
 }
 

@@ -13,6 +13,9 @@ FAILED=0
 SKIPPED=0
 SUMMARY=()
 FAILURES=()
+# what the last suite has returned
+# shellcheck disable=SC2034
+SUITE_STATUS=0
 # the processes of lanes by name
 declare -A LANES=()
 
@@ -102,6 +105,8 @@ log_suite() {
 	# in the background, or a signal would wait for its end
 	"$@" >"$log" 2>&1 </dev/null &
 	wait $! || status=$?
+	# shellcheck disable=SC2034
+	SUITE_STATUS=$status
 	echo "$status $((SECONDS - before))" >"$log.end"
 	if [ "$status" -ne 0 ]; then keep_logs "$name"; fi
 }
@@ -203,7 +208,7 @@ show_failure() {
 keep_logs() {
 	local to=$PLACE/logs/${1// /-} source=$PLACE/pg$CURRENT/source
 	case $1 in
-		regress*) cp "$source/regress-${1##* }/regression.diffs" "$to.diffs" ;;
+		regress*) cp "$source/regress-$(cut -d " " -f 3 <<<"$1")/regression.diffs" "$to.diffs" ;;
 		isolation*) cp "$source/output_iso/regression.diffs" "$to.diffs" ;;
 		tap*) rm -rf "$to" && cp -r "$source/tmp_check/log" "$to" ;;
 	esac 2>/dev/null || true

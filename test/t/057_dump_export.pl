@@ -211,8 +211,8 @@ is(rows_of($node, 'plain', 'history'), 0, 'half a file brings nothing in');
 ok( !IPC::Run::run(
 		[ $script, '--database', 'original' ],
 		'>', \my $out, '2>', \$err),
-	'no table: usage');
-like($err, qr/scripts\/export --database NAME/, '... is told');
+	'no table');
+like($err, qr/the name of a table is missing/, '... is told');
 ok( !IPC::Run::run(
 		[
 			'env',

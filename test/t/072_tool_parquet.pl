@@ -275,8 +275,8 @@ is_deeply(
 
 ok(!export('no_such'), 'no such table');
 like($err, qr/relation "no_such" does not exist/, '... is told');
-ok(!export('items', '--format', 'csv'), 'no such format: usage');
-like($err, qr/scripts\/export --database NAME/, '... is told');
+ok(!export('items', '--format', 'csv'), 'no such format');
+like($err, qr/--format is sql or parquet, not csv/, '... is told');
 
 log_is_clean($node);
 $node->stop;
