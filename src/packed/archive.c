@@ -106,11 +106,16 @@ typedef struct KeptPlan
 	char	   *query;
 } KeptPlan;
 
-/* a group that has been fetched */
-typedef struct FetchedGroup
+/* a group that has been fetched, by its copy and number (no padding) */
+typedef struct FetchedKey
 {
 	pg_uuid_t	copy;
 	int64		number;
+} FetchedKey;
+
+typedef struct FetchedGroup
+{
+	FetchedKey	key;
 	struct varlena *bytes;
 } FetchedGroup;
 
@@ -133,7 +138,7 @@ struct ArchiveReader
 	/* groups that have been fetched */
 	int64		nused;			/* how often one was found there */
 	int64		nfetched;
-	FetchedGroup *fetched;
+	HTAB	   *fetched;		/* of FetchedGroup */
 	MemoryContext fetched_context;	/* owns them; NULL before the first query */
 	MemoryContext context;		/* owns all this */
 };
@@ -345,22 +350,30 @@ FetchRanges(ArchiveReader *reader, ArchiveCounters *counters)
 
 	old = MemoryContextSwitchTo(reader->fetched_context);
 	if (reader->nfetched == 0)
-		reader->fetched = palloc(sizeof(FetchedGroup) * (SPI_processed + 1));
-	else
-		reader->fetched = repalloc(reader->fetched,
-								   sizeof(FetchedGroup) * (reader->nfetched + SPI_processed));
+	{
+		HASHCTL		ctl = {.keysize = sizeof(FetchedKey),.entrysize = sizeof(FetchedGroup),.hcxt = reader->fetched_context};
+
+		reader->fetched = hash_create("zbxhist archived groups",
+									  Max(SPI_processed, 1), &ctl,
+									  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[i];
 		TupleDesc	desc = SPI_tuptable->tupdesc;
-		FetchedGroup *fetched = &reader->fetched[reader->nfetched];
+		FetchedKey	key;
+		FetchedGroup *fetched;
+		bool		is_known;
 		bool		isnull;
 		Datum		payload = SPI_getbinval(tuple, desc, 3, &isnull);
 
 		if (isnull)
 			continue;
-		fetched->copy = *DatumGetUUIDP(SPI_getbinval(tuple, desc, 1, &isnull));
-		fetched->number = DatumGetInt64(SPI_getbinval(tuple, desc, 2, &isnull));
+		key.copy = *DatumGetUUIDP(SPI_getbinval(tuple, desc, 1, &isnull));
+		key.number = DatumGetInt64(SPI_getbinval(tuple, desc, 2, &isnull));
+		fetched = hash_search(reader->fetched, &key, HASH_ENTER, &is_known);
+		if (is_known)
+			continue;
 		fetched->bytes = PG_DETOAST_DATUM_COPY(payload);
 		if (counters != NULL)
 		{
@@ -499,13 +512,13 @@ FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
 static struct varlena *
 FindFetched(const ArchiveReader *reader, const ArchivedGroup *group)
 {
-	for (int64 i = 0; i < reader->nfetched; i++)
-	{
-		if (reader->fetched[i].number == group->number &&
-			IsSameCopy(&reader->fetched[i].copy, &group->copy))
-			return reader->fetched[i].bytes;
-	}
-	return NULL;
+	FetchedKey	key = {group->copy, group->number};
+	const FetchedGroup *found;
+
+	if (reader->nfetched == 0)
+		return NULL;
+	found = hash_search(reader->fetched, &key, HASH_FIND, NULL);
+	return found == NULL ? NULL : found->bytes;
 }
 
 /*

@@ -165,6 +165,47 @@ ok( $node->poll_query_until(
 	),
 	'no database: no worker');
 
+# ---- a database whose maintenance hangs ----
+
+my $hanging = $node->background_psql('one');
+$hanging->query_safe(
+	'BEGIN; LOCK TABLE zbxhist.parent_state IN ACCESS EXCLUSIVE MODE');
+$node->safe_psql('three', 'DROP TABLE ' . partition('history', 3));
+set_databases('one, three');
+for my $round (1, 2)
+{
+	ok( $node->poll_query_until(
+			'three',
+			"SELECT to_regclass('"
+			  . partition('history', 3)
+			  . "') IS NOT NULL"),
+		"another one has its turn, round $round");
+	$node->safe_psql('three', 'DROP TABLE ' . partition('history', 3));
+}
+is( $node->safe_psql(
+		'postgres',
+		q{SELECT count(*) FROM pg_stat_activity
+		   WHERE backend_type = 'zbxhist maintenance' AND datname = 'one' AND wait_event_type = 'Lock'}
+	),
+	1,
+	'... and one worker waits in the first, no more');
+like(
+	slurp_file($node->logfile),
+	qr/maintenance of database "one" takes longer than 1 s, and goes on beside that of others/,
+	'the log says so');
+$hanging->query_safe('COMMIT');
+$hanging->quit;
+ok( $node->poll_query_until(
+		'one',
+		"SELECT bool_and(begun_pid IS NULL) FROM zbxhist.parent_state"),
+	'it goes on when it can');
+set_databases('');
+ok( $node->poll_query_until(
+		'postgres',
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'zbxhist maintenance'"
+	),
+	'... to its end');
+
 # ---- counters ----
 
 is( $node->safe_psql(
