@@ -148,14 +148,16 @@ COMMENT ON COLUMN zbxhist.status.saved_bytes IS 'Disk space that packing saves h
 -- What is being done now that takes long, by maintenance or by hand.
 CREATE VIEW zbxhist.progress AS
 SELECT s.parent,
-       s.action,  -- move, expire, pack, merge, compact, repack, undo, unpack, salvage, verify or import
+       s.action,  -- move, expire, pack, merge, compact, repack, undo, unpack, salvage, verify or import; total: of all tables
        s.relation AS partition,  -- the partition or packed day concerned, or the table that is imported
        s.action_pid AS pid,  -- the server process
        s.action_started AS started_at,
        coalesce(p.rows, s.action_rows) AS rows,  -- rows done so far
        CASE WHEN p.rows IS NULL THEN s.action_percent
             WHEN s.action IN ('compact', 'repack') THEN pg_catalog.round(100.0 * least(1, p.read), 1)
-            ELSE pg_catalog.round(50.0 * p.read + 50.0 * p.written, 1) END AS percent
+            ELSE pg_catalog.round(50.0 * p.read + 50.0 * p.written, 1) END AS percent,
+       t.rows_left,  -- about how many rows of the whole table are still to be moved, by move_existing or an undo
+       t.time_left  -- how long that takes, as fast as it has been since the run began
   FROM zbxhist.parent_state s
   JOIN pg_catalog.pg_class k ON k.oid = s.parent
   LEFT JOIN LATERAL (
@@ -167,6 +169,7 @@ SELECT s.parent,
          FROM pg_catalog.pg_stat_get_progress_info('COPY') i
         WHERE s.action IN ('pack', 'compact', 'repack') AND i.pid = s.action_pid
           AND i.relid = pg_catalog.to_regclass(s.relation)) p ON true
+  LEFT JOIN LATERAL zbxhist_internal.rows_left(s.parent) t ON true
  WHERE s.action IS NOT NULL
    AND EXISTS (SELECT FROM pg_catalog.pg_stat_activity a
                 WHERE a.pid = s.action_pid
@@ -184,7 +187,9 @@ SELECT d.parent,
            CASE WHEN i.param5 = 101
                 -- of all days, one after the other
                 THEN (v.before + v.this * i.param1 / nullif(i.param2, 0)) / nullif(v.total, 0)
-                ELSE i.param1::pg_catalog.numeric / nullif(i.param2, 0) END), 1)
+                ELSE i.param1::pg_catalog.numeric / nullif(i.param2, 0) END), 1),
+       NULL::pg_catalog.int8,
+       NULL::pg_catalog.interval
   FROM pg_catalog.pg_stat_get_progress_info('COPY') i
   JOIN zbxhist.packed_day d ON d.day = i.relid::pg_catalog.regclass
   JOIN pg_catalog.pg_stat_activity a ON a.pid = i.pid AND a.datname = pg_catalog.current_database()
@@ -203,14 +208,33 @@ SELECT s.parent,
        s.pid,
        pg_catalog.min(s.begun_at),
        pg_catalog.sum(s.rows_read)::pg_catalog.int8,
-       pg_catalog.round(25.0 * (3 * pg_catalog.count(s.done_at) + pg_catalog.count(s.compared_at)) / pg_catalog.count(*), 1)
+       pg_catalog.round(25.0 * (3 * pg_catalog.count(s.done_at) + pg_catalog.count(s.compared_at)) / pg_catalog.count(*), 1),
+       NULL,
+       NULL
   FROM zbxhist.import_slice s
   JOIN pg_catalog.pg_stat_activity a ON a.pid = s.pid AND a.datname = pg_catalog.current_database()
  WHERE coalesce(a.query_start <= s.begun_at AND a.state = 'active', true)
  GROUP BY s.parent, s.source, s.pid
-HAVING pg_catalog.count(s.compared_at) < pg_catalog.count(*);
+HAVING pg_catalog.count(s.compared_at) < pg_catalog.count(*)
+UNION ALL
+-- of all tables together, also those that have not had their turn
+SELECT NULL,
+       'total',
+       NULL,
+       NULL,
+       pg_catalog.min(s.begun_at),
+       pg_catalog.sum(t.rows_moved)::pg_catalog.int8,
+       pg_catalog.round(100.0 * pg_catalog.sum(t.rows_moved) / nullif(pg_catalog.sum(t.rows_moved + t.rows_left), 0), 1),
+       pg_catalog.sum(t.rows_left)::pg_catalog.int8,
+       pg_catalog.max(t.time_left / nullif(t.rows_left, 0)) * pg_catalog.sum(t.rows_left)
+  FROM zbxhist.parent_state s
+ CROSS JOIN LATERAL zbxhist_internal.rows_left(s.parent) t
+ WHERE EXISTS (SELECT FROM zbxhist.parent_state o
+                 JOIN pg_catalog.pg_stat_activity a ON a.pid = o.action_pid AND a.datname = pg_catalog.current_database()
+                WHERE o.action IS NOT NULL)
+HAVING pg_catalog.count(t.rows_left) > 0;
 
-COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, unpacked or salvaged, by the bytes read; of verify, by those of all days; of an import, by the parts that are done and compared';
+COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the rows moved of about so many that there were or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, unpacked or salvaged, by the bytes read; of verify, by those of all days; of an import, by the parts that are done and compared';
 
 -- A column that says what one of the same name does in the table of the policy, the log, or
 -- the view of all partitions, is described there.  Tables of what maintenance remembers are

@@ -115,7 +115,7 @@ SELECT jsonb_build_object(
 """
 
 PROGRESS = """
-SELECT jsonb_agg(jsonb_build_object('table', p.parent::text, 'action', p.action, 'partition', p.partition,
+SELECT jsonb_agg(jsonb_build_object('table', coalesce(p.parent::text, 'all tables'), 'action', p.action, 'partition', p.partition,
                                     'rows', p.rows, 'percent', p.percent,
                                     'started_at', extract(epoch FROM p.started_at)::bigint))
   FROM zbxhist.progress p

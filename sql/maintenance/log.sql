@@ -34,7 +34,7 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $
     ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE
        SET action = excluded.action, relation = excluded.relation, action_pid = excluded.action_pid,
            action_started = excluded.action_started, action_percent = 0,
-           first_itemid = NULL, final_itemid = NULL, position_itemid = NULL, action_rows = 0
+           action_total = NULL, position_itemid = NULL, action_rows = 0
 $$;
 
 -- Whether this session has noted that it begins an action.

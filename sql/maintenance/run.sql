@@ -46,6 +46,7 @@ DECLARE
     problem text;
     state   text;
     detail  text;
+    context text;
 BEGIN
     -- an undo waits for the step that is under way
     IF starts_with(step, 'undo_')
@@ -87,8 +88,13 @@ BEGIN
             PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, NULL, answer);
         END IF;
         RETURN answer;
-    EXCEPTION WHEN OTHERS THEN
-        GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL;
+    EXCEPTION WHEN OTHERS OR query_canceled THEN
+        GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL,
+            context = PG_EXCEPTION_CONTEXT;
+        -- what an archive server cancels is no cancel here
+        IF state = '57014' AND context !~ 'zbxhist_archive\.' THEN
+            RAISE;
+        END IF;
         answer := CASE WHEN zbxhist_internal.is_transient(state) THEN 'locked' ELSE 'failed' END;
         IF answer = 'failed' THEN
             RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(label, parent::text), problem;

@@ -558,11 +558,19 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
            LATERAL (SELECT DISTINCT c.server::text FROM zbxhist.archive_copy c WHERE c.groups::text = p.relation) a
      WHERE p.parent = policy.parent AND p.step = 'archive_reach'
      UNION ALL
-    SELECT 'warning', 'archive_timeout', s.server,
-           'the server has no connect_timeout: while it is away, a query that needs it may wait for minutes, and maintenance neither looks whether it is there nor removes anything there',
-           format('ALTER SERVER %I OPTIONS (ADD connect_timeout ''5'');', s.server)
+    SELECT 'warning', 'archive_timeout', s.server, t.problem, format('ALTER SERVER %I OPTIONS (%s);', s.server, t.options)
       FROM (SELECT DISTINCT c.server::text FROM zbxhist.archive_copy c WHERE c.parent = policy.parent AND c.state = 'archived'
              UNION SELECT policy.archive_server) s
       JOIN pg_foreign_server f ON f.srvname = s.server
-     WHERE NOT zbxhist_internal.has_timeout(f.srvname)
+     CROSS JOIN LATERAL (
+           SELECT 'the server has no connect_timeout: while it is away, a query that needs it may wait for minutes, and maintenance neither looks whether it is there nor removes anything there',
+                  'ADD connect_timeout ''5'''
+            WHERE NOT zbxhist_internal.has_timeout(f.srvname)
+            UNION ALL
+           SELECT 'the server has no keepalives_idle: when the network is lost, who has asked it for something waits for hours, and so does the maintenance of all tables',
+                  'ADD keepalives_idle ''5'', ADD keepalives_interval ''2'', ADD keepalives_count ''3'''
+             FROM pg_options_to_table(f.srvoptions) o
+            WHERE NOT 'keepalives_idle' = ANY (ARRAY(SELECT k.option_name FROM pg_options_to_table(f.srvoptions) k))
+            GROUP BY ()
+           HAVING bool_or(o.option_name IN ('host', 'hostaddr') AND o.option_value NOT LIKE '/%')) t (problem, options)
 $$;

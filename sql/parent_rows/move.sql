@@ -20,7 +20,6 @@ DECLARE
     action CONSTANT text := CASE step WHEN 'move' THEN 'move' ELSE 'undo' END;
     bounds record;
     state  zbxhist.parent_state;
-    items  bigint[];
     batch  record;
 BEGIN
     SELECT p.from_clock, p.to_clock INTO bounds
@@ -33,11 +32,10 @@ BEGIN
         PERFORM zbxhist_internal.set_action(parent, action, partition::text);
         SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_move.parent;
     END IF;
-    IF state.first_itemid IS NULL AND bounds.from_clock IS NOT NULL
-       AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = source AND a.attname = 'itemid' AND a.atttypid = 'bigint'::regtype) THEN
-        items := zbxhist_internal.execute_as_owner(source, format('SELECT ARRAY[min(itemid), max(itemid)] FROM ONLY %s', source));
-        state.first_itemid := items[1];
-        state.final_itemid := items[2];
+    IF state.action_total IS NULL THEN
+        state.action_total := CASE step
+            WHEN 'move' THEN zbxhist_internal.rows_older(parent, bounds.to_clock) - zbxhist_internal.rows_older(parent, bounds.from_clock)
+            ELSE zbxhist_internal.probable_rows(partition) END;
     END IF;
     batch := zbxhist_internal.move_rows(source, target, bounds.from_clock, bounds.to_clock, state.position_itemid,
                                          CASE WHEN bounds.from_clock IS NULL THEN 50000 ELSE 5000 END);
@@ -45,14 +43,12 @@ BEGIN
         detail => format('No row was moved after item %s.', state.position_itemid))
       WHERE NOT batch.done AND batch.moved = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid;
     UPDATE zbxhist.parent_state s
-       SET first_itemid = state.first_itemid, final_itemid = state.final_itemid,
+       SET action_total = state.action_total,
            position_itemid = batch.last_itemid,
            action_rows = s.action_rows + batch.moved,
            action_percent = CASE
                WHEN batch.done THEN 100
-               WHEN state.final_itemid > state.first_itemid THEN
-                   greatest(0, least(100, 100.0 * (batch.last_itemid::numeric - state.first_itemid)
-                                          / (state.final_itemid::numeric - state.first_itemid))) END,
+               ELSE least(99.9, 100.0 * (s.action_rows + batch.moved) / nullif(state.action_total, 0)) END,
            duplicates = s.duplicates + batch.duplicates,
            last_move = CASE WHEN batch.moved > 0 THEN pg_current_xact_id() ELSE s.last_move END,
            settling = CASE WHEN batch.moved > 0 THEN NULL ELSE s.settling END
@@ -76,6 +72,8 @@ LANGUAGE plpgsql AS $$
 DECLARE
     partition pg_catalog.regclass;
     made      pg_catalog.text;
+    due       pg_catalog.regclass[];
+    unpacked  pg_catalog.int4 := 0;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     UPDATE zbxhist.parent_state s SET duplicates = 0
@@ -83,7 +81,7 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'move') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'move', ARRAY[partition], false, answer);
     END LOOP;
-    -- what is packed before the next run makes room for more
+    -- what is not packed at once is on disk twice
     FOR attempt IN 1 .. 100 LOOP
         CALL zbxhist_internal.next_transaction();
         made := zbxhist_internal.run_step(parent, 'extend');
@@ -93,6 +91,11 @@ BEGIN
           FROM zbxhist.parent_state s WHERE s.parent = move_waiting.parent;
         EXIT WHEN partition IS NULL;
         CALL zbxhist_internal.repeat_step(parent, 'move', ARRAY[partition], false, answer);
+        CALL zbxhist_internal.next_transaction();
+        due := ARRAY(SELECT zbxhist_internal.packable_partitions(parent, partition));
+        CALL zbxhist_internal.repeat_step(parent, 'pack', due, false, answer);
+        unpacked := unpacked + (answer <> 'done')::integer;
+        EXIT WHEN unpacked = 3;
     END LOOP;
 END
 $$;

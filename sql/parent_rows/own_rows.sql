@@ -40,11 +40,73 @@ $$;
 
 -- About how many rows of a table itself are older than a clock, and the oldest of these.
 -- A large parent is not read for this: its share is taken from the statistics
--- of the column.  Of one that the caller may not read nothing is known.
-CREATE FUNCTION zbxhist_internal.rows_before(parent regclass, cutoff bigint, OUT rows bigint, OUT oldest bigint)
+-- of the column.
+CREATE FUNCTION zbxhist_internal.rows_older(parent regclass, cutoff bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     bounds bigint[];
+BEGIN
+    IF zbxhist_internal.own_pages(parent) < 10000 THEN
+        RETURN zbxhist_internal.count_waiting(parent, -2147483648, cutoff);
+    END IF;
+    SELECT s.histogram_bounds::text::bigint[] INTO bounds
+      FROM pg_stats s
+      JOIN pg_namespace n ON n.nspname = s.schemaname
+      JOIN pg_class k ON k.relnamespace = n.oid AND k.relname = s.tablename
+     WHERE k.oid = rows_older.parent AND s.attname = 'clock' AND NOT s.inherited;
+    RETURN zbxhist_internal.probable_rows(parent) * coalesce(width_bucket(cutoff, bounds)::numeric / cardinality(bounds), 1);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.rows_older IS 'About how many rows of a table itself are older than a clock (internal)';
+
+CREATE FUNCTION zbxhist_internal.rows_left(
+    parent regclass, OUT rows_moved bigint, OUT rows_left bigint, OUT time_left interval)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    policy zbxhist.parent_config;
+    state  zbxhist.parent_state;
+    recent bigint;
+BEGIN
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = rows_left.parent;
+    SELECT * INTO state FROM zbxhist.parent_state s WHERE s.parent = rows_left.parent;
+    IF NOT has_table_privilege(parent, 'SELECT') OR row_security_active(parent) THEN
+        RETURN;
+    ELSIF NOT policy.routing THEN
+        rows_left := (SELECT coalesce(sum(zbxhist_internal.probable_rows(c)), 0) FROM zbxhist_internal.own_children(parent) c)
+                     + (SELECT coalesce(sum(d.nrows), 0) FROM zbxhist.packed_day d WHERE d.parent = rows_left.parent AND NOT d.unpacked)
+                     - CASE state.action WHEN 'undo' THEN state.action_rows ELSE 0 END;
+    ELSIF policy.move_existing AND zbxhist_internal.own_pages(parent) > 0 THEN
+        -- it goes from the newest to the oldest
+        rows_left := zbxhist_internal.rows_older(parent, coalesce((SELECT min(r.from_clock) FROM zbxhist_internal.list_ranges(parent) r),
+                                                                  zbxhist_internal.current_clock()))
+                     - coalesce(zbxhist_internal.rows_older(parent, zbxhist_internal.deletion_clock(parent)), 0)
+                     + CASE state.action WHEN 'move' THEN greatest(0, state.action_total - state.action_rows) ELSE 0 END;
+    ELSE
+        RETURN;
+    END IF;
+    rows_left := greatest(0, rows_left);
+    IF NOT has_table_privilege('zbxhist.maintenance_log', 'SELECT') THEN
+        RETURN;
+    END IF;
+    SELECT coalesce(sum(l.rows), 0), coalesce(sum(l.rows) FILTER (WHERE l.started_at >= state.begun_at), 0)
+      INTO rows_moved, recent
+      FROM zbxhist.maintenance_log l
+     WHERE l.parent = rows_left.parent AND l.action = CASE WHEN policy.routing THEN 'move' ELSE 'undo' END;
+    IF state.action IN ('move', 'undo') THEN
+        rows_moved := rows_moved + state.action_rows;
+        recent := recent + state.action_rows;
+    END IF;
+    time_left := (clock_timestamp() - state.begun_at) * (rows_left / nullif(recent, 0)::float8);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.rows_left IS
+'About how many rows of a table are still to be moved, by move_existing or an undo, how many have been, and how long it takes; NULL if there is no such thing (internal)';
+
+-- Of a table that the caller may not read nothing is known.
+CREATE FUNCTION zbxhist_internal.rows_before(parent regclass, cutoff bigint, OUT rows bigint, OUT oldest bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     rows := 0;
     IF zbxhist_internal.own_pages(parent) = 0 OR NOT has_table_privilege(parent, 'SELECT')
@@ -55,17 +117,7 @@ BEGIN
     IF oldest IS NULL THEN
         RETURN;
     END IF;
-    rows := zbxhist_internal.count_waiting(parent, -2147483648, cutoff);
-    IF rows IS NOT NULL THEN
-        RETURN;
-    END IF;
-    SELECT s.histogram_bounds::text::bigint[] INTO bounds
-      FROM pg_stats s
-      JOIN pg_namespace n ON n.nspname = s.schemaname
-      JOIN pg_class k ON k.relnamespace = n.oid AND k.relname = s.tablename
-     WHERE k.oid = rows_before.parent AND s.attname = 'clock' AND NOT s.inherited;
-    rows := greatest(1, zbxhist_internal.probable_rows(parent)
-                        * coalesce(width_bucket(cutoff, bounds)::numeric / cardinality(bounds), 1));
+    rows := greatest(1, zbxhist_internal.rows_older(parent, cutoff));
 END
 $$;
 

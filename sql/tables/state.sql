@@ -23,11 +23,10 @@ CREATE TABLE zbxhist.parent_state (
     relation        text,  -- partition it works on
     action_pid      integer,  -- server process that does it
     action_started  timestamptz,  -- when it began
-    first_itemid    bigint,  -- the first item there was when it began
-    final_itemid    bigint,  -- the last item there was
+    action_total    bigint,  -- about how many rows there were when it began
     position_itemid bigint,  -- the last item done
     action_rows     bigint NOT NULL DEFAULT 0,  -- rows done
-    action_percent  numeric(4, 1),  -- per cent done, judged by the item reached
+    action_percent  numeric(4, 1),  -- per cent done, of about so many rows
     -- whether marks of strays have been removed for a look through the parent that is not over yet
     verifying       boolean NOT NULL DEFAULT false,
     packed_table    regclass,  -- the foreign table that stands for packed days, when it was first seen here

@@ -81,7 +81,7 @@ SELECT bag_eq(
         setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
         foreign_children,verify_retention,
         ask_consent,changed_policy,deletion,deletion_clock,deletion_limit,bounds_condition,overlapping,met_damage,days_to_verify,library_setting,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
-        probable_rows,rows_before,setup_command,zabbix_table,
+        probable_rows,rows_before,rows_left,rows_older,setup_command,zabbix_table,
         check,check_clocks,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_retention,due_tablespace,may_create_in,tablespace_of,
         archivable_days,archive_origin,archive_table,archives_to_reach,check_archive,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,why_no_archive,
         day_bytes,day_clock,days_to_unpack,may_repack,compactable_days,free_name,days_to_compact,wasteful_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
@@ -208,7 +208,7 @@ SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,fu
 SELECT columns_are('zbxhist', 'maintenance_by_day', '{day,parent,action,times,in_vain,rows,bytes,duration,longest_lock_wait,last_problem}'::name[]);
 SELECT ok(NOT has_table_privilege('public', 'zbxhist.maintenance_by_day', 'SELECT'), 'the log is not for everybody');
 SELECT columns_are('zbxhist', 'status', '{parent,partitions,packed_days,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches,values_fast,values_slow,saved_bytes}'::name[]);
-SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent}'::name[]);
+SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent,rows_left,time_left}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
 SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_before_change'), 'Oddl_command_start', 'an event trigger guards packed days');
 SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_after_change'), 'Oddl_command_end', 'another one notes what new columns contain in them');

@@ -132,6 +132,42 @@ CALL zbxhist.run_maintenance('legacy');
 SELECT action, relation, sqlstate FROM done();
 SELECT * FROM places('legacy');
 
+-- what is moved is packed at once, so that no more than a day is there twice
+CREATE TABLE heavy (LIKE h INCLUDING ALL);
+INSERT INTO heavy SELECT i, today(d) + i, i, 0 FROM generate_series(1, 50) i, generate_series(-6, -3) d;
+SET client_min_messages = warning;
+SELECT zbxhist.create_parent('heavy', premake => 0, retention => '30 days', pack_after => '1 day', move_existing => true);
+RESET client_min_messages;
+SELECT rows_moved, rows_left, time_left FROM zbxhist_internal.rows_left('heavy');
+CALL zbxhist.run_maintenance('heavy');
+SELECT action, relation, rows, sqlstate FROM done();
+SELECT count(*), sum(value), count(*) FILTER (WHERE tableoid NOT IN (SELECT packed_table FROM zbxhist.parent_state)) AS elsewhere FROM heavy;
+SELECT rows_moved, rows_left FROM zbxhist_internal.rows_left('heavy');
+-- rows come to a day that is half moved, with its share told by rows
+CREATE TABLE halves (LIKE h INCLUDING ALL);
+INSERT INTO halves SELECT 1, today(-3) + i % 80000, i, i FROM generate_series(1, 8000) i;
+INSERT INTO halves SELECT 1000000, today(-3) + i, i, 0 FROM generate_series(1, 2000) i;
+SELECT zbxhist.create_parent('halves', premake => 0, pack_after => NULL, move_existing => true);
+SELECT zbxhist_internal.run_step('halves', 'extend');
+SELECT relation AS halves_day FROM zbxhist.parent_state WHERE parent = 'halves'::regclass \gset
+SELECT zbxhist_internal.run_step('halves', 'move', :'halves_day');
+SELECT action, rows, percent, rows_left, time_left > '0' AS is_estimated FROM zbxhist.progress ORDER BY parent;
+CALL zbxhist.run_maintenance('halves');
+SELECT count(*) FROM ONLY halves;
+SELECT zbxhist_internal.run_step('halves', 'undo_begin');
+ANALYZE :halves_day;
+SELECT zbxhist_internal.run_step('halves', 'undo_move', :'halves_day');
+SELECT action, rows, percent, rows_left, time_left > '0' AS is_estimated FROM zbxhist.progress ORDER BY parent;
+CALL zbxhist.undo('halves');
+SELECT count(*) FROM ONLY halves;
+SET client_min_messages = warning;
+SET zbxhist.allow_packed_drop = on;
+DROP TABLE heavy, halves CASCADE;
+RESET zbxhist.allow_packed_drop;
+RESET client_min_messages;
+SELECT FROM done();
+
+
 -- a duplicate that differs stays where it is, and is reported
 CREATE TABLE twins (LIKE h INCLUDING ALL);
 INSERT INTO twins VALUES (1, today(), 1, 0), (1, today(), 1, 1), (2, today(), 1, 0);

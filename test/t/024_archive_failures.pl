@@ -365,6 +365,35 @@ is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
 	0, '... and its values are merged later');
 is_whole('... once');
 
+# ---- one that hangs, with a bound of its own ----
+
+my $locker = $cold->background_psql('cold');
+$locker->query_safe(
+	'BEGIN; LOCK TABLE zbxhist_archive.packed_group IN ACCESS EXCLUSIVE MODE');
+$node->safe_psql('zabbix',
+	"ALTER SERVER cold OPTIONS (ADD options '-c statement_timeout=100'); INSERT INTO history VALUES (1, ${\ day(-9)} + 64, 1, 1)"
+);
+like(
+	$node->safe_psql('zabbix', $merge),
+	qr/failed/, 'what a server does not do in time has failed');
+$node->psql('zabbix', 'CALL zbxhist.run_maintenance()');
+is( $node->safe_psql(
+		'zabbix',
+		q{SELECT string_agg(DISTINCT step || ' ' || sqlstate, ', ' ORDER BY step || ' ' || sqlstate), count(*) FILTER (WHERE message !~ 'statement timeout') FROM zbxhist.step_problem;
+		  SELECT count(*) FROM zbxhist.parent_state WHERE begun_pid IS NOT NULL}
+	),
+	"archive_reach 57014, merge 57014|0\n0",
+	'... and is no cancel of the run, which comes to its end');
+$locker->query_safe('COMMIT');
+$locker->quit;
+$node->safe_psql(
+	'zabbix', qq{
+	ALTER SERVER cold OPTIONS (DROP options);
+	CALL zbxhist.run_maintenance();
+	DELETE FROM history WHERE itemid = 1 AND clock = ${\ day(-9)} + 64;
+});
+is_whole('... all is there then');
+
 # ---- one that does not answer any more when it has been reached ----
 
 # a server that gives the first group, and waits with the others

@@ -211,6 +211,13 @@ my $metrics =
 is( $node->safe_psql('zabbix', $metrics),
 	'1|2|south|t|f|4|' . 4 * 30 * 144 . '|t|1',
 	'... and so does metrics()');
+like(
+	$node->safe_psql(
+		'zabbix',
+		"BEGIN; ALTER SERVER south OPTIONS (SET host '127.0.0.1'); SELECT code, hint FROM zbxhist.check() WHERE code = 'archive_timeout'; ROLLBACK"
+	),
+	qr/^archive_timeout\|ALTER SERVER south OPTIONS \(ADD keepalives_idle '5', .*\);$/,
+	'... nor a connection that is lost without a word');
 $node->safe_psql('zabbix',
 	'ALTER SERVER south OPTIONS (DROP connect_timeout)');
 like(
