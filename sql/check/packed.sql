@@ -100,7 +100,9 @@ BEGIN
     RETURN QUERY
         SELECT 'info', 'rounded_times', check_packed.parent::text,
                format('exact nanoseconds are gone in %s of its packed days%s', count(d.day),
-                      CASE WHEN policy.time_precision <> '1 ns'
+                      CASE WHEN policy.time_precision <> '1 ns' AND 'ns' = ANY (zbxhist_internal.key_columns(check_packed.parent)) IS NOT TRUE
+                           THEN ': no more are rounded, since the table has no key with the column "ns" any more'
+                           WHEN policy.time_precision <> '1 ns'
                            THEN format(': times are rounded to %s once they are %s old', policy.time_precision, policy.time_precision_after)
                            ELSE '' END),
                CASE WHEN policy.time_precision <> '1 ns'

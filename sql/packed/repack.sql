@@ -21,7 +21,8 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_repack
 -- What the times of a packed day that ends there are to be rounded to, in nanoseconds; NULL: not at
 -- all.
 -- What is in the range of a packed day is written once more a week later, when
--- nobody asks any more whether a value has been stored already.
+-- nobody asks any more whether a value has been stored already.  What was in one unit
+-- is told apart, and kept in its order, by a key, which may have been dropped.
 CREATE FUNCTION zbxhist_internal.due_precision(parent regclass, to_clock bigint) RETURNS integer
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -29,7 +30,8 @@ BEGIN
         SELECT CASE c.time_precision WHEN '1 us' THEN 1000 WHEN '1 ms' THEN 1000000 WHEN '1 s' THEN 1000000000 END
           FROM zbxhist.parent_config c
          WHERE c.parent = due_precision.parent
-           AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after));
+           AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after)
+           AND 'ns' = ANY (zbxhist_internal.key_columns(c.parent)));
 END
 $$;
 

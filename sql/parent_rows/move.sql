@@ -73,6 +73,7 @@ DECLARE
     partition pg_catalog.regclass;
     made      pg_catalog.text;
     due       pg_catalog.regclass[];
+    packed    pg_catalog.text;
     unpacked  pg_catalog.int4 := 0;
 BEGIN
     CALL zbxhist_internal.next_transaction();
@@ -93,8 +94,8 @@ BEGIN
         CALL zbxhist_internal.repeat_step(parent, 'move', ARRAY[partition], false, answer);
         CALL zbxhist_internal.next_transaction();
         due := ARRAY(SELECT zbxhist_internal.packable_partitions(parent, partition));
-        CALL zbxhist_internal.repeat_step(parent, 'pack', due, false, answer);
-        unpacked := unpacked + (answer <> 'done')::integer;
+        CALL zbxhist_internal.repeat_step(parent, 'pack', due, false, packed);
+        unpacked := unpacked + (packed <> 'done')::integer;
         EXIT WHEN unpacked = 3;
     END LOOP;
 END

@@ -88,6 +88,14 @@ SELECT zbxhist.alter_parent('history', time_precision => '1 ns');
 CALL zbxhist.repack('history', ago(3));
 TABLE compared ORDER BY ago;
 SELECT message FROM zbxhist.check() WHERE code = 'rounded_times' AND object = 'rounding.history';
+-- without a key no more are rounded
+SELECT zbxhist.alter_parent('history', time_precision => '1 s', accept_rounding => true);
+SELECT count(*) > 0 AS is_due FROM due;
+ALTER TABLE history DROP CONSTRAINT history_pkey;
+SELECT count(*) > 0 AS is_due FROM due;
+CALL zbxhist.repack('history', ago(9));
+TABLE compared ORDER BY ago;
+SELECT message, hint FROM zbxhist.check() WHERE code = 'rounded_times' AND object = 'rounding.history';
 
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
