@@ -66,7 +66,7 @@ END
 $$;
 
 -- Moves the rows that wait in a parent to their partitions and, with move_existing, creates the
--- partitions of older ones.
+-- partitions of older ones, and packs each at once.
 CREATE PROCEDURE zbxhist_internal.move_waiting(parent regclass, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -38,7 +38,7 @@ BEGIN
 END
 $$;
 
--- About how many rows of a table itself are older than a clock, and the oldest of these.
+-- About how many rows of a table itself are older than a clock.
 -- A large parent is not read for this: its share is taken from the statistics
 -- of the column.
 CREATE FUNCTION zbxhist_internal.rows_older(parent regclass, cutoff bigint) RETURNS bigint
@@ -58,8 +58,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.rows_older IS 'About how many rows of a table itself are older than a clock (internal)';
-
+-- About how many rows of a table are still to be moved, by move_existing or an undo, how many have
+-- been, and how long it takes; NULL if there is no such thing.
 CREATE FUNCTION zbxhist_internal.rows_left(
     parent regclass, OUT rows_moved bigint, OUT rows_left bigint, OUT time_left interval)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -101,9 +101,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.rows_left IS
-'About how many rows of a table are still to be moved, by move_existing or an undo, how many have been, and how long it takes; NULL if there is no such thing (internal)';
-
+-- About how many rows of a table itself are older than a clock, and the oldest of these.
 -- Of a table that the caller may not read nothing is known.
 CREATE FUNCTION zbxhist_internal.rows_before(parent regclass, cutoff bigint, OUT rows bigint, OUT oldest bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
