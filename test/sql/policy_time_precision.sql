@@ -90,6 +90,7 @@ TABLE compared ORDER BY ago;
 SELECT message FROM zbxhist.check() WHERE code = 'rounded_times' AND object = 'rounding.history';
 -- without a key no more are rounded
 SELECT zbxhist.alter_parent('history', time_precision => '1 s', accept_rounding => true);
+UPDATE zbxhist.packed_day SET repacked_at = NULL WHERE parent = 'history'::regclass;
 SELECT count(*) > 0 AS is_due FROM due;
 ALTER TABLE history DROP CONSTRAINT history_pkey;
 SELECT count(*) > 0 AS is_due FROM due;
