@@ -17,6 +17,11 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_stop_timeouts
 -- A procedure that commits cannot have a SET clause, so each transaction sets
 -- its search_path itself, and how long it may take.  The types of its variables are looked up before that,
 -- in the caller's.
+--
+-- No COMMIT waits for a synchronous standby, which would have readers wait for the locks of a swap as
+-- long as it is away.  A standby that has not got the last steps has the same values in the form that
+-- they had before, and what is past retention for another run; what others may still need on an
+-- archive server stays there for a day.
 CREATE PROCEDURE zbxhist_internal.next_transaction()
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -25,6 +30,9 @@ BEGIN
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     PERFORM zbxhist_internal.stop_timeouts();
+    IF pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.<>) 'off' THEN
+        PERFORM pg_catalog.set_config('synchronous_commit', 'local', true);
+    END IF;
 END
 $$;
 
