@@ -130,7 +130,31 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
         WHEN EXISTS (SELECT FROM pg_publication_rel p WHERE p.prrelid = relation)
              OR EXISTS (SELECT FROM pg_publication_namespace p JOIN pg_class k ON k.relnamespace = p.pnnspid WHERE k.oid = relation)
              OR EXISTS (SELECT FROM pg_publication p WHERE p.puballtables) THEN
-            'is in a publication' END
+            'is in a publication, whose subscribers would not have its partitions' END
+$$;
+
+-- The commands that take a table out of its publications; NULL if it is in none.  One for all tables
+-- can leave none out.
+CREATE FUNCTION zbxhist_internal.leave_publications(relation regclass) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT string_agg(c.command, ' ' ORDER BY c.command)
+      FROM (SELECT format('ALTER PUBLICATION %I DROP TABLE %s;', p.pubname, relation)
+              FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid WHERE r.prrelid = relation
+             UNION ALL
+            SELECT format('ALTER PUBLICATION %I DROP TABLES IN SCHEMA %s;', p.pubname, k.relnamespace::regnamespace)
+              FROM pg_publication_namespace s
+              JOIN pg_publication p ON p.oid = s.pnpubid
+              JOIN pg_class k ON k.relnamespace = s.pnnspid AND k.oid = relation
+             UNION ALL
+            SELECT format('DROP PUBLICATION %I;', p.pubname) FROM pg_publication p WHERE p.puballtables) c (command)
+$$;
+
+-- The columns of an audit log's primary key: (auditid), or what Zabbix's manual has those make it who
+-- prepare it for partitions, (auditid, clock); NULL if it is another one.
+CREATE FUNCTION zbxhist_internal.auditlog_key(parent regclass) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT substring(pg_get_constraintdef(c.oid) FROM '^PRIMARY KEY [(](auditid(, clock)?)[)]$')
+      FROM pg_constraint c WHERE c.conrelid = parent AND c.contype = 'p'
 $$;
 
 -- Raises an error unless a table is an audit log of Zabbix that can be partitioned and is the
@@ -151,9 +175,8 @@ BEGIN
                       AND (a.attname = 'auditid' AND a.atttypid IN ('varchar'::regtype, 'text'::regtype)
                            OR a.attname = 'clock' AND a.atttypid = 'integer'::regtype)) THEN
             'It has no columns "auditid" and "clock" as Zabbix''s audit log has them.'
-        WHEN NOT coalesce((SELECT pg_get_constraintdef(c.oid) = 'PRIMARY KEY (auditid)'
-                             FROM pg_constraint c WHERE c.conrelid = parent AND c.contype = 'p'), false) THEN
-            'Its primary key is not (auditid).'
+        WHEN zbxhist_internal.auditlog_key(parent) IS NULL THEN
+            'Its primary key is not (auditid) or (auditid, clock).'
         WHEN zbxhist_internal.auditlog_obstacle(parent) IS NOT NULL THEN
             format('It %s.', zbxhist_internal.auditlog_obstacle(parent))
         WHEN EXISTS (SELECT FROM pg_index x
@@ -161,7 +184,10 @@ BEGIN
                         AND x.indexrelid IS DISTINCT FROM zbxhist_internal.auditlog_index(parent)) THEN
             'It has other unique indexes, or one that is not valid.'
         ELSE zbxhist_internal.dependent_object(parent) || ' depends on it.' END;
-    PERFORM zbxhist_internal.refuse('55000', format('table %s cannot be partitioned', parent), detail => problem)
+    PERFORM zbxhist_internal.refuse('55000', format('table %s cannot be partitioned', parent), detail => problem,
+        hint => CASE WHEN relation.relkind = 'r' AND parent IN (SELECT zbxhist_internal.hypertables())
+                     THEN zbxhist_internal.migrate_command(format('SELECT zbxhist.release_hypertable(%L);', parent))
+                     WHEN problem ~ 'publication' THEN zbxhist_internal.leave_publications(parent) END)
       WHERE problem IS NOT NULL;
 END
 $$;
@@ -173,8 +199,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       FROM pg_index x
       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
       JOIN pg_opclass o ON o.oid = x.indclass[0] AND o.opcdefault
+      JOIN pg_index p ON p.indrelid = x.indrelid AND p.indisprimary AND p.indkey::text = x.indkey::text
      WHERE x.indrelid = auditlog_index.parent AND x.indisunique AND x.indisvalid AND NOT x.indisprimary
-       AND x.indnatts = 1 AND x.indpred IS NULL AND x.indoption[0] = 0
+       AND x.indnatts = x.indnkeyatts AND x.indpred IS NULL AND 0 = ALL (x.indoption)
        AND a.attname = 'auditid' AND x.indcollation[0] = 'pg_catalog."C"'::regcollation
      LIMIT 1
 $$;
@@ -291,7 +318,7 @@ BEGIN
             zbxhist_internal.free_name(item.relnamespace, item.relname::text, '_old')));
         PERFORM zbxhist_internal.execute_as_owner(target, CASE
             WHEN item.conname IS NOT NULL THEN
-                format('ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY (auditid)', target, item.relname)
+                format('ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY (%s)', target, item.relname, zbxhist_internal.auditlog_key(source))
             ELSE format('CREATE INDEX %I ON %s%s', item.relname, target, item.definition) END);
     END LOOP;
 END
@@ -309,6 +336,7 @@ DECLARE
     owner    oid;
     known_as name;
     key_name name;
+    key_index name;
     whole    regclass;
 BEGIN
     SELECT k.relnamespace, k.relowner, k.relname, c.conname INTO schema, owner, known_as, key_name
@@ -319,15 +347,16 @@ BEGIN
     -- what has changed until it was locked
     PERFORM zbxhist_internal.verify_auditlog(parent);
     IF zbxhist_internal.auditlog_index(parent) IS NULL THEN
-        PERFORM zbxhist_internal.execute_as_owner(parent, format('CREATE UNIQUE INDEX ON %s (auditid COLLATE "C")', parent));
+        PERFORM zbxhist_internal.execute_as_owner(parent, format('CREATE UNIQUE INDEX ON %s (%s)', parent,
+            replace(zbxhist_internal.auditlog_key(parent), 'auditid', 'auditid COLLATE "C"')));
     END IF;
+    key_index := (SELECT i.relname FROM pg_class i WHERE i.oid = zbxhist_internal.auditlog_index(parent));
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
         'ALTER TABLE %s DROP CONSTRAINT %I, ALTER COLUMN auditid TYPE %s COLLATE "C"', parent, key_name,
         (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
           WHERE a.attrelid = parent AND a.attname = 'auditid')));
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY USING INDEX %I', parent, key_name,
-        (SELECT i.relname FROM pg_class i WHERE i.oid = zbxhist_internal.auditlog_index(parent))));
+        'ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY USING INDEX %I', parent, key_name, key_index));
     place := zbxhist_internal.partition_schema(owner);
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s RENAME TO %I', parent,
         zbxhist_internal.free_name(place, known_as::text, '_old', schema)));
@@ -396,7 +425,8 @@ BEGIN
         PERFORM zbxhist_internal.verify_auditlog(parent);
         PERFORM zbxhist_internal.refuse('55000', format('table %s is too large, %s, to be locked while an index is made', parent, pg_size_pretty(pg_total_relation_size(parent))),
             detail => 'The index is made while Zabbix writes, and becomes the primary key.',
-            hint => format('CREATE UNIQUE INDEX CONCURRENTLY ON %s (auditid COLLATE "C");', parent))
+            hint => format('CREATE UNIQUE INDEX CONCURRENTLY ON %s (%s);', parent,
+                           replace(zbxhist_internal.auditlog_key(parent), 'auditid', 'auditid COLLATE "C"')))
           WHERE pg_total_relation_size(parent) > most_bytes AND zbxhist_internal.auditlog_index(parent) IS NULL;
         action := 'partition';
         detail := format('its rows, about %s, %s, become the first partition', zbxhist_internal.probable_rows(parent),

@@ -74,7 +74,7 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
        WHERE extname = 'zbxhist' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
-        auditlog_index,auditlog_obstacle,auditlog_others,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,verify_auditlog,
+        auditlog_index,auditlog_key,auditlog_obstacle,leave_publications,auditlog_others,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,verify_auditlog,
         privileges,expired,count_of,
         refuse,require_routed,check_zabbix,describe_index,format_day,
         is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,

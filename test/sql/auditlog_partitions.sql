@@ -81,6 +81,13 @@ DROP INDEX in_the_way;
 ALTER TABLE auditlog ENABLE ROW LEVEL SECURITY;
 SELECT * FROM zbxhist.partition_auditlog('auditlog');
 ALTER TABLE auditlog DISABLE ROW LEVEL SECURITY;
+SET client_min_messages = error;
+CREATE PUBLICATION in_the_way FOR TABLE auditlog;
+CREATE PUBLICATION of_all FOR ALL TABLES;
+SELECT * FROM zbxhist.partition_auditlog('auditlog');
+ALTER PUBLICATION in_the_way DROP TABLE audit.auditlog; DROP PUBLICATION of_all;
+DROP PUBLICATION in_the_way;
+SET client_min_messages = warning;
 CALL zbxhist.undo('auditlog');
 -- Zabbix keeps everything: nothing is deleted unasked
 UPDATE config SET hk_audit_mode = 0;
@@ -277,6 +284,14 @@ INSERT INTO "I ""q".auditlog VALUES ('c00000000x', 1);
 SELECT action FROM zbxhist.partition_auditlog('"I ""q".auditlog', retention => '100 years', partition_interval => '12 months');
 CALL zbxhist.undo('"I ""q".auditlog');
 TABLE "I ""q".auditlog;
+-- the key that Zabbix's manual prepares for partitions
+ALTER TABLE "I ""q".auditlog DROP CONSTRAINT auditlog_pkey, ADD PRIMARY KEY (auditid, clock);
+SELECT action FROM zbxhist.partition_auditlog('"I ""q".auditlog', retention => '100 years', partition_interval => '12 months');
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'p' AND conrelid IN ('"I ""q".auditlog'::regclass, 'auditlog_old'::regclass, 'auditlog_others'::regclass);
+INSERT INTO "I ""q".auditlog VALUES ('c00000000x', 2), ('zz', 3);
+CALL zbxhist.undo('"I ""q".auditlog');
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'p' AND conrelid = '"I ""q".auditlog'::regclass;
+SELECT * FROM "I ""q".auditlog ORDER BY clock;
 DROP SCHEMA "I ""q" CASCADE;
 RESET search_path;
 DROP SCHEMA audit CASCADE;

@@ -17,7 +17,7 @@ use ZbxhistTest;
 
 # ---- the commands ----
 
-# %t is the table, %s its schema, %n its name without it, %k the index of its
+# %t is the table, %s its schema, %h that of its parent, %n its name without it, %k the index of its
 # key, %p the parent.  "on" says which tables the command is for: p(arent),
 # c(hild: a partition), f(oreign table of packed days), d(ay: a packed day's
 # table); all without.  "before" is done first.  "undo" makes the table what it
@@ -326,13 +326,13 @@ my @commands = (
 	},
 	{
 		sql =>
-		  'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %s.nanoseconds',
+		  'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %h.nanoseconds',
 		on => 'pc',
 		undo => 'ALTER TABLE %t DROP CONSTRAINT c'
 	},
 	{
 		sql =>
-		  'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %s.nothing NOT VALID',
+		  'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %h.nothing NOT VALID',
 		on => 'pc',
 		only_own => 1,
 		undo => 'ALTER TABLE %t DROP CONSTRAINT c'
@@ -340,14 +340,14 @@ my @commands = (
 	{
 		sql => 'ALTER TABLE %t ALTER CONSTRAINT c DEFERRABLE',
 		before =>
-		  'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %s.nanoseconds',
+		  'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %h.nanoseconds',
 		on => 'pc',
 		undo => 'ALTER TABLE %t DROP CONSTRAINT c'
 	},
 	{
 		sql => 'ALTER TABLE %t ALTER CONSTRAINT c NOT ENFORCED',
 		before =>
-		  'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %s.nothing NOT VALID',
+		  'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %h.nothing NOT VALID',
 		on => 'pc',
 		only_own => 1,
 		since => 18,
@@ -438,7 +438,7 @@ my @commands = (
 	},
 	{
 		sql =>
-		  'CREATE RULE r AS ON INSERT TO %t DO ALSO INSERT INTO %s.nothing SELECT -1 WHERE false',
+		  'CREATE RULE r AS ON INSERT TO %t DO ALSO INSERT INTO %h.nothing SELECT -1 WHERE false',
 		on => 'pc',
 		undo => 'DROP RULE r ON %t'
 	},
@@ -597,14 +597,14 @@ my @commands = (
 		undo => 'ALTER TABLE %t OWNER TO keeper'
 	},
 	{
-		sql => 'ALTER TABLE %t INHERIT %s.ancestor',
+		sql => 'ALTER TABLE %t INHERIT %h.ancestor',
 		on => 'p',
-		undo => 'ALTER TABLE %t NO INHERIT %s.ancestor'
+		undo => 'ALTER TABLE %t NO INHERIT %h.ancestor'
 	},
 	{
-		sql => 'ALTER TABLE %t NO INHERIT %s.ancestor',
+		sql => 'ALTER TABLE %t NO INHERIT %h.ancestor',
 		on => 'p',
-		before => 'ALTER TABLE %t INHERIT %s.ancestor',
+		before => 'ALTER TABLE %t INHERIT %h.ancestor',
 		undo => ''
 	},
 	{
@@ -703,6 +703,7 @@ sub target
 	return {
 		t => "$schema.$name",
 		s => $schema,
+		h => $letter ? 'managed' : 'plain',
 		n => $name,
 		k => "${name}_pkey",
 		p => $parent
@@ -714,7 +715,7 @@ sub fill
 {
 	my ($statements, $target) = @_;
 
-	return map { s/%([tsnkp])/$target->{$1}/gr } split /; /,
+	return map { s/%([tshnkp])/$target->{$1}/gr } split /; /,
 	  $statements // '';
 }
 
