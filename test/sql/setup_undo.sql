@@ -12,20 +12,20 @@ SELECT coalesce(max(id), 0) AS before FROM zbxhist.maintenance_log \gset
 SELECT zbxhist.create_parent('h', premake => 1);
 
 -- alter_parent changes what is given
-SELECT partition_interval, retention, premake, pack_after, move_existing FROM zbxhist.parent_config;
+SELECT partition_interval, retention, premake, pack_after, move_existing FROM zbxhist.parent_config WHERE parent = 'h'::regclass;
 SELECT zbxhist.alter_parent('h');
 SELECT zbxhist.alter_parent('h', retention => '30 days');
 SELECT zbxhist.alter_parent('h', premake => 5, pack_after => '2 days');
-SELECT partition_interval, retention, premake, pack_after, move_existing FROM zbxhist.parent_config;
+SELECT partition_interval, retention, premake, pack_after, move_existing FROM zbxhist.parent_config WHERE parent = 'h'::regclass;
 SELECT zbxhist.alter_parent('h', partition_interval => '1 month', move_existing => true, follow_zabbix => true);
-SELECT partition_interval, retention, premake, pack_after, move_existing FROM zbxhist.parent_config;
+SELECT partition_interval, retention, premake, pack_after, move_existing FROM zbxhist.parent_config WHERE parent = 'h'::regclass;
 SELECT zbxhist.alter_parent('h', partition_interval => '0');
 SELECT zbxhist.alter_parent('h', retention => '-1 day');
 SELECT zbxhist.alter_parent('h', premake => -1);
 SELECT zbxhist.alter_parent('h', pack_after => '0');
 SELECT zbxhist.alter_parent('h', retention => '1 day', follow_zabbix => true);
 SELECT zbxhist.alter_parent(NULL);
-SELECT partition_interval, retention, premake, pack_after, move_existing FROM zbxhist.parent_config;
+SELECT partition_interval, retention, premake, pack_after, move_existing FROM zbxhist.parent_config WHERE parent = 'h'::regclass;
 SELECT zbxhist.alter_parent('h', partition_interval => '1 day', premake => 1);
 
 -- undo
@@ -41,8 +41,8 @@ SELECT count(*) FROM ONLY h;
 \d h
 \t on
 SELECT count(*) FROM pg_class WHERE relname ~ '^h_p';
-SELECT count(*) FROM zbxhist.parent_config;
-SELECT count(*) FROM zbxhist.parent_state;
+SELECT count(*) FROM zbxhist.parent_config WHERE parent = 'h'::regclass;
+SELECT count(*) FROM zbxhist.parent_state WHERE parent = 'h'::regclass;
 SELECT action, relation, rows, sqlstate, message FROM zbxhist.maintenance_log WHERE id > :before AND (relation ~ '_p2020' OR relation IS NULL) ORDER BY id;
 INSERT INTO h VALUES (1, 1578182400, 0, 8);
 SELECT tableoid::regclass FROM h WHERE ns = 8;
@@ -58,7 +58,7 @@ CALL zbxhist.undo('h');
 RESET client_min_messages;
 SELECT count(*), count(*) FILTER (WHERE tableoid = 'h'::regclass) AS in_parent FROM h;
 SELECT partition FROM zbxhist.list_partitions('h');
-SELECT routing FROM zbxhist.parent_config;
+SELECT routing FROM zbxhist.parent_config WHERE parent = 'h'::regclass;
 INSERT INTO h VALUES (1, 1578182400, 0, 9);
 SELECT tableoid::regclass FROM h WHERE ns = 9;
 SELECT severity, code, object, hint FROM zbxhist.check();
@@ -81,7 +81,7 @@ RESET client_min_messages;
 DROP VIEW in_the_way;
 CALL zbxhist.undo('h');
 SELECT count(*), count(*) FILTER (WHERE tableoid = 'h'::regclass) AS in_parent FROM h;
-SELECT count(*) FROM zbxhist.parent_config;
+SELECT count(*) FROM zbxhist.parent_config WHERE parent = 'h'::regclass;
 
 -- what is no managed table, and what to call instead
 CREATE TABLE plain (a integer);
