@@ -98,8 +98,8 @@ AddChild(PlannerInfo *root, ClockTables *tables, RelOptInfo *rel)
 	const PackedRel *packed = ZbxhistPackedRelOf(rel);
 	const PartitionBounds *partition = partition_of(tables->set, relid);
 
-	if (rel->cheapest_total_path == NULL ||
-		rel->cheapest_total_path->param_info != NULL)
+	if (packed == NULL && (rel->cheapest_total_path == NULL ||
+						   rel->cheapest_total_path->param_info != NULL))
 		return false;
 	if (packed != NULL)
 	{
@@ -118,31 +118,50 @@ AddChild(PlannerInfo *root, ClockTables *tables, RelOptInfo *rel)
 }
 
 /*
- * FindClockTables finds the tables of a relation that have not been left out; returns
- * false if these are not tables of one parent, none of whose clocks overlap.
+ * ListTables lists the tables of a relation that have not been left out: its children, or
+ * the packed table itself where that stands for the parent.
  */
-static bool
-FindClockTables(PlannerInfo *root, RelOptInfo *rel, ClockTables *tables)
+static List *
+ListTables(PlannerInfo *root, RelOptInfo *rel)
 {
-	List	   *children = NIL;
-	int			n = 0;
+	List	   *result = NIL;
 	ListCell   *lc;
 
-	memset(tables, 0, sizeof(ClockTables));
+	if (ZbxhistPackedRelOf(rel) != NULL)
+		return list_make1(rel);
 	foreach(lc, root->append_rel_list)
 	{
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
 		RelOptInfo *child = root->simple_rel_array[appinfo->child_relid];
-		RangeTblEntry *rte = planner_rt_fetch(appinfo->child_relid, root);
 
-		if (appinfo->parent_relid != rel->relid || child == NULL ||
-			IS_DUMMY_REL(child))
-			continue;
+		if (appinfo->parent_relid == rel->relid && child != NULL &&
+			!IS_DUMMY_REL(child))
+			result = lappend(result, child);
+	}
+	return result;
+}
+
+/*
+ * FindClockTables finds the tables of a relation; returns false if these are not tables
+ * of one parent, none of whose clocks overlap.
+ */
+static bool
+FindClockTables(PlannerInfo *root, RelOptInfo *rel, ClockTables *tables)
+{
+	List	   *children = ListTables(root, rel);
+	int			n = 0;
+	ListCell   *lc;
+
+	memset(tables, 0, sizeof(ClockTables));
+	foreach(lc, children)
+	{
+		RelOptInfo *child = lfirst(lc);
+		RangeTblEntry *rte = planner_rt_fetch(child->relid, root);
+
 		if (rte->rtekind != RTE_RELATION || rte->inh)
 			return false;
 		if (tables->set == NULL)
 			tables->set = ZbxhistFindPartitions(rte->relid);
-		children = lappend(children, child);
 		n += 1 + (ZbxhistPackedRelOf(child) == NULL ? 0 :
 				  ZbxhistPackedRelOf(child)->ndays);
 	}
@@ -173,6 +192,8 @@ IsClockOf(PlannerInfo *root, RelOptInfo *rel, AttrNumber attnum)
 {
 	ListCell   *lc;
 
+	if (ZbxhistPackedRelOf(rel) != NULL)
+		return attnum == ZbxhistPackedRelOf(rel)->columns.clock;
 	foreach(lc, root->append_rel_list)
 	{
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
@@ -371,7 +392,8 @@ ZbxhistConsiderClockOrder(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
 	Path	   *path;
 	ListCell   *lc;
 
-	if (!rte->inh || root->query_pathkeys == NIL || !zbxhist_enable_item_scan ||
+	if ((!rte->inh && ZbxhistPackedRelOf(rel) == NULL) ||
+		root->query_pathkeys == NIL || !zbxhist_enable_item_scan ||
 		!zbxhist_enable_packed_scan_pruning || rel->reloptkind != RELOPT_BASEREL ||
 		IS_DUMMY_REL(rel) || !bms_is_empty(rel->lateral_relids) ||
 		root->parse->commandType != CMD_SELECT || root->rowMarks != NIL)

@@ -41,6 +41,9 @@ SELECT read_of('SELECT * FROM history WHERE itemid IN (5, 6, 7) AND clock < 5000
 SELECT read_of('SELECT * FROM history WHERE itemid IN (5, 6, 7) AND clock > 500000 ORDER BY clock, itemid LIMIT 10');
 SELECT read_of('SELECT * FROM history WHERE clock < 432000 AND itemid IN (5, 6, 7) ORDER BY clock DESC LIMIT 500');
 SELECT read_of('SELECT max(clock) FROM history WHERE clock < 500000 AND value > 3');
+-- of packed days only
+SELECT read_of('SELECT * FROM history WHERE clock < 345600 AND itemid IN (5, 6, 7) ORDER BY clock DESC LIMIT 50');
+SELECT read_of('SELECT * FROM history WHERE clock < 345600 ORDER BY clock, itemid LIMIT 50');
 
 CREATE TABLE query (number serial, query text);
 INSERT INTO query (query) VALUES
@@ -52,6 +55,10 @@ INSERT INTO query (query) VALUES
 ('SELECT * FROM %s WHERE itemid IN (5, 6, 7) AND clock <= 500000 AND clock > 200000 ORDER BY clock DESC, ns DESC, itemid LIMIT 100'),
 ('SELECT * FROM %s WHERE itemid IN (5, 6, 7) AND value > 6500 ORDER BY clock, ns, itemid LIMIT 100'),
 ('SELECT * FROM %s WHERE value > 1e9 ORDER BY clock DESC LIMIT 5'),
+('SELECT * FROM %s WHERE clock < 345600 ORDER BY clock DESC, itemid, ns LIMIT 9000'),
+('SELECT clock, itemid + 1 AS i, ns FROM %s WHERE clock < 345600 AND value > 20000 ORDER BY clock, itemid, ns LIMIT 9000'),
+('SELECT h.clock, p.n FROM %s h LEFT JOIN (VALUES (5, 1), (6, 2)) p(i, n) ON h.itemid = p.i WHERE h.clock < 345600 ORDER BY h.clock, h.itemid, h.ns LIMIT 60'),
+('SELECT min(clock) AS a, max(clock) AS z FROM %s WHERE clock < 345600 AND value > 3'),
 ('SELECT * FROM %s WHERE clock BETWEEN 345000 AND 346500 ORDER BY clock DESC, itemid, ns LIMIT 120'),
 ('SELECT * FROM %s WHERE clock > 1123199 ORDER BY clock LIMIT 5'),
 ('SELECT * FROM %s WHERE (itemid = 5 AND clock > 300000) OR (itemid = 7 AND clock < 200000) OR itemid = 8 ORDER BY clock, itemid, ns LIMIT 300'),
