@@ -647,7 +647,7 @@ my @commands = (
 		sql => 'CREATE TABLE %s.copied AS SELECT * FROM %t',
 		undo => 'DROP TABLE %s.copied'
 	},
-	{ sql => 'COPY %t TO STDOUT', on => 'pcd', undo => '' },
+	{ sql => 'COPY %t TO STDOUT', on => 'cd', undo => '' },
 	{
 		sql => 'ALTER TABLE %t RENAME TO renamed',
 		becomes => '%s.renamed',
