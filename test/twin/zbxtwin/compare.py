@@ -19,8 +19,9 @@ def normal_rows(answer, is_rough):
                     field = MINUS_ZERO.sub(b"0", field)
                 if place in rough:
                     number = float(field)
-                    # what is left of squares that cancel each other out
-                    field = b"0" if abs(number) < 1e-4 else f"{number:.8g}".encode()
+                    # zero is what squares leave that cancel each other out; no number of few
+                    # digits is where it is rounded up or down
+                    field = b"0" if abs(number) < 1e-4 else f"{number * (1 + 3.3e-9):.8g}".encode()
             fields.append(field)
         rows.append(tuple(fields))
     return rows
