@@ -30,6 +30,7 @@
 #include "access/xact.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
