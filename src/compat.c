@@ -96,32 +96,20 @@ relation_user(const Query *query, const RangeTblEntry *rte)
 }
 
 /*
- * keep_original adds the entry of a relation that is about to be replaced to
- * the end of the range table, so that its privileges are checked and the plan
- * depends on it.  16 moved privileges to a list of their own (a61b1f748).
- */
-static RangeTblEntry *
-keep_original(Query *query, RangeTblEntry *rte)
-{
-	RangeTblEntry *original = copyObject(rte);
-
-	original->inh = false;
-	query->rtable = lappend(query->rtable, original);
-	return original;
-}
-
-/*
  * substitute_relation puts the locked relation relid, which has the same
  * columns, in the place of entry rti of a query's range table.  Privileges are
  * those on the relation that was there; those on relid are taken for granted:
- * since they must be asked for from 16 on, they are asked for the owner.
+ * since they must be asked for from 16 on, they are asked for the owner.  The entry
+ * that was there goes to the end of the range table, so that the plan depends on it.
  */
 void
 substitute_relation(Query *query, Index rti, Oid relid)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-	RangeTblEntry *original = keep_original(query, rte);
+	RangeTblEntry *original = copyObject(rte);
 
+	original->inh = false;
+	query->rtable = lappend(query->rtable, original);
 	rte->relid = relid;
 	rte->relkind = get_rel_relkind(relid);
 	rte->inh = false;
@@ -137,33 +125,7 @@ substitute_relation(Query *query, Index rti, Oid relid)
 		rte->perminfoindex = list_length(query->rteperminfos);
 	}
 #else
-	(void) original;
 	rte->checkAsUser = get_owner(relid);
-#endif
-}
-
-/*
- * substitute_subquery puts a subquery with the same columns in the place of a
- * relation, whose privileges remain those that count.
- */
-void
-substitute_subquery(Query *query, Index rti, Query *subquery)
-{
-	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-
-	keep_original(query, rte);
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = subquery;
-	rte->relid = InvalidOid;
-	rte->relkind = 0;
-	rte->rellockmode = 0;
-	rte->inh = false;
-#if PG_VERSION_NUM >= 160000
-	rte->perminfoindex = 0;
-#else
-	rte->requiredPerms = 0;
-	rte->checkAsUser = InvalidOid;
-	rte->selectedCols = NULL;
 #endif
 }
 
@@ -180,23 +142,6 @@ updated_columns(const PlannedStmt *stmt, RangeTblEntry *rte)
 		getRTEPermissionInfo(stmt->permInfos, rte)->updatedCols;
 #else
 	return rte->updatedCols;
-#endif
-}
-
-/*
- * read_as_owner has a query read a relation, which rte is the entry of, with
- * its owner's privileges.
- */
-void
-read_as_owner(Query *query, RangeTblEntry *rte)
-{
-#if PG_VERSION_NUM >= 160000
-	RTEPermissionInfo *info = addRTEPermissionInfo(&query->rteperminfos, rte);
-
-	info->requiredPerms = ACL_SELECT;
-	info->checkAsUser = get_owner(rte->relid);
-#else
-	rte->checkAsUser = get_owner(rte->relid);
 #endif
 }
 

@@ -532,8 +532,6 @@ extern Node *ungrouped_expr(Query *query, Node *expr);
 extern void ungroup_query(Query *query);
 extern Oid	relation_user(const Query *query, const RangeTblEntry *rte);
 extern void substitute_relation(Query *query, Index rti, Oid relid);
-extern void substitute_subquery(Query *query, Index rti, Query *subquery);
-extern void read_as_owner(Query *query, RangeTblEntry *rte);
 extern bool is_valid_json(const char *data, int length);
 extern void keep_file_open(SMgrRelation *kept, SMgrRelation smgr);
 extern Bitmapset *updated_columns(const PlannedStmt *stmt, RangeTblEntry *rte);

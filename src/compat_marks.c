@@ -12,11 +12,10 @@
  *	 values_lists anything looks at, on copyObject() copying them for all kinds,
  *	 and on the planner emptying them in the finished plan.
  *
- * - keep_whole_query: a plan carries the query that it stands for in an entry at
- *	 the end of its range table.  Relies on the executor passing over entries of
- *	 subqueries, on locks and privileges being asked for relations' entries only,
- *	 and on nobody adding an entry behind it.  Its list of tables is in coltypes,
- *	 which are not written out for such an entry: a parallel worker has no list.
+ * - keep_whole_query: the plan of an UPDATE or DELETE carries the query that it
+ *	 stands for in an entry of its range table.  Relies on the executor passing over
+ *	 entries of subqueries, and on locks and privileges being asked for relations'
+ *	 entries only.
  *
  * - make_plan: a plan that no planner has made.  Relies on a scan's being
  *	 fit to be the plan of an INSERT with nothing of ModifyTable around it, and on
@@ -26,7 +25,7 @@
  *	 used again stands for "snapshots that old are at an end".  Relies on replay
  *	 doing nothing else with it, and looking at no page.
  *
- * Of the same kind is keep_original() of compat.c.
+ * Of the same kind is substitute_relation() of compat.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,39 +65,37 @@ get_table_mark(const RangeTblEntry *rte)
 
 /*
  * keep_whole_query lets a plan carry the query as it was, in a range table
- * entry that nothing refers to, with the tables that the plan leaves out
- * because they are empty.
+ * entry that nothing refers to.
  */
 void
-keep_whole_query(PlannedStmt *stmt, Query *whole, List *left_out)
+keep_whole_query(PlannedStmt *stmt, Query *whole)
 {
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = whole;
 	rte->eref = makeAlias(WHOLE_QUERY_NAME, NIL);
-	/* a list of Oids that has no other use in an entry of this kind */
-	rte->coltypes = left_out;
 	stmt->rtable = lappend(stmt->rtable, rte);
 }
 
 /*
- * get_whole_query returns the query that a plan carries, or NULL, and the
- * tables left out.
+ * get_whole_query returns the query that a plan carries, or NULL.  Other libraries may
+ * have added entries behind it.
  */
 Query *
-get_whole_query(const PlannedStmt *stmt, List **left_out)
+get_whole_query(const PlannedStmt *stmt)
 {
-	RangeTblEntry *rte;
+	ListCell   *lc;
 
-	if (stmt->rtable == NIL)
-		return NULL;
-	rte = llast_node(RangeTblEntry, stmt->rtable);
-	if (rte->rtekind != RTE_SUBQUERY || rte->subquery == NULL ||
-		strcmp(rte->eref->aliasname, WHOLE_QUERY_NAME) != 0)
-		return NULL;
-	*left_out = rte->coltypes;
-	return rte->subquery;
+	foreach(lc, stmt->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_SUBQUERY && rte->subquery != NULL &&
+			strcmp(rte->eref->aliasname, WHOLE_QUERY_NAME) == 0)
+			return rte->subquery;
+	}
+	return NULL;
 }
 
 /*

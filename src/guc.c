@@ -118,7 +118,7 @@ DefineEnableSettings(void)
 				 &zbxhist_enable_packed_scan_pruning);
 
 	DefineSwitch("zbxhist.enable_partition_pruning",
-				 gettext_noop("Leaves tables out of a plan by comparing clocks, mostly before it is made."),
+				 gettext_noop("Leaves tables out of a plan by comparing clocks."),
 				 gettext_noop("When off, PostgreSQL proves from each partition's constraint that it has no rows for a query."),
 				 &zbxhist_enable_partition_pruning);
 

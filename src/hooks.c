@@ -16,7 +16,7 @@
  *	set_rel_pathlist	after the others, since item and key scans replace the
  *						paths of the table that they are for
  *	create_upper_paths	after the others; any order would do
- *	ExecutorStart		before the others: the query may get another plan
+ *	ExecutorStart		before the others: the query may get another snapshot
  *	ExecutorRun			what the outer statement has buffered is written first.
  *						The parent's part runs within the query's frame, after
  *						the partition's: it adds to the same row count
@@ -100,6 +100,7 @@ PlannerHook(PLANNER_PROTO)
 	/* nobody could say for all workers what is missing */
 	if (zbxhist_ignore_archive_failure)
 		cursor_options &= ~CURSOR_OPT_PARALLEL_OK;
+	ZbxhistMarkParents(query);
 	return ZbxhistPlanPruned(NextPlanner, PLANNER_ARGS);
 }
 
@@ -146,25 +147,19 @@ CreateUpperPathsHook(PlannerInfo *root, UpperRelationKind stage,
 /* ---- executing ---- */
 
 /*
- * ExecutorStartHook starts a query, with a plan that misses no rows.
+ * ExecutorStartHook starts a query.
  */
 static void
 ExecutorStartHook(QueryDesc *query, int eflags)
 {
-	MemoryContext plan_context;
-
 	if (!IsParallelWorker() && !(eflags & EXEC_FLAG_EXPLAIN_ONLY))
 		ZbxhistPrepareChange(query);
-	plan_context = ZbxhistRefreshPlan(query, eflags);
 	if (prev_executor_start)
 		(*prev_executor_start) (query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
 	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY) && !IsParallelWorker())
 		ZbxhistNoteNewClocks(query);
-	/* nothing needs the plan once the query has ended */
-	if (plan_context != NULL)
-		MemoryContextSetParent(plan_context, query->estate->es_query_cxt);
 }
 
 /*

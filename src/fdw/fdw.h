@@ -13,6 +13,7 @@
 #include "nodes/pathnodes.h"
 
 #include "packed/day.h"
+#include "tables/partition_set.h"
 
 struct ScanCounters;
 
@@ -39,5 +40,10 @@ extern bool ZbxhistLetScanLookAgain(PlannerInfo *root, ModifyTable *plan,
 
 /* fdw_modify.c */
 extern void ZbxhistWritePackedChanges(QueryDesc *query);
+
+/* fdw_estimate.c */
+extern double ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows);
+extern double ZbxhistCountItemRows(const PartitionSet *set, double nitems,
+								   int64 first_clock, int64 last_clock);
 
 #endif							/* ZBXHIST_FDW_H */

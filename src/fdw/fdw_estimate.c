@@ -14,8 +14,10 @@
 #include <math.h>
 
 #include "access/stratnum.h"
-#include "access/table.h"
+#include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/pg_opfamily.h"
+#include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -25,11 +27,13 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "binary_search.h"
 #include "compat.h"
+#include "fdw/fdw.h"
 #include "fdw/fdw_plan.h"
-#include "tables/packed_table.h"
 #include "tables/partition_set.h"
 
 /* rows of a group, one page, as most data give them */
@@ -44,6 +48,74 @@
 
 /* share of the clocks, or items, that a comparison with something unknown leaves */
 #define UNKNOWN_BOUND 0.3333
+
+/* ---- a parent ---- */
+
+/*
+ * ZbxhistCountItems estimates how many items a table has by what ANALYZE has found;
+ * -1: unknown.
+ */
+double
+ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH,
+										ObjectIdGetDatum(relid),
+										Int16GetDatum(attnum),
+										BoolGetDatum(true));
+	double		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return -1;
+	result = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
+	ReleaseSysCache(tuple);
+	return result < 0 ? -result * nrows : result;
+}
+
+/*
+ * CountOverlap returns how many seconds of a table's are between two clocks.
+ */
+static double
+CountOverlap(int64 from_clock, int64 to_clock, int64 first_clock, int64 last_clock)
+{
+	return Max((double) Min(to_clock - 1, last_clock) -
+			   Max(from_clock, first_clock) + 1, 0);
+}
+
+/*
+ * ZbxhistCountItemRows estimates how many rows some items of a parent have between two
+ * clocks: as often as in packed days, or as usual.  No table is looked at.
+ */
+double
+ZbxhistCountItemRows(const PartitionSet *set, double nitems, int64 first_clock,
+					 int64 last_clock)
+{
+	int64		now = timestamptz_to_time_t(GetCurrentTransactionStartTimestamp());
+	double		wanted = 0;
+	double		nseconds = 0;
+	double		nrows = 0;
+	double		all_items;
+	double		delay = set->ns_attnum == InvalidAttrNumber ? TREND_DELAY :
+		USUAL_DELAY;
+
+	for (int i = 0; i < set->npartitions; i++)
+		wanted += CountOverlap(set->partitions[i].from_clock,
+							   set->partitions[i].to_clock, first_clock,
+							   Min(last_clock, now));
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		const PackedDay *day = &set->packed_days[i];
+
+		nrows += day->nrows;
+		nseconds += (double) day->to_clock - day->from_clock;
+		wanted += CountOverlap(day->from_clock, day->to_clock, first_clock,
+							   last_clock);
+	}
+	all_items = nrows < 1 ? -1 :
+		ZbxhistCountItems(set->parent, set->itemid_attnum, nrows);
+	if (all_items >= 1)
+		delay = nseconds * all_items / nrows;
+	return clamp_row_est(nitems * wanted / delay);
+}
 
 /* ---- the foreign table ---- */
 
@@ -80,34 +152,19 @@ CountSeconds(const PackedRel *packed)
 }
 
 /*
- * OpenParent opens the table whose days a foreign table stands for.  Mostly
- * the query came by way of that table, so it is known.
- */
-static Relation
-OpenParent(Relation table)
-{
-	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
-
-	return table_open(set != NULL && set->packed == RelationGetRelid(table) ?
-					  set->parent : ZbxhistForeignParent(table),
-					  AccessShareLock);
-}
-
-/*
- * ZbxhistMakePackedRel collects what planning needs to know of a foreign
- * table, and sets how many rows it has.
+ * ZbxhistMakePackedRel collects what planning needs to know of a parent's packed
+ * days, of which rel has the rows: their foreign table, or the parent itself.  Sets how
+ * many rows they have.
  */
 PackedRel *
-ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
+ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table,
+					 Relation parent)
 {
 	PackedRel  *packed = palloc0(sizeof(PackedRel));
-	Relation	parent = OpenParent(table);
 
 	packed->parent = RelationGetRelid(parent);
 	packed->days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
 										 &packed->ndays);
-	table_close(parent, NoLock);
-
 	ZbxhistFindKeyColumns(root, table, rel->relid, &packed->columns);
 	packed->ns = ZbxhistFindTyped(table, "ns", INT4OID);
 	if (packed->ns != InvalidAttrNumber &&
@@ -118,10 +175,17 @@ ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 	rel->tuples = packed->nrows;
 	packed->nitems = 1;
 	if (packed->columns.itemid != InvalidAttrNumber && packed->nrows >= 1)
-		packed->nitems =
-			CountValues(root, rel, packed->columns.itemid, INT8OID,
-						packed->nrows * (packed->ns == InvalidAttrNumber ? TREND_DELAY : USUAL_DELAY) /
-						CountSeconds(packed));
+	{
+		double		usual = packed->nrows *
+			(packed->ns == InvalidAttrNumber ? TREND_DELAY : USUAL_DELAY) /
+			CountSeconds(packed);
+
+		packed->nitems = table == parent ?
+			ZbxhistCountItems(packed->parent, packed->columns.itemid, packed->nrows) :
+			CountValues(root, rel, packed->columns.itemid, INT8OID, usual);
+		if (packed->nitems < 1)
+			packed->nitems = Max(usual, 1);
+	}
 	return packed;
 }
 

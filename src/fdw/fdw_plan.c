@@ -33,6 +33,7 @@
 #include "fdw/fdw.h"
 #include "fdw/fdw_plan.h"
 #include "guc.h"
+#include "tables/packed_table.h"
 
 /* what it costs more to go through all days for each item */
 #define BY_ITEM_COST 1.05
@@ -126,6 +127,37 @@ Estimate(PlannerInfo *root, RelOptInfo *rel, List *restrictions,
 }
 
 /*
+ * ZbxhistPreparePackedRel collects what is known of packed days in a query, and estimates a
+ * scan of them.
+ */
+PackedRel *
+ZbxhistPreparePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table,
+						Relation parent)
+{
+	PackedRel  *packed = ZbxhistMakePackedRel(root, rel, table, parent);
+
+	rel->fdw_private = packed;
+	if (zbxhist_enable_packed_scan_pruning)
+		TakeOrs(packed, rel->baserestrictinfo);
+	packed->conds = Estimate(root, rel, rel->baserestrictinfo, &packed->estimate);
+	return packed;
+}
+
+/*
+ * OpenParent opens the table whose days a foreign table stands for.  Mostly
+ * the query came by way of that table, so it is known.
+ */
+static Relation
+OpenParent(Relation table)
+{
+	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
+
+	return table_open(set != NULL && set->packed == RelationGetRelid(table) ?
+					  set->parent : ZbxhistForeignParent(table),
+					  AccessShareLock);
+}
+
+/*
  * GetForeignRelSize estimates how many rows there will be.  TABLESAMPLE comes here
  * with a parent only, and PostgreSQL would take each packed row into the sample.
  */
@@ -133,25 +165,23 @@ static void
 GetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	Relation	table = table_open(relid, NoLock);
+	Relation	parent = OpenParent(table);
 	List	   *restrictions = rel->baserestrictinfo;
-	PackedRel  *packed = ZbxhistMakePackedRel(root, rel, table);
+	PackedRel  *packed = ZbxhistPreparePackedRel(root, rel, table, parent);
 
 	if (packed->ndays > 0 && planner_rt_fetch(rel->relid, root)->tablesample != NULL)
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("packed rows cannot be sampled by TABLESAMPLE"),
 				errhint("Use a condition such as random() < 0.01, and bounds of clock."));
-	rel->fdw_private = packed;
-	table_close(table, NoLock);
-	if (zbxhist_enable_packed_scan_pruning)
-		TakeOrs(packed, restrictions);
 	/* for the width; how much conditions leave, we know better */
 	rel->baserestrictinfo = NIL;
 	set_baserel_size_estimates(root, rel);
 	rel->baserestrictinfo = restrictions;
 	cost_qual_eval(&rel->baserestrictcost, restrictions, root);
-	packed->conds = Estimate(root, rel, restrictions, &packed->estimate);
 	rel->rows = packed->estimate.rows;
+	table_close(parent, NoLock);
+	table_close(table, NoLock);
 }
 
 /* ---- order ---- */

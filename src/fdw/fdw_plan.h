@@ -22,7 +22,8 @@ typedef struct ScanEstimate
 	Cost		cpu_cost;		/* part of total_cost that workers share */
 } ScanEstimate;
 
-/* a foreign table in a query; RelOptInfo.fdw_private */
+/* packed days in a query, whose rows are those of a foreign table, or are read with
+ * others of a parent that is not expanded; RelOptInfo.fdw_private */
 typedef struct PackedRel
 {
 	Oid			parent;
@@ -88,10 +89,12 @@ extern Path *ZbxhistMakeClocksPath(PlannerInfo *root, RelOptInfo *rel,
 								   int32 first_clock, int32 last_clock,
 								   double share);
 extern const PackedRel *ZbxhistPackedRelOf(const RelOptInfo *rel);
+extern PackedRel *ZbxhistPreparePackedRel(PlannerInfo *root, RelOptInfo *rel,
+										  Relation table, Relation parent);
 
 /* fdw_estimate.c */
 extern PackedRel *ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel,
-									   Relation table);
+									   Relation table, Relation parent);
 extern void ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel,
 								List *conds, List *local,
 								ScanEstimate *estimate);

@@ -5,7 +5,7 @@
  *
  * When the planner has the paths of a query's grouping, it is offered one
  * more for a query on one relation of which packed days are a part, be it a
- * parent, what stands for it (read/select.c), or the packed table itself: a
+ * parent, expanded or not (read/select.c), or the packed table itself: a
  * custom scan that aggregates the segments of packed days and, row by row,
  * what the plans of all other tables give.  It takes the place of scans,
  * Append and Aggregate, and leaves HAVING, ORDER BY and whatever is computed
@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -27,14 +28,16 @@
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/rel.h"
 
 #include "compat.h"
-#include "fdw/fdw_plan.h"
+#include "compat_marks.h"
 #include "guc.h"
-#include "read/aggregate.h"
 #include "read/aggregate_path.h"
 #include "read/column_filter.h"
 #include "read/groups.h"
+#include "read/item_path.h"
+#include "tables/row_type.h"
 
 /* what of a scan's cost per row is left without rows, and where conditions are evaluated
  * on columns */
@@ -61,18 +64,54 @@ IsReadByRow(PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
+ * FindMarkedTables finds the tables of a parent that a scan of ours reads instead of its
+ * children, of which all rows of items are wanted, and says whether packed days are
+ * among them.
+ */
+static bool
+FindMarkedTables(RelOptInfo *rel, const RangeTblEntry *rte, Tables *tables)
+{
+	ItemQuery	query;
+	Relation	parent;
+	Relation	packed;
+	bool		has_same;
+
+	if (!ZbxhistGetItemMark(rte, &query) || !query.is_by_key)
+		return false;
+	parent = table_open(rte->relid, NoLock);
+	tables->relid = ZbxhistGetPartitions(parent)->packed;
+	packed = OidIsValid(tables->relid) ?
+		try_table_open(tables->relid, AccessShareLock) : NULL;
+	has_same = packed != NULL &&
+		ZbxhistMapColumns(RelationGetDescr(parent), RelationGetDescr(packed)) == NULL;
+	if (packed != NULL)
+		table_close(packed, NoLock);
+	table_close(parent, NoLock);
+	if (!has_same)
+		return false;
+	tables->packed = rel;
+	tables->about = rel->fdw_private;
+	tables->others = list_make1(ZbxhistWithoutPacked(rel));
+	return true;
+}
+
+/*
  * FindAggregateTables finds the tables of a relation and says whether packed
  * days are among them, and none is in the way.
  */
 static bool
 FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 {
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	List	   *rels = NIL;
 	ListCell   *lc;
 
+	memset(tables, 0, sizeof(Tables));
 	if (!IsReadByRow(root, rel))
 		return false;
-	if (!planner_rt_fetch(rel->relid, root)->inh)
+	if (get_table_mark(rte) != NIL)
+		return FindMarkedTables(rel, rte, tables);
+	if (!rte->inh)
 		rels = list_make1(rel);
 	else
 	{
@@ -86,7 +125,6 @@ FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 				rels = lappend(rels, child);
 		}
 	}
-	memset(tables, 0, sizeof(Tables));
 	foreach(lc, rels)
 	{
 		RelOptInfo *child = lfirst(lc);
@@ -94,12 +132,16 @@ FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 		if (!IsReadByRow(root, child))
 			return false;
 		if (tables->packed == NULL && ZbxhistPackedRelOf(child) != NULL)
+		{
 			tables->packed = child;
+			tables->about = ZbxhistPackedRelOf(child);
+			tables->relid = planner_rt_fetch(child->relid, root)->relid;
+		}
 		else if (child->cheapest_total_path == NULL ||
 				 child->cheapest_total_path->param_info != NULL)
 			return false;
 		else
-			tables->others = lappend(tables->others, child);
+			tables->others = lappend(tables->others, child->cheapest_total_path);
 	}
 	return tables->packed != NULL;
 }
@@ -237,7 +279,7 @@ SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
 	List	   *others = NIL;
 	ListCell   *lc;
 
-	ZbxhistSplitConditions(ZbxhistPackedRelOf(packed),
+	ZbxhistSplitConditions(choice->tables.about,
 						   packed->baserestrictinfo, &choice->conds,
 						   &choice->exact, &others);
 	choice->filter = extract_actual_clauses(others, false);
@@ -340,8 +382,7 @@ static void
 AddSinglePath(PlannerInfo *root, RelOptInfo *output, const AggregateChoice *choice,
 			  double ngroups)
 {
-	const ScanEstimate *estimate =
-		&ZbxhistPackedRelOf(choice->tables.packed)->estimate;
+	const ScanEstimate *estimate = &choice->tables.about->estimate;
 	Cost		cost = estimate->total_cost -
 		estimate->cpu_cost * (1 - ZbxhistCostPerRow(choice));
 	List	   *inputs = NIL;
@@ -350,9 +391,7 @@ AddSinglePath(PlannerInfo *root, RelOptInfo *output, const AggregateChoice *choi
 
 	foreach(lc, choice->tables.others)
 	{
-		const RelOptInfo *rel = lfirst(lc);
-		Path	   *input = ZbxhistAggregateInput(root, rel->cheapest_total_path,
-												  choice->columns);
+		Path	   *input = ZbxhistAggregateInput(root, lfirst(lc), choice->columns);
 
 		inputs = lappend(inputs, input);
 		cost += input->total_cost + ZbxhistCostOfRows(choice, input->rows);
@@ -405,7 +444,7 @@ Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
 
 	if (!FindAggregateTables(root, input, &choice->tables))
 		return NULL;
-	packed = ZbxhistPackedRelOf(choice->tables.packed);
+	packed = choice->tables.about;
 	query->rti = input->relid;
 	query->itemid = FindParentAttribute(root, choice->tables.packed,
 										packed->columns.itemid);
@@ -418,8 +457,6 @@ Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
 	choice->target = target;
 	choice->columns = AddColumns(AddColumns(AddColumns(NIL, query->keys),
 											query->inputs), query->filters);
-	choice->relid =
-		planner_rt_fetch(choice->tables.packed->relid, root)->relid;
 	return SetPackedConditions(root, choice) ? choice : NULL;
 }
 

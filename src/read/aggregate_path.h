@@ -10,13 +10,17 @@
 
 #include "nodes/extensible.h"
 
+#include "fdw/fdw_plan.h"
 #include "read/aggregate.h"
 
 /* the tables of a relation */
 typedef struct Tables
 {
-	RelOptInfo *packed;			/* a packed table; NULL: there is none */
-	List	   *others;			/* RelOptInfos */
+	RelOptInfo *packed;			/* a packed table, or a parent that is not
+								 * expanded; NULL: there is none */
+	const PackedRel *about;		/* what is known of its packed rows */
+	Oid			relid;			/* of the packed table */
+	List	   *others;			/* Paths of rows that are not packed */
 } Tables;
 
 /* what a path carries to its plan; custom_private has one */
@@ -28,7 +32,6 @@ typedef struct AggregateChoice
 	List	   *attributes;		/* IntList: the packed table's, and more of it
 								 * for local conditions */
 	Tables		tables;
-	Oid			relid;			/* of the packed table */
 	List	   *conds;			/* what is read of packed days */
 	List	   *exact;
 	List	   *filter;			/* other conditions on packed rows */

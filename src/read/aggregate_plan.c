@@ -12,7 +12,6 @@
 #include "optimizer/tlist.h"
 #include "rewrite/rewriteManip.h"
 
-#include "fdw/fdw_plan.h"
 #include "read/aggregate_path.h"
 
 /*
@@ -53,7 +52,7 @@ MakePrivate(const AggregateChoice *choice, List *kinds)
 {
 	const AggregateQuery *query = &choice->query;
 	Index		packed = choice->tables.packed->relid;
-	const PackedRel *rel = ZbxhistPackedRelOf(choice->tables.packed);
+	const PackedRel *rel = choice->tables.about;
 	List	   *places = list_make4_int(PlaceOf(choice->attributes, rel->columns.itemid),
 										PlaceOf(choice->attributes, rel->columns.clock),
 										query->follows_clock, choice->role);
@@ -68,7 +67,8 @@ MakePrivate(const AggregateChoice *choice, List *kinds)
 						 list_make5(query->kinds, query->sums, query->parts,
 									query->sources, places));
 	result = list_concat(result,
-						 list_make5(list_make2_oid(choice->relid, rel->parent),
+						 list_make5(list_make2_oid(choice->tables.relid,
+												  rel->parent),
 									choice->attributes, kinds,
 									ForExplain(choice->exact, packed),
 									choice->local));
@@ -116,6 +116,9 @@ PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	}
 	scan->custom_private = MakePrivate(choice, kinds);
 	scan->methods = &zbxhist_aggregate_scan.methods;
+	/* which may be no table of the query */
+	root->glob->relationOids = lappend_oid(root->glob->relationOids,
+										   choice->tables.relid);
 	return &scan->scan.plan;
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * item_path.c
- *	  Plans SELECT of the newest or oldest rows of items, or of all by their key.
+ *	  Plans SELECT of rows of items.
  *
  * The entry of the table of such a query is marked before it is planned (select.c,
  * interval_query.c).  The planner works on the conditions, and the hook on paths takes
@@ -13,6 +13,7 @@
 
 #include "access/table.h"
 #include "catalog/pg_opfamily.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "rewrite/rewriteManip.h"
@@ -20,7 +21,8 @@
 
 #include "compat.h"
 #include "compat_marks.h"
-#include "packed/conditions.h"
+#include "fdw/fdw.h"
+#include "fdw/fdw_plan.h"
 #include "read/clock_bounds.h"
 #include "read/clock_keys.h"
 #include "read/item_path.h"
@@ -54,6 +56,7 @@ ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
 
 	numbers = lappend_int(lappend_int(numbers, query->is_by_key),
 						  query->items_descending);
+	numbers = lappend_int(lappend_int(numbers, false), false);
 	rte->inh = false;
 	mark_table(rte,
 			   list_make4(numbers, query->keys,
@@ -247,17 +250,20 @@ IsKeyOf(const PathKey *key, RelOptInfo *rel, AttrNumber attnum, bool *is_descend
 
 /*
  * FindKeyOrder returns how much of the order that the query wants is that of rows item
- * after item, and notes its directions for the scan.
+ * after item, and notes its directions for the scan.  The planner leaves columns out of it
+ * that conditions leave one value of.
  */
 static List *
 FindKeyOrder(PlannerInfo *root, RelOptInfo *rel, Relation table, List *mark,
-			 const KeyColumns *columns)
+			 const KeyColumns *columns, const List *conds)
 {
 	List	   *numbers = list_nth(mark, MARKED_QUERY);
 	int		   *items_descending = &lfirst_int(list_nth_cell(numbers, QUERY_ITEMS_DESCENDING));
 	int		   *is_descending = &lfirst_int(list_nth_cell(numbers, QUERY_IS_DESCENDING));
 	AttrNumber	ns = ZbxhistFindTyped(table, "ns", INT4OID);
 	AttrNumber	attnums[3];
+	int			first = !leaves_one_item(conds) ? 0 :
+		ZbxhistHasCond(conds, COND_CLOCK, COND_CLOCK) ? 2 : 1;
 	List	   *result = NIL;
 	ListCell   *lc;
 
@@ -268,11 +274,11 @@ FindKeyOrder(PlannerInfo *root, RelOptInfo *rel, Relation table, List *mark,
 	foreach(lc, root->query_pathkeys)
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
-		int			i = foreach_current_index(lc);
+		int			i = first + foreach_current_index(lc);
 		bool		descending;
 
 		if (i == lengthof(attnums) || !IsKeyOf(key, rel, attnums[i], &descending) ||
-			(i == 2 && descending != *is_descending))
+			(i == 2 && first < 2 && descending != *is_descending))
 			break;
 		if (i == 0)
 			*items_descending = descending;
@@ -284,52 +290,99 @@ FindKeyOrder(PlannerInfo *root, RelOptInfo *rel, Relation table, List *mark,
 }
 
 /*
- * EstimateKeyRows sets how many rows the table has and the conditions leave.
+ * EstimateKeyRows estimates a scan of all rows of items, or of those of named ones, of
+ * which packed rows are estimated as a scan of theirs; that has what is known of them in
+ * the relation's fdw_private.
  */
 static void
-EstimateKeyRows(PlannerInfo *root, RelOptInfo *rel, Relation table)
+EstimateKeyRows(PlannerInfo *root, RelOptInfo *rel, Relation parent, Path *path,
+				List **conds)
 {
-	rel->tuples = ZbxhistCountRows(table);
-	rel->rows = clamp_row_est(rel->tuples *
-							  clauselist_selectivity(root, rel->baserestrictinfo,
-													 0, JOIN_INNER, NULL));
+	const PackedRel *packed = ZbxhistPreparePackedRel(root, rel, parent, parent);
+	List	   *exact = NIL;
+	List	   *local = NIL;
+	ScanBounds	bounds;
+
+	ZbxhistSplitConditions(packed, rel->baserestrictinfo, conds, &exact, &local);
+	path->total_cost = random_page_cost + packed->estimate.total_cost;
+	if (names_items(*conds))
+	{
+		ZbxhistGetConstBounds(*conds, &bounds);
+		path->rows = ZbxhistCountItemRows(ZbxhistGetPartitions(parent),
+										  bounds.items == NULL ? 1 : bounds.nitems,
+										  bounds.from_clock, bounds.to_clock);
+		path->rows = Max(path->rows, packed->estimate.rows);
+		path->total_cost += (path->rows - packed->estimate.rows) *
+			(cpu_tuple_cost + cpu_index_tuple_cost);
+	}
+	else
+	{
+		path->rows = ZbxhistCountRows(parent);
+		path->total_cost = random_page_cost +
+			path->rows * (cpu_tuple_cost + cpu_index_tuple_cost);
+		local = rel->baserestrictinfo;
+	}
+	path->rows = clamp_row_est(path->rows *
+							   clauselist_selectivity(root, local, rel->relid,
+													  JOIN_INNER, NULL));
 }
 
 /*
  * MakeItemPath makes the path.
  */
 static CustomPath *
-MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
-			 List *mark, const ItemQuery *query)
+MakeItemPath(PlannerInfo *root, RelOptInfo *rel, Relation parent, List *mark,
+			 const ItemQuery *query)
 {
 	CustomPath *path;
 	KeyColumns *columns = palloc(sizeof(KeyColumns));
-	Relation	table = table_open(rte->relid, NoLock);
-	List	   *order = NIL;
+	List	   *conds = NIL;
 
-	ZbxhistFindKeyColumns(root, table, rel->relid, columns);
-	if (query->is_by_key)
-	{
-		order = FindKeyOrder(root, rel, table, mark, columns);
-		EstimateKeyRows(root, rel, table);
-	}
-	table_close(table, NoLock);
+	ZbxhistFindKeyColumns(root, parent, rel->relid, columns);
 	path = make_scan_path(rel,
 						  get_baserel_parampathinfo(root, rel,
 													rel->lateral_relids),
 						  &item_path_methods, list_make2(columns, mark));
-	path->path.rows = query->is_by_key ? rel->rows :
-		query->is_of_each ?
-		EstimateItemRows(root, rel, rte->relid, columns, mark) : USUAL_ROWS;
+	if (query->is_by_key)
+	{
+		EstimateKeyRows(root, rel, parent, &path->path, &conds);
+		path->path.pathkeys = FindKeyOrder(root, rel, parent, mark, columns, conds);
+		lfirst_int(list_nth_cell(linitial(mark), QUERY_READS_ALL)) =
+			root->tuple_fraction == 0;
+		return path;
+	}
+	path->path.rows = EstimateItemRows(root, rel, RelationGetRelid(parent), columns,
+									   mark);
 	path->path.total_cost =
 		random_page_cost * (query->ranges != NULL ? path->path.rows : 1) +
 		path->path.rows * (cpu_tuple_cost + cpu_index_tuple_cost);
-	if (query->is_by_key)
-		path->path.pathkeys = order;
-	else if (!query->is_of_each || (!query->is_of_intervals && query->ranges == NULL &&
-							   HasItemOrder(root, rel, columns->itemid)))
+	if (!query->is_of_intervals && query->ranges == NULL &&
+		HasItemOrder(root, rel, columns->itemid))
 		path->path.pathkeys = root->query_pathkeys;
 	return path;
+}
+
+/*
+ * ZbxhistWithoutPacked returns a path of those rows of such a relation that are not
+ * packed.
+ */
+Path *
+ZbxhistWithoutPacked(const RelOptInfo *rel)
+{
+	const PackedRel *packed = rel->fdw_private;
+	const Path *whole = rel->cheapest_total_path;
+	CustomPath *path = makeNode(CustomPath);
+	List	   *mark;
+
+	while (IsA(whole, ProjectionPath))
+		whole = ((const ProjectionPath *) whole)->subpath;
+	*path = *(const CustomPath *) whole;
+	mark = copyObject(lsecond(path->custom_private));
+	lfirst_int(list_nth_cell(linitial(mark), QUERY_LEAVES_PACKED)) = true;
+	path->custom_private = list_make2(linitial(path->custom_private), mark);
+	path->path.rows = clamp_row_est(path->path.rows - packed->estimate.rows);
+	path->path.total_cost -= packed->estimate.total_cost;
+	return &path->path;
 }
 
 /*
@@ -341,6 +394,7 @@ ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 						RangeTblEntry *rte)
 {
 	ItemQuery	query;
+	Relation	parent;
 	List	   *mark;
 	CustomPath *path;
 
@@ -348,13 +402,12 @@ ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 		return;
 	mark = copyObject(get_table_mark(rte));
 	ChangeVarNodes((Node *) list_copy_tail(mark, MARKED_KEYS), 1, rel->relid, 0);
-	path = MakeItemPath(root, rel, rte, mark, &query);
+	parent = table_open(rte->relid, NoLock);
+	path = MakeItemPath(root, rel, parent, mark, &query);
+	table_close(parent, NoLock);
 	/* the parent's own rows, which were estimated, are mostly none */
-	if (query.is_of_each)
-	{
-		rel->rows = path->path.rows;
-		rel->tuples = Max(rel->tuples, rel->rows);
-	}
+	rel->rows = path->path.rows;
+	rel->tuples = Max(rel->tuples, rel->rows);
 	rel->pathlist = NIL;
 	rel->partial_pathlist = NIL;
 	add_path(rel, &path->path);

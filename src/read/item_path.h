@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * item_path.h
- *	  Plans SELECT of the newest or oldest rows of items.
+ *	  Plans SELECT of rows of items.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,5 +17,6 @@ extern void ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query);
 extern bool ZbxhistGetItemMark(const RangeTblEntry *rte, ItemQuery *query);
 extern void ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 									RangeTblEntry *rte);
+extern Path *ZbxhistWithoutPacked(const RelOptInfo *rel);
 
 #endif							/* ZBXHIST_ITEM_PATH_H */

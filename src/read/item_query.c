@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * item_query.c
- *	  Recognises SELECT of the newest or oldest rows of items.
+ *	  Recognises SELECT of rows of items.
  *
- * Two kinds are executed by item_scan.c: the first rows of one item,
+ * Two kinds are executed by item_scan.c: rows of items that WHERE names, whatever
+ * is done with them,
  *
- *	SELECT … WHERE itemid = 5 … ORDER BY clock DESC, ns DESC LIMIT 2
+ *	SELECT … WHERE itemid IN (5, 7) AND clock > 1795130262 GROUP BY …
  *
- * also as a part of a query that gives the item (LATERAL), and one row of each
- * item,
+ * the first ones also as a part of a query that gives the item (LATERAL), and one row
+ * of each item,
  *
  *	SELECT DISTINCT ON (itemid) … ORDER BY itemid, clock DESC, ns DESC
  *	SELECT itemid, max(clock) … GROUP BY itemid
@@ -37,7 +38,6 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_statistic.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -48,7 +48,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "guc.h"
+#include "fdw/fdw.h"
 #include "packed/conditions.h"
 #include "read/clock_bounds.h"
 #include "read/item_query.h"
@@ -61,17 +61,19 @@
  */
 #define MIN_ROWS_OF_ITEM 10
 
+/* more rows than these are worth several processes, whatever plans take */
+#define MAX_ROWS_OF_ITEMS 1000000
+
 /* ---- parts of a query ---- */
 
 /*
- * IsPlain says whether a query only selects rows of relation rti, and sorts or
+ * IsPlain says whether a query only selects rows of its relation, and sorts or
  * groups them.
  */
 static bool
-IsPlain(const Query *query, Index rti)
+IsPlain(const Query *query)
 {
-	return count_relations(query) == 1 && rti == 1 &&
-		!query->hasWindowFuncs && !query->hasTargetSRFs &&
+	return !query->hasWindowFuncs && !query->hasTargetSRFs &&
 		query->groupingSets == NIL &&
 		query->setOperations == NULL && query->cteList == NIL &&
 		list_length(query->jointree->fromlist) == 1 &&
@@ -165,25 +167,43 @@ ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
 								ZbxhistHasCond(*conds, COND_ITEM_FROM, COND_ITEM_AFTER))));
 }
 
-/* ---- the first rows of one item ---- */
+/* ---- rows of items ---- */
 
 /*
- * IsOfOne says whether a query wants the first rows of one item, of those for which
- * other conditions hold, if there are any.
+ * MayBePulledUp says whether the planner may make a subquery a part of the query around
+ * it, so that conditions with columns of that are none of the scan any more.
  */
 static bool
-IsOfOne(Query *query, Relation parent, const PartitionSet *set,
-		ItemQuery *wanted)
+MayBePulledUp(const Query *query)
 {
-	List	   *conds;
+	return !query->hasAggs &&
+		(query->limitCount == NULL || query->sortClause == NIL) &&
+		(contain_vars_of_level(query->jointree->quals, 1) ||
+		 contain_vars_of_level(query->jointree->quals, 2));
+}
 
-	return query->limitCount != NULL && query->sortClause != NIL &&
-		!query->hasAggs && query->distinctClause == NIL &&
-		query->groupClause == NIL && query->havingQual == NULL &&
-		IsSorted(query, 0, parent, set, &wanted->is_descending) &&
-		(ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
-		 !contain_subplans(wanted->quals)) &&
-		leaves_one_item(conds);
+/*
+ * IsOfItems says whether a query wants rows of items that it names.  An aggregation of very
+ * many is left to several processes, the first by clock of several items to an Append in
+ * that order (clock_order.c).
+ */
+static bool
+IsOfItems(Query *query, Relation parent, const PartitionSet *set, List *conds)
+{
+	ScanBounds	bounds;
+
+	if (!names_items(conds) || ZbxhistHasCond(conds, COND_KEYS, COND_TIDS) ||
+		MayBePulledUp(query) ||
+		(!leaves_one_item(conds) && query->limitCount != NULL &&
+		 query->sortClause != NIL &&
+		 IsClause(query, linitial(query->sortClause), parent, set->clock_attnum)))
+		return false;
+	if (!query->hasAggs && query->groupClause == NIL && query->distinctClause == NIL)
+		return true;
+	ZbxhistGetConstBounds(conds, &bounds);
+	return ZbxhistCountItemRows(set, bounds.items == NULL ? 1 : bounds.nitems,
+								bounds.from_clock, bounds.to_clock) <=
+		MAX_ROWS_OF_ITEMS;
 }
 
 /* ---- one row of each item ---- */
@@ -307,26 +327,6 @@ IsDistinct(Query *query, Relation parent, const PartitionSet *set,
 }
 
 /*
- * ZbxhistCountItems estimates how many items a table has by what ANALYZE has found;
- * -1: unknown.
- */
-double
-ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows)
-{
-	HeapTuple	tuple = SearchSysCache3(STATRELATTINH,
-										ObjectIdGetDatum(relid),
-										Int16GetDatum(attnum),
-										BoolGetDatum(true));
-	double		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return -1;
-	result = ((Form_pg_statistic) GETSTRUCT(tuple))->stadistinct;
-	ReleaseSysCache(tuple);
-	return result < 0 ? -result * nrows : result;
-}
-
-/*
  * HasNoBlocks says whether a table is empty.
  */
 static bool
@@ -423,18 +423,6 @@ HasManyRows(const Query *query, Relation parent, const PartitionSet *set)
 }
 
 /*
- * ZbxhistMayBeOfEach says whether a query may be one for a row of each item.
- */
-bool
-ZbxhistMayBeOfEach(const Query *query)
-{
-	return zbxhist_enable_item_scan &&
-		(query->distinctClause != NIL || query->groupClause != NIL ||
-		 query->hasAggs) &&
-		count_relations(query) == 1;
-}
-
-/*
  * HasOpenClocks says whether some of a query's clocks are those of partitions.
  */
 static bool
@@ -462,35 +450,18 @@ IsOfEach(Query *query, Relation parent, const PartitionSet *set,
 	bool		is_of_any;
 	List	   *conds;
 
-	if (!ZbxhistMayBeOfEach(query) ||
+	if ((query->distinctClause == NIL && query->groupClause == NIL && !query->hasAggs) ||
 		!(IsDistinct(query, parent, set, is_descending, &is_of_any) ||
 		  IsGrouped(query, parent, set, is_descending, &is_of_any)) ||
 		!ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
-		contain_volatile_functions((Node *) query->targetList))
+		contain_volatile_functions((Node *) query->targetList) ||
+		(wanted->quals != NULL && MayBePulledUp(query)))
 		return false;
 	if (query->distinctClause == NIL && query->groupClause == NIL)
 		return leaves_one_item(conds);
 	if (names_items(conds))
 		return !is_of_any || HasOpenClocks(query, set);
 	return HasManyRows(query, parent, set);
-}
-
-/* ---- both ---- */
-
-/*
- * ZbxhistIsItemQuery says whether a query wants the newest or the oldest rows
- * of an item of relation rti, an open parent, or of each item, and which.
- */
-bool
-ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
-				   const PartitionSet *set, ItemQuery *result)
-{
-	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
-		!IsPlain(query, rti) || !set->is_exhaustive)
-		return false;
-	result->quals = query->jointree->quals;
-	result->is_of_each = IsOfEach(query, parent, set, result);
-	return result->is_of_each || IsOfOne(query, parent, set, result);
 }
 
 /* ---- all rows in the order of the key ---- */
@@ -550,26 +521,42 @@ HasItemIndex(Relation table)
 }
 
 /*
- * ZbxhistIsOrderedQuery says whether a query wants rows of relation rti, an open parent,
- * in the order of the key, or the first of them.  Those for which other conditions hold
- * are left by the executor.
+ * IsByKey says whether a query wants rows of items that it names, or in the order of the
+ * key, or the first of them.  Those for which other conditions hold are left by the
+ * executor.
  */
-bool
-ZbxhistIsOrderedQuery(Query *query, Index rti, Relation parent,
-					  const PartitionSet *set, ItemQuery *result)
+static bool
+IsByKey(Query *query, Relation parent, const PartitionSet *set, ItemQuery *wanted)
 {
 	List	   *conds;
 
-	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
-		!IsPlain(query, rti) || !set->is_exhaustive)
-		return false;
-	memset(result, 0, sizeof(ItemQuery));
-	result->quals = query->jointree->quals;
-	result->is_by_key = (HasItemFirst(query, parent, set) ||
-						 IsOfEnds(query, parent, set)) &&
+	return (ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
+			!contain_subplans(wanted->quals)) &&
+		(IsOfItems(query, parent, set, conds) || HasItemFirst(query, parent, set) ||
+		 IsOfEnds(query, parent, set)) &&
 		has_no_nulls(RelationGetDescr(parent), set->clock_attnum) &&
-		(ZbxhistTakeItemConditions(result, parent, set, &conds) ||
-		 !contain_subplans(result->quals)) &&
 		HasItemIndex(parent);
+}
+
+/* ---- all ---- */
+
+/*
+ * ZbxhistIsItemQuery says whether a query wants rows of items of its only relation, an
+ * open parent, or one row of each item, or rows by their keys, and which.
+ */
+bool
+ZbxhistIsItemQuery(Query *query, Relation parent, const PartitionSet *set,
+				   ItemQuery *result)
+{
+	if (!set->is_exhaustive || set->clock_attnum == InvalidAttrNumber)
+		return false;
+	result->quals = query->jointree->quals;
+	result->is_of_each = IsPlain(query) && IsOfEach(query, parent, set, result);
+	if (result->is_of_each)
+		return true;
+	result->is_descending = false;
+	if (ZbxhistIsKeyQuery(query, parent, set, result))
+		return true;
+	result->is_by_key = IsPlain(query) && IsByKey(query, parent, set, result);
 	return result->is_by_key;
 }

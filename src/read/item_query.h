@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * item_query.h
- *	  Recognises SELECT of the newest or oldest rows of items.
+ *	  Recognises SELECT of rows of items.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 typedef struct ItemQuery
 {
 	bool		is_descending;	/* newest first */
-	bool		is_of_each;		/* one of each item, not the first of one */
+	bool		is_of_each;		/* one of each item */
 	bool		is_by_key;		/* all, item after item */
 	bool		items_descending;	/* from the last item on */
 	Node	   *quals;			/* WHERE as it is to be planned */
@@ -36,21 +36,17 @@ typedef struct ItemQuery
 								 * Const; or NULL */
 } ItemQuery;
 
-extern double ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows);
 extern double ZbxhistCountRows(Relation parent);
-extern bool ZbxhistMayBeOfEach(const Query *query);
 extern bool ZbxhistIsItemColumn(Node *expr, Relation table, AttrNumber attnum);
 extern bool ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum,
 								bool *has_max, bool *has_min);
 extern bool ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
 									  const PartitionSet *set, List **conds);
-extern bool ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
+extern bool ZbxhistIsItemQuery(Query *query, Relation parent,
 							   const PartitionSet *set, ItemQuery *result);
-extern bool ZbxhistIsOrderedQuery(Query *query, Index rti, Relation parent,
-								  const PartitionSet *set, ItemQuery *result);
 
 /* key_query.c */
-extern bool ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
+extern bool ZbxhistIsKeyQuery(Query *query, Relation parent,
 							  const PartitionSet *set, ItemQuery *result);
 
 #endif							/* ZBXHIST_ITEM_QUERY_H */

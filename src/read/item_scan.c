@@ -1,16 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * item_scan.c
- *	  Executes SELECT of the newest or oldest rows of items, or of all by their key.
+ *	  Executes SELECT of rows of items.
  *
- * SELECT * FROM history WHERE itemid = 5 AND clock > 1795130262
- * ORDER BY clock DESC, ns DESC LIMIT 2 is what Zabbix's frontend asks for each
- * item of "Latest data", and the server's value cache likewise.  Mostly the
- * first table that is looked at has these rows, and whatever the planner
- * spends on the others is lost.  So such a query is planned for the parent
- * alone, with a custom scan in place of all paths, which reads one partition
- * or packed day after the other (read/reader.c), and the parent's own rows
- * with them, as far as rows are asked for.
+ * Where a query wants rows of some items whatever the planner spends on tables that have
+ * none of its clocks is lost.  So it is planned for the parent
+ * alone, with a custom scan in place of all paths, which reads item after item, of each
+ * one partition or packed day after the other (read/reader.c), and the parent's own
+ * rows with them, as far as rows are asked for.  For an aggregation it leaves packed days
+ * to the node above it (aggregate_path.c).
  *
  * One row of each of many items, or of all there are (DISTINCT ON), is read the
  * same way, one item after the other.  Which items there are is found out first:
@@ -22,8 +20,8 @@
  * an item all rows are read, and those given out that differ from the row before
  * in a key of the intervals.
  *
- * In the order of the key, (itemid, clock, ns), all tables are asked for the next item
- * that one has, and that is read, as far as rows are asked for.
+ * All rows come in the order of the key, (itemid, clock, ns).  If items are not named, all
+ * tables are asked for the next one that one has.
  *
  * And so are rows by a list of keys, which are of any partition or packed day, mostly
  * few of each.  The planner would look for paths by all of them in each table, and the
@@ -202,8 +200,6 @@ EvaluateRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
 	ZbxhistBoundsRange(bounds, range);
 	if (bounds->items != NULL && bounds->nitems > 0)
 		range->itemid = bounds->items[0];
-	else if (!state->query.is_of_each && !state->query.is_by_key)
-		ZbxhistMakeEmpty(range);
 	range->is_descending = state->query.is_descending;
 	if (state->ranges == NULL)
 		return;
@@ -296,6 +292,8 @@ ZbxhistLockScannedPartitions(Relation parent, const ItemRange *range,
 static void
 StartItem(ItemScanState *state)
 {
+	const CustomScan *scan = (const CustomScan *) state->css.ss.ps.plan;
+	const List *numbers = list_nth(scan->custom_private, ITEM_QUERY);
 	EState	   *estate = state->css.ss.ps.state;
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 	ScanBounds	bounds;
@@ -304,26 +302,29 @@ StartItem(ItemScanState *state)
 	EvaluateRange(state, &bounds, &range);
 	ZbxhistLockScannedPartitions(state->css.ss.ss_currentRelation, &range, &state->locked);
 	if (state->reader == NULL)
+	{
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
 										  estate->es_snapshot,
-										  state->query.is_of_each ||
-										  state->query.is_by_key);
+										  !state->query.is_by_key ||
+										  bounds.items == NULL || bounds.nitems > 1);
+		if (list_nth_int(numbers, QUERY_READS_ALL))
+			ZbxhistReadsToEnd(state->reader);
+		if (list_nth_int(numbers, QUERY_LEAVES_PACKED))
+			ZbxhistLeavePacked(state->reader);
+	}
+	state->range = range;
 	if (state->query.is_by_key)
 	{
-		state->range = range;
 		state->bounds = bounds;
 		state->nread = 0;
 		state->has_item = false;
 		state->is_known = false;
 	}
-	else if (state->query.is_of_each)
+	else
 	{
-		state->range = range;
 		MemoryContextSwitchTo(state->bounds_context);
 		SetItems(state, &bounds);
 	}
-	else
-		ZbxhistReadItem(state->reader, &range);
 	state->has_started = true;
 	MemoryContextSwitchTo(old);
 }
@@ -485,8 +486,6 @@ NextKeyRow(ItemScanState *state)
 static bool
 NextItemRow(ItemScanState *state)
 {
-	if (!state->query.is_of_each)
-		return ZbxhistReadNext(state->reader);
 	if (state->next_item > 0 && (state->ranges != NULL || !state->wants_item) &&
 		ZbxhistReadNext(state->reader))
 		return true;
@@ -683,7 +682,9 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyInteger("Keys", NULL, state->nranges, es);
 	else if (state->query.is_by_key)
 		ExplainPropertyText("Order", state->query.items_descending ?
-							"item after item, backward" : "item after item", es);
+							"item after item, backward" :
+							state->query.is_descending ?
+							"item after item, newest first" : "item after item", es);
 	else
 		ExplainPropertyText("Order", ORDERS[state->query.is_of_each]
 							[state->query.is_descending], es);

@@ -33,7 +33,9 @@ enum ItemQueryPart
 	QUERY_HAS_NS,
 	QUERY_NKEYS,
 	QUERY_IS_BY_KEY,
-	QUERY_ITEMS_DESCENDING
+	QUERY_ITEMS_DESCENDING,
+	QUERY_READS_ALL,			/* no LIMIT or the like */
+	QUERY_LEAVES_PACKED			/* rows of packed days are read elsewhere */
 };
 
 /* which partitions a scan has locked; all zero: none */

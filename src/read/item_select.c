@@ -38,17 +38,17 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 
 #include "compat.h"
 #include "compat_marks.h"
+#include "fdw/fdw.h"
 #include "guc.h"
 #include "ingest/literal.h"
 #include "read/clock_bounds.h"
 #include "read/item_read.h"
+#include "read_integer.h"
 #include "tables/partition_set.h"
-
-/* what EXPLAIN says of how many rows there are, without a limit */
-#define USUAL_ROWS 60
 
 /* what EXPLAIN says of the width of a column without a fixed one */
 #define USUAL_WIDTH 32
@@ -426,26 +426,60 @@ TakeSelect(const Query *query, Relation parent, SelectParts *parts)
 /* ---- the plan ---- */
 
 /*
- * PutEstimates puts into the plan what EXPLAIN is to say, and what generic and
- * custom plans, which are the same, are compared by.
+ * CountWantedRows estimates how many rows the conditions leave.
+ */
+static double
+CountWantedRows(const SelectParts *parts, const PartitionSet *set)
+{
+	int64		first_clock = PG_INT32_MIN;
+	int64		last_clock = PG_INT32_MAX;
+	double		nitems = 1;
+	ListCell   *lc;
+
+	foreach(lc, parts->values)
+	{
+		int			i = foreach_current_index(lc) * COND_PARTS;
+		StrategyNumber strategy = list_nth_int(parts->conds, i + COND_STRATEGY);
+		const Const *value = lfirst(lc);
+		int64		clock = 0;
+
+		if (strategy == InvalidStrategy)
+			nitems = estimate_array_length_compat(NULL, lfirst(lc));
+		if (list_nth_int(parts->conds, i + COND_COLUMN) != READ_CLOCK ||
+			!IsA(value, Const) || value->constisnull ||
+			!read_integer(value->consttype, value->constvalue, &clock))
+			continue;
+		if (strategy >= BTEqualStrategyNumber)
+			first_clock = Max(first_clock, clock);
+		if (strategy <= BTEqualStrategyNumber)
+			last_clock = Min(last_clock, clock);
+	}
+	return ZbxhistCountItemRows(set, nitems, first_clock, last_clock);
+}
+
+/*
+ * PutEstimates puts into the plan what EXPLAIN is to say, by which postgres_fdw decides
+ * elsewhere what to ask for, and by which generic and custom plans are compared.
  */
 static void
-PutEstimates(Plan *plan, const SelectParts *parts, TupleDesc desc)
+PutEstimates(Plan *plan, const SelectParts *parts, Relation parent)
 {
 	const Const *limit = (const Const *) parts->limit;
 	ListCell   *lc;
 
-	plan->plan_rows = USUAL_ROWS;
+	plan->plan_rows = CountWantedRows(parts, ZbxhistGetPartitions(parent));
 	if (limit != NULL && IsA(limit, FuncExpr))
 		limit = linitial(((const FuncExpr *) limit)->args);
 	if (limit != NULL && IsA(limit, Const) && !limit->constisnull &&
 		limit->consttype == INT4OID)
 		plan->plan_rows = clamp_row_est(Min(DatumGetInt32(limit->constvalue),
-											USUAL_ROWS));
-	plan->total_cost = random_page_cost + plan->plan_rows * cpu_tuple_cost;
+											plan->plan_rows));
+	plan->total_cost = random_page_cost +
+		plan->plan_rows * (cpu_tuple_cost + cpu_index_tuple_cost);
 	foreach(lc, parts->target_attnums)
 	{
-		int			length = TupleDescAttr(desc, lfirst_int(lc) - 1)->attlen;
+		int			length = TupleDescAttr(RelationGetDescr(parent),
+										   lfirst_int(lc) - 1)->attlen;
 
 		plan->plan_width += length > 0 ? length : USUAL_WIDTH;
 	}
@@ -501,7 +535,7 @@ ZbxhistPlanItemSelect(const Query *query, int cursor_options)
 	if (ZbxhistIsRouted(rel) && TakeSelect(query, rel, &parts))
 	{
 		scan = MakeRead(query, &parts);
-		PutEstimates(&scan->scan.plan, &parts, RelationGetDescr(rel));
+		PutEstimates(&scan->scan.plan, &parts, rel);
 	}
 	table_close(rel, NoLock);
 	return scan == NULL ? NULL :

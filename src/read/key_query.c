@@ -27,7 +27,6 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "guc.h"
 #include "packed/conditions.h"
 #include "read/clock_bounds.h"
 #include "read/item_query.h"
@@ -47,7 +46,6 @@ typedef enum KeyColumn
 /* keys that are being collected */
 typedef struct KeyList
 {
-	Index		rti;			/* the parent, in the query */
 	AttrNumber	attnums[NUM_KEY_COLUMNS];
 	Oid			operators[NUM_KEY_COLUMNS]; /* equality, of the key before */
 	bool		is_exact;		/* all rows of the keys are wanted */
@@ -74,7 +72,7 @@ FindPartOfKey(const KeyList *list, Node *expr)
 {
 	const Var  *var = (const Var *) expr;
 
-	if (!IsA(var, Var) || var->varno != list->rti || var->varlevelsup != 0 ||
+	if (!IsA(var, Var) || var->varno != 1 || var->varlevelsup != 0 ||
 		var->varattno <= 0)
 		return -1;
 	for (int i = 0; i < NUM_KEY_COLUMNS; i++)
@@ -197,13 +195,13 @@ TakeOrKeys(KeyList *list, Node *condition)
  * read as 0, so there must be none.
  */
 static bool
-InitKeyList(KeyList *list, Index rti, Relation parent, const PartitionSet *set)
+InitKeyList(KeyList *list, Relation parent, const PartitionSet *set)
 {
 	TupleDesc	desc = RelationGetDescr(parent);
 	KeyColumns	columns;
 	Relation	index;
 
-	ZbxhistFindKeyColumns(NULL, parent, rti, &columns);
+	ZbxhistFindKeyColumns(NULL, parent, 1, &columns);
 	if (columns.itemid == InvalidAttrNumber ||
 		columns.itemid != set->itemid_attnum ||
 		columns.clock != set->clock_attnum ||
@@ -215,7 +213,6 @@ InitKeyList(KeyList *list, Index rti, Relation parent, const PartitionSet *set)
 		return false;
 	index_close(index, AccessShareLock);
 	memset(list, 0, sizeof(KeyList));
-	list->rti = rti;
 	list->attnums[KEY_ITEMID] = columns.itemid;
 	list->attnums[KEY_CLOCK] = columns.clock;
 	if (set->ns_attnum != InvalidAttrNumber &&
@@ -251,17 +248,16 @@ FindKeys(List *conditions, KeyList *list)
  * an open parent, that a list of keys has, and which rows it wants then.
  */
 bool
-ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
-				  const PartitionSet *set, ItemQuery *result)
+ZbxhistIsKeyQuery(Query *query, Relation parent, const PartitionSet *set,
+				  ItemQuery *result)
 {
 	List	   *conditions;
 	KeyList		list;
 	ListCell   *lc;
 
 	/* nothing is opened for others */
-	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
-		count_relations(query) > 1 || !ZbxhistHasOr(query->jointree->quals) ||
-		!InitKeyList(&list, rti, parent, set))
+	if (!ZbxhistHasOr(query->jointree->quals) ||
+		!InitKeyList(&list, parent, set))
 		return false;
 	conditions = ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR);
 	lc = FindKeys(conditions, &list);

@@ -25,7 +25,6 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 
-#include "fdw/fdw_plan.h"
 #include "read/aggregate_path.h"
 
 /*
@@ -53,7 +52,7 @@ typedef struct Share
 static int
 CountWorkers(const AggregateChoice *choice)
 {
-	const PackedRel *packed = ZbxhistPackedRelOf(choice->tables.packed);
+	const PackedRel *packed = choice->tables.about;
 	double		pages = packed->estimate.pages;
 	int			result = 0;
 	ListCell   *lc;
@@ -64,7 +63,7 @@ CountWorkers(const AggregateChoice *choice)
 					 packed->ndays);
 	foreach(lc, choice->tables.others)
 	{
-		const RelOptInfo *rel = lfirst(lc);
+		const RelOptInfo *rel = ((Path *) lfirst(lc))->parent;
 
 		if (rel->partial_pathlist != NIL)
 			result = Max(result,
@@ -91,8 +90,8 @@ ShareInputs(PlannerInfo *root, const AggregateChoice *choice, Share *share,
 	*cost = 0;
 	foreach(lc, choice->tables.others)
 	{
-		const RelOptInfo *rel = lfirst(lc);
-		Path	   *path = rel->cheapest_total_path;
+		Path	   *path = lfirst(lc);
+		const RelOptInfo *rel = path->parent;
 		Path	   *partial = rel->partial_pathlist == NIL ? NULL :
 			linitial(rel->partial_pathlist);
 		bool		is_partial = partial != NULL &&
@@ -151,8 +150,7 @@ static CustomPath *
 MakeSharePath(RelOptInfo *output, const AggregateChoice *choice,
 			  const Share *share, Cost cost, double ngroups)
 {
-	const ScanEstimate *estimate =
-		&ZbxhistPackedRelOf(choice->tables.packed)->estimate;
+	const ScanEstimate *estimate = &choice->tables.about->estimate;
 	CustomPath *path = ZbxhistMakeAggregatePath(output, choice,
 												AGGREGATE_SHARE,
 												choice->states, share->inputs);

@@ -9,7 +9,8 @@
  * single constraint, so with a year of months it spends five times what a
  * plain table needs for the whole statement.  Where the clock bounds in WHERE
  * leave one child, a partition or the packed table, the planner is given a query
- * with that instead of the parent.
+ * with that instead of the parent; where they leave none, as the housekeeper's mostly
+ * do, one of ONLY the parent.
  *
  * Rows that wait in the parent must be found as well.  Whether there are any
  * is known only when the statement has its snapshot, so the query as it was
@@ -33,9 +34,6 @@
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "executor/executor.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
 #include "tcop/dest.h"
@@ -51,7 +49,6 @@
 #include "ingest/frame.h"
 #include "read/clock_bounds.h"
 #include "read/prune.h"
-#include "read/select.h"
 #include "read/stand_in.h"
 #include "tables/move_lock.h"
 #include "tables/partition_set.h"
@@ -63,11 +60,12 @@
 /* ---- recognising ---- */
 
 /*
- * FindOnlyChild returns the one child that holds all clocks in bounds, a
- * partition or the packed table; InvalidOid if they are not within one.
+ * FindOnlyTable returns the one table that holds all clocks in bounds, a partition, the
+ * packed table, or the parent itself if none of these has any; InvalidOid if they are
+ * not within one.
  */
 static Oid
-FindOnlyChild(const PartitionSet *set, const ClockRange *bounds)
+FindOnlyTable(const PartitionSet *set, const ClockRange *bounds)
 {
 	const PartitionBounds *partition;
 
@@ -84,7 +82,7 @@ FindOnlyChild(const PartitionSet *set, const ClockRange *bounds)
 		if (clocks_overlap(&set->partitions[i], bounds))
 			return InvalidOid;
 	}
-	return ZbxhistHasPackedDay(set, bounds) ? set->packed : InvalidOid;
+	return ZbxhistHasPackedDay(set, bounds) ? set->packed : set->parent;
 }
 
 /*
@@ -126,7 +124,7 @@ HasStatementTriggers(Relation rel)
 
 /*
  * FindStandIn returns the child that can stand in for the query's parent,
- * locked for the query, or InvalidOid.
+ * locked for the query, or the parent if it can do without, or InvalidOid.
  */
 static Oid
 FindStandIn(Query *query)
@@ -143,12 +141,12 @@ FindStandIn(Query *query)
 												  query->resultRelation,
 												  set->clock_attnum);
 
-		result = FindOnlyChild(set, &bounds);
+		result = FindOnlyTable(set, &bounds);
 		if (OidIsValid(result))
 			(void) ZbxhistBeginChanging(rte->relid);
-		if (OidIsValid(result) &&
-			(!ZbxhistLockStandIn(parent, set, result, rte->rellockmode,
-								 NULL) ||
+		if (result == rte->relid ? !ZbxhistPartitionSetIsValid(set) :
+			OidIsValid(result) &&
+			(!ZbxhistLockStandIn(parent, set, result, rte->rellockmode) ||
 			 ZbxhistAskLocked(result, HasStatementTriggers)))
 			result = InvalidOid;
 	}
@@ -157,65 +155,6 @@ FindStandIn(Query *query)
 }
 
 /* ---- planning ---- */
-
-/*
- * MayExclude is the walker of a search for something that constraints of tables
- * might leave out: for what is not a parent alone, of which conditions do not
- * mention the clock.
- */
-static bool
-MayExclude(Node *node, void *context)
-{
-	Query	   *query = (Query *) node;
-	RangeTblEntry *rte;
-	Relation	rel;
-	bool		result = true;
-
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, MayExclude, context);
-	if (list_length(query->rtable) != 1 || query->hasSubLinks)
-		return true;
-	rte = linitial_node(RangeTblEntry, query->rtable);
-	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_RELATION)
-		return true;
-	rel = table_open(rte->relid, NoLock);
-	if (ZbxhistIsRouted(rel))
-	{
-		AttrNumber	clock = ZbxhistGetPartitions(rel)->clock_attnum;
-		Bitmapset  *columns = NULL;
-
-		pull_varattnos(query->jointree->quals, 1, &columns);
-		result = bms_is_member(clock - FirstLowInvalidHeapAttributeNumber,
-							   columns);
-	}
-	table_close(rel, NoLock);
-	return result || query_tree_walker(query, MayExclude, context, 0);
-}
-
-/*
- * PlanWithoutConstraints has a query planned without a look at the constraints
- * of its tables, each of which would be read and simplified for nothing.
- */
-static PlannedStmt *
-PlanWithoutConstraints(planner_hook_type next_planner, PLANNER_PROTO)
-{
-	int			was = constraint_exclusion;
-	PlannedStmt *result;
-
-	PG_TRY();
-	{
-		constraint_exclusion = CONSTRAINT_EXCLUSION_OFF;
-		result = (*next_planner) (PLANNER_ARGS);
-	}
-	PG_FINALLY();
-	{
-		constraint_exclusion = was;
-	}
-	PG_END_TRY();
-	return result;
-}
 
 /*
  * PlanOneChild plans the query with the child in the parent's place and lets the
@@ -227,37 +166,28 @@ PlanOneChild(Oid child, planner_hook_type next_planner, PLANNER_PROTO)
 	Query	   *whole = copyObject(query);
 	PlannedStmt *result;
 
-	substitute_relation(query, 1, child);
+	if (child == linitial_node(RangeTblEntry, query->rtable)->relid)
+		linitial_node(RangeTblEntry, query->rtable)->inh = false;
+	else
+		substitute_relation(query, 1, child);
 	result = (*next_planner) (PLANNER_ARGS);
-	keep_whole_query(result, whole, NIL);
+	keep_whole_query(result, whole);
 	return result;
 }
 
 /*
- * ZbxhistPlanPruned has next_planner plan a query, with one child or a few
- * tables in a parent's place where that is right.
+ * ZbxhistPlanPruned has next_planner plan a query, an UPDATE or DELETE with one
+ * child in its parent's place where that is right.
  */
 PlannedStmt *
 ZbxhistPlanPruned(planner_hook_type next_planner, PLANNER_PROTO)
 {
-	NarrowedSelect narrowed;
-	PlannedStmt *result;
+	Oid			child = zbxhist_enable_update_pruning && IsSimple(query) ?
+		FindStandIn(query) : InvalidOid;
 
-	if (zbxhist_enable_update_pruning && IsSimple(query))
-	{
-		Oid			child = FindStandIn(query);
-
-		if (OidIsValid(child))
-			return PlanOneChild(child, next_planner, PLANNER_ARGS);
-	}
-	ZbxhistNarrowSelect(query, &narrowed);
-	if (narrowed.has_no_constraints || !MayExclude((Node *) query, NULL))
-		result = PlanWithoutConstraints(next_planner, PLANNER_ARGS);
-	else
-		result = (*next_planner) (PLANNER_ARGS);
-	if (narrowed.whole != NULL)
-		keep_whole_query(result, narrowed.whole, narrowed.left_out);
-	return result;
+	return OidIsValid(child) ?
+		PlanOneChild(child, next_planner, PLANNER_ARGS) :
+		(*next_planner) (PLANNER_ARGS);
 }
 
 /* ---- executing ---- */
@@ -268,11 +198,8 @@ ZbxhistPlanPruned(planner_hook_type next_planner, PLANNER_PROTO)
 static Query *
 GetWholeQuery(const PlannedStmt *stmt)
 {
-	List	   *left_out;
-
-	if (stmt->commandType != CMD_UPDATE && stmt->commandType != CMD_DELETE)
-		return NULL;
-	return get_whole_query(stmt, &left_out);
+	return stmt->commandType != CMD_UPDATE && stmt->commandType != CMD_DELETE ?
+		NULL : get_whole_query(stmt);
 }
 
 /*
@@ -325,7 +252,9 @@ ZbxhistRunParentPart(QueryDesc *query)
 	Query	   *whole;
 	MemoryContext old;
 
-	if (!OidIsValid(parent) || ZbxhistAskLocked(parent, ZbxhistIsEmpty))
+	if (!OidIsValid(parent) ||
+		linitial_node(RangeTblEntry, query->plannedstmt->rtable)->relid == parent ||
+		ZbxhistAskLocked(parent, ZbxhistIsEmpty))
 		return;
 
 	old = MemoryContextSwitchTo(query->estate->es_query_cxt);

@@ -83,6 +83,7 @@ struct ItemReader
 	bool		keeps_sources;	/* for more items to come */
 	bool		needs_all;		/* archived rows, too, or an error */
 	bool		reads_all;		/* to the end, whatever comes */
+	bool		leaves_packed;	/* no packed days */
 	bool		is_in_change;	/* rows may come while it reads */
 	uint64		nopened;		/* tables that have been read, but packed days */
 	ItemRange	range;
@@ -482,6 +483,11 @@ GoToNext(ItemReader *reader, WalkStep *step)
 	while (NextStep(reader, step))
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (step->is_day && reader->leaves_packed)
+		{
+			ZbxhistWalkArrived(&reader->walk, step);
+			continue;
+		}
 		reader->partition = step->is_day ? EnterPackedDay(reader, step) :
 			OpenPartition(reader, step);
 		if (reader->partition == NULL)
@@ -553,6 +559,15 @@ void
 ZbxhistReadsToEnd(ItemReader *reader)
 {
 	reader->reads_all = true;
+}
+
+/*
+ * ZbxhistLeavePacked has a reader leave out packed days.
+ */
+void
+ZbxhistLeavePacked(ItemReader *reader)
+{
+	reader->leaves_packed = true;
 }
 
 /*

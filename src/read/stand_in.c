@@ -4,10 +4,9 @@
  *	  Tables that take a parent's place in a query.
  *
  * The planner expands a parent to all of its children before it looks at a
- * single condition.  Where the clock bounds in WHERE leave few of them, those
- * are put into the query instead of the parent: for UPDATE and DELETE in
- * prune.c, for SELECT in select.c.  Here is what both need to know: what the
- * bounds are, and whether a child can take the parent's place.
+ * single condition.  For UPDATE and DELETE prune.c puts one child into the query
+ * instead of it, for SELECT select.c a scan of ours.  Here is what both need to
+ * know: what the bounds are, and whether something can take the parent's place.
  *
  * Privileges are those of the parent: its entry stays in the range table, see
  * substitute_relation, which also makes the plan depend on the parent, whose
@@ -150,19 +149,15 @@ ZbxhistAskLocked(Oid relid, bool (*question) (Relation rel))
 
 /*
  * ZbxhistLockStandIn locks a child for a query and says whether it is still
- * the one that the set says it is, and can take the parent's place.  Where the
- * caller wants to know it, it also says whether the child is empty, which then
- * need not be able to.
+ * the one that the set says it is, and can take the parent's place.
  */
 bool
 ZbxhistLockStandIn(Relation parent, const PartitionSet *set, Oid relid,
-				   LOCKMODE mode, bool *is_empty)
+				   LOCKMODE mode)
 {
 	Relation	child;
 	bool		result;
 
-	if (is_empty != NULL && (*is_empty = ZbxhistLockIfEmpty(relid, mode)))
-		return ZbxhistPartitionSetIsValid(set);
 	child = try_table_open(relid, mode);
 	if (child == NULL)
 		return false;

@@ -18,7 +18,7 @@ extern ClockRange ZbxhistBoundsInWhere(const Query *query, Index rti,
 extern bool ZbxhistMayStandIn(const Query *query, const RangeTblEntry *rte,
 							  Relation parent);
 extern bool ZbxhistLockStandIn(Relation parent, const PartitionSet *set,
-							   Oid relid, LOCKMODE mode, bool *is_empty);
+							   Oid relid, LOCKMODE mode);
 extern List *ZbxhistListColumns(TupleDesc desc, Index rti);
 extern void ZbxhistDropEntry(Query *query, Index rti);
 extern bool ZbxhistIsEmpty(Relation rel);

@@ -51,6 +51,14 @@ SELECT orders(query), query FROM unnest(ARRAY[
     'SELECT DISTINCT ON (itemid) *, (SELECT hostid FROM items i WHERE i.itemid = h.itemid) FROM history h ORDER BY itemid, clock DESC',
     'SELECT itemid, max(clock) FROM history GROUP BY itemid HAVING max(clock) > (SELECT 5)']) query;
 
+-- subqueries whose conditions become those of a join
+SELECT (SELECT count(*) FROM items i WHERE EXISTS (SELECT 1 FROM history h WHERE h.itemid = i.itemid AND h.clock > 5 ORDER BY h.clock DESC LIMIT 1)) =
+    (SELECT count(*) FROM items i WHERE EXISTS (SELECT 1 FROM plain h WHERE h.itemid = i.itemid AND h.clock > 5)) AS same_limit,
+    (SELECT count(*) FROM items i WHERE EXISTS (SELECT DISTINCT itemid FROM history h WHERE h.itemid = i.itemid AND h.clock < 90000 + i.hostid)) =
+    (SELECT count(*) FROM items i WHERE EXISTS (SELECT 1 FROM plain h WHERE h.itemid = i.itemid AND h.clock < 90000 + i.hostid)) AS same_distinct,
+    (SELECT count(*) FROM items i WHERE EXISTS (SELECT h.itemid FROM history h WHERE h.itemid = i.itemid AND h.clock < 90000 + i.hostid GROUP BY h.itemid)) =
+    (SELECT count(*) FROM items i WHERE EXISTS (SELECT 1 FROM plain h WHERE h.itemid = i.itemid AND h.clock < 90000 + i.hostid)) AS same_group;
+
 -- clocks are known from the index and the directories; a list is looked for
 CREATE FUNCTION known(statement text) RETURNS TABLE (items text, known text) LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,6 +1,6 @@
 --
--- A SELECT whose clock bounds leave few of a parent's children is planned for
--- those alone, and finds the rows that wait in the parent all the same.
+-- A SELECT whose clock bounds leave few of a parent's children reads those alone,
+-- and finds the rows that wait in the parent all the same.
 --
 \a \t
 LOAD 'zbxhist';
@@ -225,7 +225,7 @@ ROLLBACK;
 TRUNCATE ONLY history;
 DROP FUNCTION stored_so_far;
 
--- a plan that is made anew lasts as long as its query, also in a function that is called again and again
+-- a function that is called again and again finds what comes meanwhile, and keeps no memory
 CREATE FUNCTION newest(item bigint) RETURNS double precision VOLATILE LANGUAGE sql AS
     'SELECT value FROM history WHERE itemid = item AND clock >= 432000 AND clock < 518400 ORDER BY clock DESC, ns DESC LIMIT 1';
 CREATE FUNCTION store_late(n integer) RETURNS void LANGUAGE plpgsql AS $$
