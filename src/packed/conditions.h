@@ -16,9 +16,9 @@
 typedef struct PackedCond
 {
 	PackedCondKind kind;
-	Expr	   *value;			/* integer of any size, numeric, ctid, or array
-								 * of such; for a clock another number or a
-								 * time */
+	Expr	   *value;			/* integer of any size, numeric, ctid, or
+								 * array of such; for a clock another number
+								 * or a time */
 } PackedCond;
 
 /* the columns that conditions may be about; 0: not of the right type */

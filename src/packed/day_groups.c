@@ -73,8 +73,8 @@ struct DayScan
 	bool		has_one_page;	/* which is looked through */
 	bool		is_started;		/* the index scan of this phase is */
 	int64		itemid;
-	int64		last_itemid;	/* the same, or of a scan for several the last,
-								 * in its direction */
+	int64		last_itemid;	/* the same, or of a scan for several the
+								 * last, in its direction */
 	int32		first_clock;
 	int32		last_clock;
 	bool		only_item;		/* other segments are not wanted */

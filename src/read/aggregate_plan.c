@@ -68,7 +68,7 @@ MakePrivate(const AggregateChoice *choice, List *kinds)
 									query->sources, places));
 	result = list_concat(result,
 						 list_make5(list_make2_oid(choice->tables.relid,
-												  rel->parent),
+												   rel->parent),
 									choice->attributes, kinds,
 									ForExplain(choice->exact, packed),
 									choice->local));

@@ -878,7 +878,7 @@ ListHeapItems(ItemSource *base, const ItemRange *range, int32 clock,
  */
 static bool
 FindItemByRows(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,
-		   int64 *itemid)
+			   int64 *itemid)
 {
 	TableScanDesc scan = table_beginscan_compat(source->base.rel, source->snapshot);
 	bool		found = false;
@@ -905,7 +905,7 @@ FindItemByRows(HeapSource *source, int64 first_itemid, int64 last_itemid, bool i
  */
 static bool
 FindItemByIndex(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,
-			int64 *itemid)
+				int64 *itemid)
 {
 	ScanKeyData keys[NUM_KEYS];
 	bool		isnull;

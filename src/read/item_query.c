@@ -371,7 +371,7 @@ CountTableRows(Oid relid, double *nrows)
  */
 static bool
 CountRowsOfClocks(Relation parent, const PartitionSet *set, const ClockRange *bounds,
-		  double *nrows)
+				  double *nrows)
 {
 	bool		is_known;
 

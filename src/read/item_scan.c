@@ -87,16 +87,16 @@ typedef struct ItemScanState
 	int			next_item;		/* of the list */
 	bool		wants_item;		/* the row before was one that is wanted */
 	bool		needs_clock;	/* item and clock, but nothing else */
-	bool		is_known;		/* the row is what the list says of its item, or
-								 * that it is there */
+	bool		is_known;		/* the row is what the list says of its item,
+								 * or that it is there */
 	AttrNumber	itemid_attnum;
 	AttrNumber	clock_attnum;
 	uint64		nitems;			/* looked for; shown by EXPLAIN */
 	uint64		nknown;			/* of these, of which no row was read */
 
 	/* for all rows by their key */
-	ScanBounds	bounds;			/* of items; those that have been read are left
-								 * out */
+	ScanBounds	bounds;			/* of items; those that have been read are
+								 * left out */
 	int			nread;			/* of bounds.items */
 	bool		has_item;		/* one has been begun with */
 	ItemRange	item_range;		/* of this one */
@@ -435,7 +435,11 @@ NextKeyItem(ItemScanState *state)
 	state->item_range = range;
 	if (!state->is_known)
 		ZbxhistReadItem(state->reader, &range);
-	/* the others, of which there are none if this is the last number that there is */
+
+	/*
+	 * the others, of which there are none if this is the last number that
+	 * there is
+	 */
 	if (state->query.items_descending)
 	{
 		if (range.itemid == PG_INT64_MIN)

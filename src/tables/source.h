@@ -41,9 +41,9 @@ typedef struct ItemSourceMethods
 							   ItemList *list);
 
 	/*
-	 * sets *itemid to the first of the items between two, both included, or to
-	 * the last, that may have rows between the clocks of range; false if there
-	 * is none; ends what was started
+	 * sets *itemid to the first of the items between two, both included, or
+	 * to the last, that may have rows between the clocks of range; false if
+	 * there is none; ends what was started
 	 */
 	bool		(*find_item) (struct ItemSource *source, const ItemRange *range,
 							  int64 first_itemid, int64 last_itemid,

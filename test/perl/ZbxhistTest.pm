@@ -52,6 +52,7 @@ sub test_server
 		log_line_prefix => '%m [%p] %e %q%a ',
 		shared_buffers => '32MB',
 		max_connections => '50',
+
 		# partitions are named without their schema
 		search_path => '"$user", public, zbxhist_partitions',
 		timezone => 'Asia/Kathmandu',

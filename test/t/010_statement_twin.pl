@@ -42,7 +42,8 @@ ok($seen{"plan $_"}, "plans with $_ were among them")
   for 'Foreign Scan',
   map { "Zbxhist$_" } qw(Aggregate Insert Item ItemRows Keys Range);
 ok($seen{"upkeep $_ done"}, "... and $_")
-  for qw(archive compact drop_day pack repack run_maintenance unarchive unpack);
+  for
+  qw(archive compact drop_day pack repack run_maintenance unarchive unpack);
 ok($seen{$_}, "... and SQLSTATE $_") for qw(22003 23505 25P02);
 
 %seen = twin("$schedules schedules", '--schedules' => $schedules);

@@ -369,11 +369,12 @@ is_whole('... once');
 
 my $locker = $cold->background_psql('cold');
 $locker->query_safe(
-	'BEGIN; LOCK TABLE zbxhist_archive.packed_group IN ACCESS EXCLUSIVE MODE');
+	'BEGIN; LOCK TABLE zbxhist_archive.packed_group IN ACCESS EXCLUSIVE MODE'
+);
 $node->safe_psql('zabbix',
 	"ALTER SERVER cold OPTIONS (ADD options '-c statement_timeout=100'); INSERT INTO history VALUES (50, ${\ day(-8)} + 64, 1, 1)"
 );
-is( $node->safe_psql('zabbix', $merge =~ s/${\ day(-9)}/${\ day(-8)}/r),
+is($node->safe_psql('zabbix', $merge =~ s/${\ day(-9)}/${\ day(-8)}/r),
 	'failed', 'what a server does not do in time has failed');
 $node->psql('zabbix', 'CALL zbxhist.run_maintenance()');
 is( $node->safe_psql(

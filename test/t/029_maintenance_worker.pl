@@ -196,8 +196,8 @@ like(
 $hanging->query_safe('COMMIT');
 $hanging->quit;
 ok( $node->poll_query_until(
-		'one',
-		"SELECT bool_and(begun_pid IS NULL) FROM zbxhist.parent_state"),
+		'one', "SELECT bool_and(begun_pid IS NULL) FROM zbxhist.parent_state"
+	),
 	'it goes on when it can');
 set_databases('');
 ok( $node->poll_query_until(

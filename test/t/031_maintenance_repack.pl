@@ -20,7 +20,8 @@ my @tools = (
 	$version =~ /(\d+)/ && $1 >= 19 ? 'REPACK' : ());
 plan skip_all => 'there is neither pg_repack nor REPACK' if !@tools;
 
-my $node = test_server('repacked',
+my $node = test_server(
+	'repacked',
 	wal_level => 'replica',
 	max_wal_senders => 4);
 my $day = partition('history', -3);
@@ -94,7 +95,8 @@ sub is_like_plain
 	is( totals($node, $database, 'history'),
 		totals($node, $database, 'plain'),
 		"$tool, $name: every value is there once");
-	is( $node->safe_psql($database, "SELECT * FROM zbxhist.verify('history')"),
+	is( $node->safe_psql(
+			$database, "SELECT * FROM zbxhist.verify('history')"),
 		'',
 		"$tool, $name: verified");
 	return;
@@ -119,13 +121,10 @@ sub repack_beside_changes
 	$old->query_safe('BEGIN');
 	$old->query_safe('SELECT txid_current()');
 	my $run = IPC::Run::start(
-		[
-			@command, '-h', $node->host, '-p', $node->port, '-d', $database
-		],
-		'>&',
-		\$said);
-	until (!$run->pumpable
-		|| $node->safe_psql($database, "SELECT $is_waiting") eq 't')
+		[ @command, '-h', $node->host, '-p', $node->port, '-d', $database ],
+		'>&', \$said);
+	until ( !$run->pumpable
+		  || $node->safe_psql($database, "SELECT $is_waiting") eq 't')
 	{
 		$run->pump_nb;
 		Time::HiRes::sleep(0.1);
@@ -133,6 +132,7 @@ sub repack_beside_changes
 	change();
 	$old->query_safe('COMMIT');
 	$old->quit;
+
 	# those that REPACK follows while it copies
 	while ($tool eq 'REPACK' && $run->pumpable && $minute < 60)
 	{
@@ -165,7 +165,8 @@ sub check_tables
 		change();
 		is_like_plain("$table maintained");
 	}
-	is(rows_of($node, $database, 'ONLY history'), 0, 'no value waits any more');
+	is(rows_of($node, $database, 'ONLY history'),
+		0, 'no value waits any more');
 	return;
 }
 
@@ -189,7 +190,9 @@ sub check_packed_day
 	else
 	{
 		like($said, qr/is the table of a packed day/, '... and told why');
-		like($said, qr/Leave out the schema "zbxhist_packed"/,
+		like(
+			$said,
+			qr/Leave out the schema "zbxhist_packed"/,
 			'... and what to do');
 	}
 	change();

@@ -41,13 +41,15 @@ SKIP:
 
 	# every third item of 1 .. 1000 and of 2001 .. 2200 is of yesterday
 	is( scalar(
-			grep { /^table zbxhist_partitions\.${\ partition('history', 0)}: INSERT: / }
-			  @changes),
+			grep {
+				/^table zbxhist_partitions\.${\ partition('history', 0)}: INSERT: /
+			} @changes),
 		1000 - 333 + 200 - 67,
 		"today's rows are decoded");
 	is( scalar(
-			grep { /^table zbxhist_partitions\.${\ partition('history', -1)}: INSERT: / }
-			  @changes),
+			grep {
+				/^table zbxhist_partitions\.${\ partition('history', -1)}: INSERT: /
+			} @changes),
 		333 + 67,
 		"yesterday's rows, too");
 	is( scalar(

@@ -236,7 +236,7 @@ CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer NOT NULL);
 SQL
 create_zabbix_tables($node, 'configured', $OWNER);
 my $known =
-    "SELECT table_name FROM information_schema.tables WHERE table_schema='public'"
+  "SELECT table_name FROM information_schema.tables WHERE table_schema='public'"
   . " AND table_catalog='configured' AND table_type='BASE TABLE' ORDER BY 1";
 my @tables = split /\n/, $node->safe_psql('configured', $known);
 cmp_ok(scalar @tables, '>', 8, 'tables that are known');
@@ -252,10 +252,13 @@ is_deeply([ split /\n/, $node->safe_psql('configured', $known) ],
 	\@tables, 'no other table is in the schema of Zabbix');
 my $configuration = "$directory/configuration.sql";
 run_as_owner(
-	$node, 'pg_dump',
+	$node,
+	'pg_dump',
 	(   map { "--exclude-table-data=$_" }
-		  grep { /^(history|trends|auditlog)/ } @tables),
-	'-n', 'public', '-f', $configuration, 'configured');
+		grep { /^(history|trends|auditlog)/ } @tables),
+	'-n', 'public', '-f',
+	$configuration,
+	'configured');
 new_database('from_configuration');
 $node->safe_psql('from_configuration',
 	"SET ROLE $OWNER; CREATE EXTENSION zbxhist");

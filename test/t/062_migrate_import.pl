@@ -257,8 +257,7 @@ for my $dry_run ('true', 'false')
 }
 sql('DELETE FROM far_old WHERE clock IS NULL');
 like(
-	messages_of(
-		"CALL zbxhist.import('far_old', 'history', dry_run => true)"),
+	messages_of("CALL zbxhist.import('far_old', 'history', dry_run => true)"),
 	qr/would import 3002 rows .* 5 parts/,
 	'a clock of long ago and one to come are a part each');
 like(

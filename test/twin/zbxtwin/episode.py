@@ -179,11 +179,7 @@ class Episode:
         self.list.append(("both", statement))
         self.count += 1
         pair = self.pair
-        if (
-            statement.allowed
-            or statement.kind in ("control", "alter")
-            or pair.may_be_late()
-        ):
+        if statement.allowed or statement.kind in ("control", "alter") or pair.may_be_late():
             self.flush()
             pair.execute(statement)
             return

@@ -243,7 +243,8 @@ class Schedule:
         for order in itertools.permutations(waited):
             rows = dict(self.play.rows)
             actors = [
-                (a, list(a.changes), list(a.pending), list(a.marks), a.snapshot) for a in self.actors
+                (a, list(a.changes), list(a.pending), list(a.marks), a.snapshot)
+                for a in self.actors
             ]
             try:
                 for actor, answer in [*ready, *order]:

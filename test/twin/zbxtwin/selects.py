@@ -568,7 +568,11 @@ class Maker:
         select = Select(self.everything(scope), [scope.source])
         key = dice.pick([table.key, table.key, table.key[1:], table.key[:2], ["clock"], ["itemid"]])
         direction, sign = dice.pick([("", ">"), ("", ">="), (" DESC", "<"), (" DESC", "<=")])
-        last = {"itemid": dice.between(0, 7), "clock": some_clock(dice, table), "ns": dice.pick([0, 7, 21])}
+        last = {
+            "itemid": dice.between(0, 7),
+            "clock": some_clock(dice, table),
+            "ns": dice.pick([0, 7, 21]),
+        }
         names, values = [scope[c] for c in key], [self.given(last[c], "bigint") for c in key]
         if dice.chance(60):
             select.conditions = [f"({', '.join(names)}) {sign} ({', '.join(values)})"]
@@ -595,21 +599,43 @@ class Maker:
     def extremes(self):
         """The first and the last of a table, of an item, of a column."""
         dice, scope = self.dice, self.scope()
-        column = dice.pick(["clock", "clock", "clock", "itemid", scope.table.value, scope.table.key[-1]])
+        column = dice.pick(
+            ["clock", "clock", "clock", "itemid", scope.table.value, scope.table.key[-1]]
+        )
         if scope.columns[column] == "bin":
             column = "clock"
         name = scope[column]
-        kinds = [f"min({name})", f"max({name})", f"max({name}), min({name})", "count(*)", f"max({scope['clock']})"]
-        kinds += [f"coalesce(max({scope['clock']}), -1)", f"max({scope['clock']})::bigint - min({scope['clock']})"]
-        kinds += [f"max({scope['clock']} + 0)", f"min({name}) FILTER (WHERE {self.condition(scope, 0)})"]
-        kinds += [f"count(DISTINCT {scope['itemid']})", f"max(DISTINCT {name})", f"max({scope['itemid']}::text)"]
+        kinds = [
+            f"min({name})",
+            f"max({name})",
+            f"max({name}), min({name})",
+            "count(*)",
+            f"max({scope['clock']})",
+        ]
+        kinds += [
+            f"coalesce(max({scope['clock']}), -1)",
+            f"max({scope['clock']})::bigint - min({scope['clock']})",
+        ]
+        kinds += [
+            f"max({scope['clock']} + 0)",
+            f"min({name}) FILTER (WHERE {self.condition(scope, 0)})",
+        ]
+        kinds += [
+            f"count(DISTINCT {scope['itemid']})",
+            f"max(DISTINCT {name})",
+            f"max({scope['itemid']}::text)",
+        ]
         texts = [dice.pick(kinds) for _ in range(dice.pick([1, 1, 1, 2, 3]))]
         if dice.chance(15):
             where = dice.pick(["", f" WHERE {self.of_item(scope)}"])
             if self.parameters is None:
-                texts = [f"(SELECT {text.split(', ')[0]} FROM {scope.source}{where})" for text in texts]
+                texts = [
+                    f"(SELECT {text.split(', ')[0]} FROM {scope.source}{where})" for text in texts
+                ]
                 return Select([Target(text, "txt") for text in texts], []), None
-        select = Select([Target(t, "num") for text in texts for t in text.split(", ")], [scope.source])
+        select = Select(
+            [Target(t, "num") for text in texts for t in text.split(", ")], [scope.source]
+        )
         if dice.chance(25):
             direction = dice.pick(["", " DESC", " DESC NULLS LAST"])
             select.targets = [Target(name, scope.columns[column])]
@@ -679,7 +705,13 @@ class Maker:
             select.conditions.append(self.condition(scope))
         if dice.chance(15):
             select.having = [
-                dice.pick(["count(*) > 1", f"min({clock}) < {dice.pick(DAYS)}", f"max({dice.pick(numbers)}) > 5"])
+                dice.pick(
+                    [
+                        "count(*) > 1",
+                        f"min({clock}) < {dice.pick(DAYS)}",
+                        f"max({dice.pick(numbers)}) > 5",
+                    ]
+                )
             ]
         if keys and dice.chance(40):
             select.order = [(k, dice.pick(["", " DESC", " DESC NULLS LAST"])) for k in keys]
@@ -903,7 +935,9 @@ class Maker:
             select.targets += (
                 [
                     Target(
-                        f"(SELECT name FROM items i WHERE i.itemid = {scope.row}.itemid)", "txt", "n"
+                        f"(SELECT name FROM items i WHERE i.itemid = {scope.row}.itemid)",
+                        "txt",
+                        "n",
                     )
                 ]
                 if not select.distinct
