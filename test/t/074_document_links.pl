@@ -118,17 +118,21 @@ for my $number ($figures =~ /(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?![\w])/g)
 cmp_ok($count, '>', 10, 'the README has figures');
 
 # the table's are those of the benchmarks' results
-sub summary_of
+sub result_of
 {
 	my ($file) = @_;
 
-	return JSON::PP->new->decode(slurp("$top/bench/results/$file.json"))
-	  ->{summary};
+	return JSON::PP->new->decode(slurp("$top/bench/results/$file.json"));
+}
+
+sub summary_of
+{
+	return result_of(@_)->{summary};
 }
 
 SKIP:
 {
-	skip 'without bench/results', 5 if !$has_results;
+	skip 'without bench/results', 8 if !$has_results;
 	my @rows =
 	  map { [/\| \**(\d[\d,]*(?:\.\d+)?)\**(?= \|)/g] }
 	  $figures =~ /^(\|.+\|)$/mg;
@@ -139,6 +143,7 @@ SKIP:
 	my %floats = map { $_->{store} => $_ }
 	  grep { $_->{dataset} eq 'float' } @{ summary_of('peers-timescaledb') };
 	my @stores = qw(plain timescaledb zbxhist-packed);
+	my @busy = @{ result_of('busy')->{runs} };
 	my @results = (
 		[ map { $floats{$_}{bytes_per_value} } @stores ],
 		[
@@ -152,6 +157,15 @@ SKIP:
 		}[qw(log all)],
 		[qw(pages all)],
 		[qw(disk end)]);
+
+	# of plain tables, native partitions and zbxhist at a rate
+	for ([ 1000, 'cpu_us' ], [ 3000, 'cpu_us' ], [ 3000, 'wal_bytes' ])
+	{
+		my ($rate, $what) = @$_;
+
+		push @results,
+		  [ map { $_->{$what} } grep { $_->{rate} == $rate } @busy ];
+	}
 
 	splice @rows, 0, 2;
 	for my $result (@results)
