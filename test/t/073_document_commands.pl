@@ -359,6 +359,12 @@ for my $file (@documents)
 			note("left to 030_maintenance_pg_cron.pl: $sql");
 			next;
 		}
+		if (($command->{shell} // '') =~
+			/configuration\.sql|'CREATE EXTENSION zbxhist'/)
+		{
+			note("left to 056_dump_restore.pl: $command->{shell}");
+			next;
+		}
 		run_and_look('zabbix', $command, $file);
 		next unless $sql =~ /CREATE EXTENSION zbxhist;/;
 		fill('zabbix');

@@ -199,7 +199,7 @@ class Upkeep(Packing):
             f"{self.version}: the audit logs are alike",
         )
         for site in self.managed:
-            others = site.value("SELECT count(*) FROM auditlog_others")
+            others = site.value("SELECT count(*) FROM zbxhist_partitions.auditlog_others")
             self.tap.equal(others, "0", self.name(site, "each id of Zabbix's has its partition"))
             site.query("CALL zbxhist.run_maintenance();")
 
@@ -223,7 +223,7 @@ class Upkeep(Packing):
     def _expire(self, site, old):
         """Shortens the storage period; maintenance drops the old day and
         the packed one after it, and rows as old in the parent may go, too."""
-        partition = time.strftime("history_uint_p%Y%m%d", time.gmtime(old))
+        partition = time.strftime("zbxhist_partitions.history_uint_p%Y%m%d", time.gmtime(old))
         rows = int(site.value(f"SELECT count(*) FROM {partition}"))
         self.tap.ok(rows > 0, self.name(site, f"{partition}: {rows} rows"))
         end = self.midnight - 3 * DAY
