@@ -107,7 +107,7 @@ BEGIN
             end_block := block + step;
         END IF;
         days := zbxhist_internal.execute_as_owner(parent, format(
-            'SELECT json_agg(json_build_array(low, high, n)) FROM (%s%s GROUP BY clock / 86400) d', query,
+            'SELECT json_agg(json_build_array(low, high, n)) FROM (%s%s GROUP BY clock - clock %% 86400) d', query,
             CASE WHEN is_whole THEN '' ELSE format(' WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''', first_block, end_block) END));
         RETURN QUERY
             SELECT source_blocks.first_block, source_blocks.end_block, (d ->> 0)::bigint, (d ->> 1)::bigint

@@ -330,7 +330,7 @@ cmp_ok(
 	'>',
 	$queries / 3,
 	'many queries are planned without rows');
-cmp_ok($seen{workers} // 0, '>', $queries / 10, 'and some for workers');
+cmp_ok($seen{workers} // 0, '>', $queries / 12, 'and some for workers');
 cmp_ok(
 	$seen{intervals} // 0,
 	'>',

@@ -58,7 +58,9 @@ $new->init(
 		$new->pg_version >= 18
 		  && $old->pg_version < 18 ? '--no-data-checksums' : ()
 	]);
-$new->append_conf('postgresql.conf', "shared_preload_libraries = 'zbxhist'");
+$new->append_conf('postgresql.conf',
+	qq{shared_preload_libraries = 'zbxhist'\nsearch_path = '"\$user", public, zbxhist_partitions'}
+);
 upgrade_server($old, $new);
 $new->start;
 is($new->safe_psql('zabbix', $state), $before, 'archived days are read');

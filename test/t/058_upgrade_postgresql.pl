@@ -148,7 +148,8 @@ sub upgrade
 			  && $old->pg_version < 18 ? '--no-data-checksums' : ()
 		]);
 	$new->append_conf('postgresql.conf',
-		"shared_preload_libraries = 'zbxhist'");
+		qq{shared_preload_libraries = 'zbxhist'\nsearch_path = '"\$user", public, zbxhist_partitions'}
+	);
 	upgrade_server($old, $new, @options);
 	return $new;
 }
