@@ -16,7 +16,7 @@ import time
 from . import counters, environment, libpq, periods, plots, results, spread
 from .busy_zabbix import FEEDS, FIRST_ITEM, ITEMS_OF_HOST, Zabbix, debs, fetch, proc
 from .cluster import Cluster
-from .experiment import names_of
+from .experiment import Bench, names_of
 from .life_days import Lines
 from .progress import Progress, say
 from .read import statements
@@ -128,11 +128,7 @@ class Frontend(threading.Thread):
 
     def _fields(self, chooser):
         host = chooser.randrange(self.items // ITEMS_OF_HOST) * ITEMS_OF_HOST
-        floats = [
-            FIRST_ITEM + host + n
-            for n in range(ITEMS_OF_HOST // 2)
-            if n % len(FLOATS * 2) in FLOATS
-        ]
+        floats = [FIRST_ITEM + host + n for n in range(ITEMS_OF_HOST // 2) if n % 10 in FLOATS]
         items = chooser.sample(floats, 10)
         last = int(time.time())
         return {
@@ -159,11 +155,10 @@ class Frontend(threading.Thread):
             self.error = error
 
     def _ask(self, connection, shape, text):
-        cpu, began = counters.process_cpu(connection.pid), time.perf_counter()
+        cpu = counters.process_cpu(connection.pid)
         connection.execute(text)
-        took = time.perf_counter() - began
         if self.noted is not None:
-            self.noted.append((shape, counters.process_cpu(connection.pid) - cpu, took))
+            self.noted.append((shape, counters.process_cpu(connection.pid) - cpu))
 
     def stop(self):
         """The page that was begun is over when this returns."""
@@ -326,7 +321,7 @@ def measure_rate(sites, rate, arguments, expected, problems, progress):
                 "sustained": took.get(name, DRAIN) < ALLOWANCE and feed.late < ALLOWANCE,
                 "behind_seconds": took.get(name),
                 "cpu_us": (new["cpu"] - old["cpu"]) / sent * 1e6,
-                "reads_cpu_us": sum(cpu for _, cpu, _ in shapes) / sent * 1e6,
+                "reads_cpu_us": sum(cpu for _, cpu in shapes) / sent * 1e6,
                 "zabbix_cpu_us": (new["zabbix_cpu"] - old["zabbix_cpu"]) / sent * 1e6,
                 "wal_bytes": (new["wal"] - old["wal"]) / sent,
                 "page_bytes": (new["pages"] - old["pages"]) / sent,
@@ -344,7 +339,7 @@ def measure_rate(sites, rate, arguments, expected, problems, progress):
                         "cpu_ms": spread.spread([cpu * 1e3 for cpu in cpus]),
                     }
                     for shape in SHAPES
-                    for cpus in [[cpu for asked, cpu, _ in shapes if asked == shape]]
+                    for cpus in [[cpu for asked, cpu in shapes if asked == shape]]
                 },
             }
         )
@@ -439,7 +434,7 @@ def _show_reads(runs, plain):
 def draw(result, stem):
     """CPU, log and pages by rate."""
     fig, grid = plots.grid(1, 3, 11.0, 3.2)
-    names = [name for name in result["stores"]]
+    names = result["stores"]
     for axes, (field, title) in zip(
         grid.flat,
         (
@@ -491,7 +486,7 @@ def make_sites(arguments, directory, stack):
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    problems, runs, expected = [], [], 0
+    problems, runs = [], []
     with contextlib.ExitStack() as stack:
         stack.callback(proc.stop_all)
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="zbxbench-zabbix."))
@@ -504,9 +499,9 @@ def run(arguments):
         keepers = []
         for site in sites:
             site.begin(arguments.filled_hours)
-            expected = site.stored()
             keepers.append(Maintenance(site.store))
             keepers[-1].start()
+        expected = sites[0].stored()
         progress.step()
         for rate in arguments.rates:
             found, sent = measure_rate(sites, rate, arguments, expected, problems, progress)
@@ -518,23 +513,21 @@ def run(arguments):
         progress.finish()
         for site in sites:
             site.zabbix.stop()
-        result = dict(
-            environment.description(sites[-1].cluster, arguments.command_line),
-            experiment=NAME,
-            quick=arguments.quick,
-            zabbix=release.full_version,
-            skipped=skipped,
-            problems=problems,
-            stores=[site.store.name for site in sites],
-            items=arguments.items,
-            feed=arguments.feed,
-            filled_hours=arguments.filled_hours,
-            rates=arguments.rates,
-            seconds=arguments.seconds,
-            values=values,
-            runs=runs,
+        own = Bench(arguments, sites[-1].cluster, [site.store for site in sites], skipped)
+        return own.conclude(
+            NAME,
+            {
+                "zabbix": release.full_version,
+                "stores": [site.store.name for site in sites],
+                "items": arguments.items,
+                "feed": arguments.feed,
+                "filled_hours": arguments.filled_hours,
+                "rates": arguments.rates,
+                "seconds": arguments.seconds,
+                "values": values,
+                "runs": runs,
+            },
+            problems,
+            show,
+            draw,
         )
-    stem = results.base_name(arguments, NAME)
-    show(result)
-    draw(result, str(results.path_of(stem, "", arguments.output)))
-    return results.conclude(stem, result, problems, arguments.output)

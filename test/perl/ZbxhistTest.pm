@@ -22,12 +22,15 @@ use Test::More;
 use Time::HiRes ();
 
 our @EXPORT = qw(
-  test_server without_checksums create_database create_zabbix_tables set_up day date partition
+  $search_path test_server without_checksums create_database create_zabbix_tables set_up day date partition
   value_rows insert_values psql_script sql_as messages_as start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
   start_after_crash log_is_clean any in_background rounds_after outcome_of
   make_program add_archive_server create_packed_history upgrade_server
 );
+
+# of servers: partitions are named without their schema
+our $search_path = '"$user", public, zbxhist_partitions';
 
 my $SECONDS_A_DAY = 86400;
 my $today;
@@ -52,9 +55,7 @@ sub test_server
 		log_line_prefix => '%m [%p] %e %q%a ',
 		shared_buffers => '32MB',
 		max_connections => '50',
-
-		# partitions are named without their schema
-		search_path => '"$user", public, zbxhist_partitions',
+		search_path => $search_path,
 		timezone => 'Asia/Kathmandu',
 		%settings);
 	$node->append_conf('postgresql.conf', "$_ = '$settings{$_}'")

@@ -59,8 +59,7 @@ $new->init(
 		  && $old->pg_version < 18 ? '--no-data-checksums' : ()
 	]);
 $new->append_conf('postgresql.conf',
-	qq{shared_preload_libraries = 'zbxhist'\nsearch_path = '"\$user", public, zbxhist_partitions'}
-);
+	qq{shared_preload_libraries = 'zbxhist'\nsearch_path = '$search_path'});
 upgrade_server($old, $new);
 $new->start;
 is($new->safe_psql('zabbix', $state), $before, 'archived days are read');

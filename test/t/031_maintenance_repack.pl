@@ -113,12 +113,9 @@ sub repack_beside_changes
 	  $tool eq 'REPACK'
 	  ? ('psql', '-X', '-c', "REPACK (CONCURRENTLY) $table")
 	  : (
-		'pg_repack',
-		'-t',
-		$table =~ /_p\d+\z/
-		  && $table !~ /[.]/ ? "zbxhist_partitions.$table" : $table,
-		'-D',
-		'--wait-timeout=60');
+		'pg_repack', '-t',
+		$table =~ /\A\w+_p\d+\z/ ? "zbxhist_partitions.$table" : $table,
+		'-D', '--wait-timeout=60');
 	my $is_waiting =
 	  $tool eq 'REPACK'
 	  ? 'EXISTS (SELECT FROM pg_replication_slots)'

@@ -148,7 +148,7 @@ sub upgrade
 			  && $old->pg_version < 18 ? '--no-data-checksums' : ()
 		]);
 	$new->append_conf('postgresql.conf',
-		qq{shared_preload_libraries = 'zbxhist'\nsearch_path = '"\$user", public, zbxhist_partitions'}
+		qq{shared_preload_libraries = 'zbxhist'\nsearch_path = '$search_path'}
 	);
 	upgrade_server($old, $new, @options);
 	return $new;
