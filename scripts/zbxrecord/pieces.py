@@ -89,10 +89,12 @@ def _compress(path):
 
 
 def _paths(directory):
-    """The pieces in their order, those half compressed left out."""
-    return sorted(
-        path for path in glob.glob(directory + "/piece-*.jsonl*") if not path.endswith(".new")
+    """The pieces in their order, each once: not one half compressed, nor a plain one that also
+    is compressed, which a recorder that is killed may leave."""
+    paths = set(glob.glob(directory + "/piece-*.jsonl")) | set(
+        glob.glob(directory + "/piece-*.jsonl.xz")
     )
+    return sorted(path for path in paths if path + ".xz" not in paths)
 
 
 def _lines(path):

@@ -205,8 +205,11 @@ class Recorder:
         finally:
             for end in (up, down):
                 end.cancel()
-            await asyncio.gather(up, down, return_exceptions=True)
-            self.write([self.now(), session.number, "end"])
+            try:
+                await asyncio.gather(up, down, return_exceptions=True)
+            finally:
+                # also if the recording ends while the session does
+                self.write([self.now(), session.number, "end"])
 
 
 async def _forward(reader, writer, look):

@@ -75,8 +75,8 @@ sub lines_of
 {
 	my ($place) = @_;
 	my $text = '';
-	my @files = glob "$place/piece-*";
-	for my $file (sort @files)
+	my @files = glob "$place/piece-*.jsonl $place/piece-*.jsonl.xz";
+	for my $file (sort grep { !-e "$_.xz" } @files)
 	{
 		my $part = '';
 		IPC::Run::run([ $file =~ /xz$/ ? 'xzcat' : 'cat', $file ],
