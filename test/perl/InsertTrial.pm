@@ -28,10 +28,8 @@ my %clock = (
 my @writers = (
 	{ name => 'plain', table => 'plain' },
 	{ name => 'plain_prepared', table => 'plain' },
-	(   map {
-			{ name => $_, table => 'managed', like => 'plain', place => $_ }
-		  }
-		  sort keys %clock),
+	(   map { { name => $_, table => 'managed', like => 'plain', place => $_ } }
+		sort keys %clock),
 	{ name => 'prepared', table => 'managed', like => 'plain_prepared' },
 	{ name => 'add', table => 'managed', like => 'plain' },
 	{ name => 'late', table => 'managed', like => 'plain' });
@@ -139,9 +137,8 @@ sub count_rows
 	my ($self, @tables) = @_;
 	my $rows = join ' UNION ALL ', map { "SELECT itemid FROM $_" } @tables;
 
-	return $self->sql(
-		"SELECT count(*), coalesce(sum(itemid), 0) FROM ($rows) r WHERE itemid <> 1"
-	)->[0];
+	return $self->sql("SELECT count(*), coalesce(sum(itemid), 0) FROM ($rows) r WHERE itemid <> 1")
+	  ->[0];
 }
 
 # They are those that were told to be stored.  The tables are all that is
@@ -151,9 +148,7 @@ sub rows_are_there
 	my ($self, $what, @tables) = @_;
 
 	@tables = "managed.$self->{name}{managed}" unless @tables;
-	is( "@{ $self->count_rows(@tables) }",
-		"@{ $self->{stored} }",
-		"$what: each row is there once");
+	is("@{ $self->count_rows(@tables) }", "@{ $self->{stored} }", "$what: each row is there once");
 }
 
 # Rows have gone for good.
@@ -182,10 +177,7 @@ sub add_statement
 		"'{" . join(',', map { $_->[$column] } @rows) . "}'"
 	} 0, 1, 3, 2;
 
-	return
-		"select zbxhist.add(NULL::$table, "
-	  . join(', ', @arrays)
-	  . '::text[])';
+	return "select zbxhist.add(NULL::$table, " . join(', ', @arrays) . '::text[])';
 }
 
 # A statement that is prepared once for each table.
@@ -326,8 +318,7 @@ sub watch
 		@undecided = @rest or return;
 		Time::HiRes::sleep(0.002);
 	}
-	die 'neither done nor waiting: '
-	  . join(', ', map { $_->{name} } @undecided) . "\n";
+	die 'neither done nor waiting: ' . join(', ', map { $_->{name} } @undecided) . "\n";
 }
 
 # Reads the outcome of those that have waited, once nothing holds them any
@@ -388,9 +379,7 @@ sub compare
 		my $like = $writer->{like};
 
 		next if $options{except}{ $writer->{name} };
-		push @wrong,
-		  difference($writer, $plain{$like}, $self->{new_row}{$like},
-			%options);
+		push @wrong, difference($writer, $plain{$like}, $self->{new_row}{$like}, %options);
 	}
 	is(join('; ', @wrong), '', $what);
 }
@@ -423,8 +412,7 @@ sub go_on
 		$self->start(duplicates => $duplicates);
 		$self->watch;
 		$self->finish;
-		$self->compare(
-			"$what: " . ($duplicates ? 'duplicates' : 'afterwards'),
+		$self->compare("$what: " . ($duplicates ? 'duplicates' : 'afterwards'),
 			%options, duplicates => $duplicates);
 	}
 }

@@ -27,8 +27,7 @@ sub crc32c
 {
 	my $crc = 0xFFFFFFFF;
 
-	$crc = $crc_table[ ($crc ^ $_) & 0xFF ] ^ $crc >> 8
-	  for unpack('C*', $_[0]);
+	$crc = $crc_table[ ($crc ^ $_) & 0xFF ] ^ $crc >> 8 for unpack('C*', $_[0]);
 	return $crc ^ 0xFFFFFFFF;
 }
 
@@ -82,8 +81,7 @@ sub directory
 	die "no directory\n" if $nsegments > $length || $end > length $bytes;
 	varint($bytes, \$at);
 	my @column =
-	  map { [ numbers($bytes, \$at, $nsegments - ($_ == 0)) ] }
-	  0 .. $DIRECTORY_COLUMNS - 1;
+	  map { [ numbers($bytes, \$at, $nsegments - ($_ == 0)) ] } 0 .. $DIRECTORY_COLUMNS - 1;
 	return ($at, $end, @{ $column[4] });
 }
 
@@ -124,9 +122,8 @@ sub with_checksums
 	substr($bytes, $GROUP_CRC_OFFSET, 4) = pack(
 		'V',
 		crc32c(
-			substr($bytes, 0, $GROUP_CRC_OFFSET)
-			  . substr($bytes, $GROUP_FIXED_LENGTH,
-				$end - $GROUP_FIXED_LENGTH)));
+				substr($bytes, 0, $GROUP_CRC_OFFSET)
+			  . substr($bytes, $GROUP_FIXED_LENGTH, $end - $GROUP_FIXED_LENGTH)));
 	return $bytes;
 }
 
@@ -162,9 +159,8 @@ sub mutated
 		}
 		elsif ($how == 3 && $length >= 4)
 		{
-			substr($bytes, 4 * int rand(int($length / 4)), 4) = pack('V',
-				$words[ rand @words ] + (rand() < 0.3 ? $length : 0) &
-				  0xFFFFFFFF);
+			substr($bytes, 4 * int rand(int($length / 4)), 4) =
+			  pack('V', $words[ rand @words ] + (rand() < 0.3 ? $length : 0) & 0xFFFFFFFF);
 		}
 		elsif ($how == 4) { $bytes = substr($bytes, 0, $at) }
 		elsif ($how == 5) { $bytes .= random_bytes(1 + int rand 16) }

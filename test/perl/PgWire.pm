@@ -49,10 +49,7 @@ sub read_raw
 
 	while (length($bytes) < $length)
 	{
-		my $n = sysread(
-			$self->{socket}, $bytes,
-			$length - length($bytes),
-			length $bytes);
+		my $n = sysread($self->{socket}, $bytes, $length - length($bytes), length $bytes);
 
 		next if !defined $n && $!{EINTR};
 		die "connection lost\n" unless $n;
@@ -81,8 +78,7 @@ sub parse
 {
 	my ($self, $name, $sql, @types) = @_;
 
-	$self->send_message('P',
-		"$name\0$sql\0" . pack('n', scalar @types) . pack('N*', @types));
+	$self->send_message('P', "$name\0$sql\0" . pack('n', scalar @types) . pack('N*', @types));
 }
 
 # Binds text parameters; undef is null.
@@ -91,8 +87,7 @@ sub bind
 	my ($self, $portal, $statement, @values) = @_;
 	my $contents = "$portal\0$statement\0" . pack('nn', 0, scalar @values);
 
-	$contents .= defined $_ ? pack('N', length) . $_ : pack('N', 0xffffffff)
-	  for @values;
+	$contents .= defined $_ ? pack('N', length) . $_ : pack('N', 0xffffffff) for @values;
 	$self->send_message('B', $contents . pack('n', 0));
 }
 
@@ -100,8 +95,7 @@ sub bind
 sub bind_binary
 {
 	my ($self, $portal, $statement, @values) = @_;
-	my $contents =
-	  "$portal\0$statement\0" . pack('nnn', 1, 1, scalar @values);
+	my $contents = "$portal\0$statement\0" . pack('nnn', 1, 1, scalar @values);
 
 	$contents .= pack('N', length) . $_ for @values;
 	$self->send_message('B', $contents . pack('n', 0));

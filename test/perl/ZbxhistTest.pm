@@ -43,8 +43,7 @@ sub test_server
 {
 	my ($name, %settings) = @_;
 	my $path = delete $settings{-install_path};
-	my $node = PostgreSQL::Test::Cluster->new($name,
-		defined $path ? (install_path => $path) : ());
+	my $node = PostgreSQL::Test::Cluster->new($name, defined $path ? (install_path => $path) : ());
 	my %init = map { substr($_, 1) => delete $settings{$_} }
 	  grep { /^-/ } keys %settings;
 
@@ -58,8 +57,7 @@ sub test_server
 		search_path => $search_path,
 		timezone => 'Asia/Kathmandu',
 		%settings);
-	$node->append_conf('postgresql.conf', "$_ = '$settings{$_}'")
-	  for sort keys %settings;
+	$node->append_conf('postgresql.conf', "$_ = '$settings{$_}'") for sort keys %settings;
 	$node->start;
 	return $node;
 }
@@ -88,8 +86,7 @@ sub create_database
 {
 	my ($node, $database, $owner) = @_;
 
-	$node->safe_psql('postgres',
-		"CREATE DATABASE $database" . ($owner ? " OWNER $owner" : ''));
+	$node->safe_psql('postgres', "CREATE DATABASE $database" . ($owner ? " OWNER $owner" : ''));
 	$node->safe_psql($database, as_role($owner) . 'CREATE EXTENSION zbxhist');
 	$node->safe_psql($database, 'GRANT ALL ON SCHEMA public TO PUBLIC')
 	  if $owner;
@@ -157,8 +154,7 @@ sub set_up
 		  . "SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day');"
 		  . "SELECT zbxhist.create_partition(t, '${\ date(-1)}')"
 		  . " FROM unnest('{history,history_uint}'::regclass[]) t");
-	$node->safe_psql($database,
-		qq{ALTER DATABASE "$database" RESET session_preload_libraries});
+	$node->safe_psql($database, qq{ALTER DATABASE "$database" RESET session_preload_libraries});
 }
 
 # Is this contributed module or extension installed?
@@ -178,8 +174,7 @@ sub add_archive_server
 	my $cold = test_server($name, autovacuum => 'off', %settings);
 
 	$cold->safe_psql('postgres', 'CREATE DATABASE cold');
-	$cold->safe_psql('cold',
-		slurp_file(dirname(__FILE__) . '/../../dist/archive/archive.sql'));
+	$cold->safe_psql('cold', slurp_file(dirname(__FILE__) . '/../../dist/archive/archive.sql'));
 	$node->safe_psql(
 		$database, qq{
 		CREATE EXTENSION IF NOT EXISTS postgres_fdw;
@@ -240,10 +235,7 @@ sub upgrade_server
 			'-P', $new->port
 			#>>>
 		],
-			'pg_upgrade from '
-		  . $old->pg_version . ' to '
-		  . $new->pg_version
-		  . " (@options)");
+		'pg_upgrade from ' . $old->pg_version . ' to ' . $new->pg_version . " (@options)");
 	return;
 }
 
@@ -252,8 +244,7 @@ sub maintain
 {
 	my ($node, $database, $owner) = @_;
 
-	return $node->safe_psql($database,
-		as_role($owner) . 'CALL zbxhist.run_maintenance()');
+	return $node->safe_psql($database, as_role($owner) . 'CALL zbxhist.run_maintenance()');
 }
 
 # ---- days and values ----
@@ -336,16 +327,15 @@ sub sql_as
 {
 	my ($node, $database, $role, $statement) = @_;
 
-	return $node->safe_psql($database,
-		"SET SESSION AUTHORIZATION $role; $statement");
+	return $node->safe_psql($database, "SET SESSION AUTHORIZATION $role; $statement");
 }
 
 # The messages of a statement that may fail.
 sub messages_as
 {
 	my ($node, $database, $role, $statement) = @_;
-	my (undef, undef, $messages) = psql_script($node, $database,
-		"SET SESSION AUTHORIZATION $role;\n$statement;\n");
+	my (undef, undef, $messages) =
+	  psql_script($node, $database, "SET SESSION AUTHORIZATION $role;\n$statement;\n");
 
 	return $messages;
 }
@@ -358,8 +348,7 @@ sub start_psql
 	my ($node, $database, $file, $code, @options) = @_;
 	my @command = (
 		$node->installed_command('psql'),
-		'-XAtq', '-v', 'ON_ERROR_STOP=1',
-		'-d', $node->connstr($database), @options);
+		'-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database), @options);
 	my $pid = fork() // die "fork: $!";
 
 	return $pid if $pid;
@@ -419,10 +408,8 @@ sub in_background
 		1;
 	};
 	$counts{"lost connection: $@"}++ unless $lived;
-	append_to_file(
-		outcome_file($node, $name),
-		join('', map { "$_ $counts{$_}\n" } sort keys %counts)
-		  . "rounds $rounds\n");
+	append_to_file(outcome_file($node, $name),
+		join('', map { "$_ $counts{$_}\n" } sort keys %counts) . "rounds $rounds\n");
 	POSIX::_exit(0);
 }
 
@@ -461,7 +448,7 @@ sub totals
 	my ($node, $database, $table) = @_;
 
 	return $node->safe_psql($database,
-		"SELECT count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)"
+			"SELECT count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)"
 		  . " FROM $table t");
 }
 
@@ -478,8 +465,7 @@ sub is_same
 {
 	my ($left, $right, $database, $query, $name) = @_;
 
-	is($right->safe_psql($database, $query),
-		$left->safe_psql($database, $query), $name);
+	is($right->safe_psql($database, $query), $left->safe_psql($database, $query), $name);
 }
 
 # Nothing leaked, crashed or was unexpected, but for lines that match.

@@ -56,11 +56,8 @@ sub run_ok
 
 # A server that knows who asks; the database belongs to a user of this machine.
 $ctl = "cd / && runuser -u postgres -- $BIN/pg_ctl -D $base/server/data";
-run_ok(
-	"cd / && runuser -u postgres -- $BIN/initdb -D $base/server/data -A peer",
-	'a server');
-run_ok(
-	"$ctl -w -l $base/server/log -o \"-k $base/server -c listen_addresses=''\" start",
+run_ok("cd / && runuser -u postgres -- $BIN/initdb -D $base/server/data -A peer", 'a server');
+run_ok("$ctl -w -l $base/server/log -o \"-k $base/server -c listen_addresses=''\" start",
 	'... runs');
 run_ok(
 	"cd / && runuser -u postgres -- psql -X -d postgres -c 'CREATE ROLE nobody LOGIN' -c 'CREATE DATABASE zabbix OWNER nobody'",
@@ -80,14 +77,9 @@ for my $user ('', ' --user nobody')
 	run_ok("scripts/report --database zabbix$user --json --output page.json",
 		"scripts/report$user");
 	like(`cat page.json`, qr/"history"/, '... has the table');
-	like(
-		run_ok(
-			"scripts/export --database zabbix$user history",
-			"scripts/export$user"),
-		qr/^4711\t\d+\t1\.5\t42$/m,
-		'... has the row');
-	run_ok("scripts/progress --database zabbix$user",
-		"scripts/progress$user");
+	like(run_ok("scripts/export --database zabbix$user history", "scripts/export$user"),
+		qr/^4711\t\d+\t1\.5\t42$/m, '... has the row');
+	run_ok("scripts/progress --database zabbix$user", "scripts/progress$user");
 }
 
 chdir '/';

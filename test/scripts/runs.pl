@@ -21,8 +21,7 @@ my @VERSION = @ARGV ? ('--pg', $ARGV[0]) : ();
 my $QUICKSTART = '/var/tmp/zbxhist-quickstart' . ($> ? "-$>" : '');
 
 # the directories of the runs that are started here
-my $base =
-  File::Temp::tempdir('zbxhist-runs.XXXXXX', DIR => '/var/tmp', CLEANUP => 1);
+my $base = File::Temp::tempdir('zbxhist-runs.XXXXXX', DIR => '/var/tmp', CLEANUP => 1);
 chmod 0755, $base;
 $ENV{ZBXHIST_TEST_BASE} = $base;
 
@@ -89,8 +88,7 @@ sub servers
 	my ($directory) = @_;
 
 	return
-	  grep { (readlink("$_/exe") // '') =~ m{^\Q$directory\E/.*/postgres$} }
-	  glob('/proc/[0-9]*');
+	  grep { (readlink("$_/exe") // '') =~ m{^\Q$directory\E/.*/postgres$} } glob('/proc/[0-9]*');
 }
 
 # All processes that work below a directory.
@@ -100,8 +98,7 @@ sub processes
 
 	return grep {
 		my $process = $_;
-		grep { (readlink("$process/$_") // '') =~ m{^\Q$directory\E/} }
-		  qw(exe cwd)
+		grep { (readlink("$process/$_") // '') =~ m{^\Q$directory\E/} } qw(exe cwd)
 	} glob('/proc/[0-9]*');
 }
 
@@ -125,10 +122,7 @@ for ([ 'Ctrl-C', 'INT', 130, -1 ], [ 'kill', 'TERM', 143, 1 ])
 	ok( wait_for(
 			$run,
 			sub {
-				3 == (
-					my @logs = glob(
-						"$base/zbxhist-test.*/logs/{isolation,regress}*.log")
-				);
+				3 == (my @logs = glob("$base/zbxhist-test.*/logs/{isolation,regress}*.log"));
 			}),
 		"$name: servers run") or diag(output($run));
 	kill $signal, $whom * $run->{pid};
@@ -140,8 +134,7 @@ for ([ 'Ctrl-C', 'INT', 130, -1 ], [ 'kill', 'TERM', 143, 1 ])
 
 # Two at once, the second with a test that fails.
 {
-	my $directory =
-	  File::Temp::tempdir('failing.XXXXXX', DIR => $base, CLEANUP => 1);
+	my $directory = File::Temp::tempdir('failing.XXXXXX', DIR => $base, CLEANUP => 1);
 	chmod 0755, $directory;
 	open(my $test, '>', "$directory/900_failing.pl") or die $!;
 	print $test <<'PERL';
@@ -166,25 +159,19 @@ PERL
 	is(finish($second), 1, 'a failed test: the exit code says so');
 	my $output = output($second);
 	like($output, qr/^1 passed, 1 failed$/m, '... and the last line');
-	like(
-		$output,
-		qr/failed: tap \d+: 900_failing.pl: one is two/,
-		'... its name is printed');
+	like($output, qr/failed: tap \d+: 900_failing.pl: one is two/, '... its name is printed');
 	like($output, qr/got: '1'.*expected: '2'/s, '... and the reason');
 	like($output, qr/^   logs: (\S+)$/m, '... and where the logs are');
 	my ($logs) = $output =~ /^   logs: (\S+)$/m;
-	ok(glob("$logs/tap-*/900_failing_failing.log"),
-		'... its server\'s among them');
-	is(join(' ', map { s{.*/}{}r } glob("$logs/../*")),
-		'logs', '... and nothing else');
+	ok(glob("$logs/tap-*/900_failing_failing.log"), '... its server\'s among them');
+	is(join(' ', map { s{.*/}{}r } glob("$logs/../*")), 'logs', '... and nothing else');
 	is(join(' ', processes($base)), '', 'no process is left');
 }
 
 # Rounds beside others, which are told of when the next one is at work: each
 # keeps its own differences.
 {
-	my $place =
-	  File::Temp::tempdir('rounds.XXXXXX', DIR => $base, CLEANUP => 1);
+	my $place = File::Temp::tempdir('rounds.XXXXXX', DIR => $base, CLEANUP => 1);
 	open(my $script, '>', "$place/rounds") or die $!;
 	print $script <<'BASH';
 set -euo pipefail
@@ -221,15 +208,11 @@ SKIP:
 	skip 'there is a quickstart already', 8 if -e $QUICKSTART;
 	my $run = start('quickstart', @VERSION);
 
-	ok(wait_for($run, sub { output($run) =~ /history syncer/ }),
-		'quickstart: it is at work')
+	ok(wait_for($run, sub { output($run) =~ /history syncer/ }), 'quickstart: it is at work')
 	  or diag(output($run));
 	my $other = start('quickstart', @VERSION);
 	is(finish($other), 1, 'quickstart: another one is refused');
-	like(
-		output($other),
-		qr/another scripts\/quickstart is at work/,
-		'... and told so');
+	like(output($other), qr/another scripts\/quickstart is at work/, '... and told so');
 	my $stop = start('quickstart', '--stop');
 	is(finish($stop), 1, '... as is its end by another');
 	ok(servers($QUICKSTART), '... the first goes on');

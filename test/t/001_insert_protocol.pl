@@ -37,7 +37,7 @@ sub stored
 	my $where = "itemid >= $first AND itemid < $first + $count";
 
 	return $node->safe_psql('zabbix',
-		"SELECT count(*), count(*) FILTER (WHERE tableoid = '$table'::regclass)"
+			"SELECT count(*), count(*) FILTER (WHERE tableoid = '$table'::regclass)"
 		  . " FROM $table WHERE $where");
 }
 
@@ -48,10 +48,8 @@ sub stored
 	my $first = items(500);
 	my $result = $client->query(insert_values('history', $first, 500, $day));
 
-	is_deeply($result->{errors}, [],
-		'first statement of a session: no error');
-	is(stored('history', $first, 500),
-		'500|0', 'first statement of a session: all routed');
+	is_deeply($result->{errors}, [], 'first statement of a session: no error');
+	is(stored('history', $first, 500), '500|0', 'first statement of a session: all routed');
 
 	$first = items(500);
 	$result = $client->query(insert_values('history', $first, 500, $day));
@@ -64,10 +62,7 @@ sub stored
 		insert_values('history', $first, 10, $day),
 		insert_values('history_uint', $first + 10, 10, $day),
 		insert_values('history', $first + 20, 10, $day));
-	is_deeply(
-		$result->{tags},
-		[ ('INSERT 0 10') x 3 ],
-		'three INSERTs in one message: tags');
+	is_deeply($result->{tags}, [ ('INSERT 0 10') x 3 ], 'three INSERTs in one message: tags');
 	is(stored('history', $first, 30), '20|0', '... stored');
 
 	$first = items(20);
@@ -76,14 +71,12 @@ sub stored
 		insert_values('history', $first, 10, $day),
 		insert_values('history_uint', $first, 10, $day),
 		insert_values('history', $first, 1, $day));
-	is_deeply($result->{errors}, ['23505'],
-		'a duplicate in the third of one message');
+	is_deeply($result->{errors}, ['23505'], 'a duplicate in the third of one message');
 	is(stored('history', $first, 20), '0|0', '... undoes the first');
 	$client->close;
 }
 
-$node->safe_psql('postgres',
-	"ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
+$node->safe_psql('postgres', "ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
 {
 	my $client = PgWire->new($node, 'zabbix');
 	my $first = items(1000);
@@ -97,8 +90,7 @@ $node->safe_psql('postgres',
 # ---- extended protocol ----
 
 my $client = PgWire->new($node, 'zabbix');
-my $insert =
-  'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
+my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 {
 	my $first = items(5);
 
@@ -130,11 +122,7 @@ my $insert =
 	{
 		if ($i % 2)
 		{
-			$client->bind(
-				'', 'one',
-				$first + $i,
-				$day - 86400 * ($i % 3),
-				$i, 0.5);
+			$client->bind('', 'one', $first + $i, $day - 86400 * ($i % 3), $i, 0.5);
 		}
 		else
 		{
@@ -152,11 +140,10 @@ my $insert =
 		$result->{tags},
 		[ ('INSERT 0 1') x $count ],
 		'pipeline of a prepared statement: tags');
-	my $early = $node->safe_psql('zabbix',
-		"SELECT count(*) FROM ONLY history WHERE clock < $day - 86400");
+	my $early =
+	  $node->safe_psql('zabbix', "SELECT count(*) FROM ONLY history WHERE clock < $day - 86400");
 	is(stored('history', $first, $count),
-		"$count|$early",
-		'pipeline: stored once, days without a partition in the parent');
+		"$count|$early", 'pipeline: stored once, days without a partition in the parent');
 }
 {
 	my $first = items(1000);
@@ -194,12 +181,9 @@ my $insert =
 	$client->execute('b');
 	$client->execute('a');
 	my $result = $client->sync;
-	is_deeply(
-		$result->{tags},
-		[ 'INSERT 0 1500', 'INSERT 0 1500' ],
-		'two portals: tags');
-	$result = $client->query("select count(*) from history"
-		  . " where itemid >= $first and itemid < $first + 3000");
+	is_deeply($result->{tags}, [ 'INSERT 0 1500', 'INSERT 0 1500' ], 'two portals: tags');
+	$result = $client->query(
+		"select count(*) from history" . " where itemid >= $first and itemid < $first + 3000");
 	is($result->{rows}[0][0], 3000, 'visible to the next statement');
 	$client->query('rollback');
 	is(stored('history', $first, 3000), '0|0', '... and rolled back');
@@ -224,8 +208,7 @@ my $insert =
 	$result = $client->sync;
 	is(scalar @{ $result->{rows} }, 6, 'RETURNING: the others');
 	$client->query('commit');
-	is((split /\|/, stored('history', $first, 10))[0],
-		10, 'RETURNING: stored once');
+	is((split /\|/, stored('history', $first, 10))[0], 10, 'RETURNING: stored once');
 }
 
 # ---- COPY ----
@@ -235,13 +218,9 @@ my $insert =
 	my $first = items($count);
 	my $data = pack('a11NN', "PGCOPY\n\xff\r\n\0", 0, 0);
 
-	$data .= pack('nNq>NNNNNd>',
-		4, 8, $first + $_,
-		4, $day - 86400 * ($_ % 2),
-		4, $_, 8, $_ / 8)
+	$data .= pack('nNq>NNNNNd>', 4, 8, $first + $_, 4, $day - 86400 * ($_ % 2), 4, $_, 8, $_ / 8)
 	  for 0 .. $count - 1;
-	my $result = $client->copy_in(
-		'copy history (itemid,clock,ns,value) from stdin (format binary)',
+	my $result = $client->copy_in('copy history (itemid,clock,ns,value) from stdin (format binary)',
 		$data . pack('n', 0xffff));
 	is_deeply($result->{tags}, ["COPY $count"], 'binary COPY: tag');
 	is(stored('history', $first, $count), "$count|0", 'binary COPY: stored');
@@ -249,9 +228,7 @@ my $insert =
 	# out and in again
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/history.bin';
 	my $moved = items($count);
-	my @psql = (
-		$node->installed_command('psql'),
-		'-X', '-d', $node->connstr('zabbix'), '-c');
+	my @psql = ($node->installed_command('psql'), '-X', '-d', $node->connstr('zabbix'), '-c');
 	my ($out, $err);
 	IPC::Run::run(
 		[
@@ -261,16 +238,10 @@ my $insert =
 			  . " and itemid < $first + $count) to stdout (format binary)"
 		],
 		'>', $file);
-	IPC::Run::run(
-		[
-			@psql,
-			'copy history (itemid,clock,ns,value) from stdin (format binary)'
-		],
-		'<', $file, '>',
-		\$out);
+	IPC::Run::run([ @psql, 'copy history (itemid,clock,ns,value) from stdin (format binary)' ],
+		'<', $file, '>', \$out);
 	is($out, "COPY $count\n", 'binary COPY between two sessions: tag');
-	is(stored('history', $moved, $count),
-		"$count|0", 'binary COPY between two sessions: stored');
+	is(stored('history', $moved, $count), "$count|0", 'binary COPY between two sessions: stored');
 }
 {
 	my $first = items(2000);
@@ -305,27 +276,20 @@ for my $mode (qw(simple extended prepared))
 		[qr{^$}],
 		"pgbench --protocol=$mode",
 		{
-			"001_single_$mode" =>
-			  "insert into history (itemid,clock,ns,value)"
+			"001_single_$mode" => "insert into history (itemid,clock,ns,value)"
 			  . " values (nextval('$sequence'), $day, :client_id, :client_id * 0.5);\n",
 			"001_many_$mode" => "begin;\n"
 			  . "insert into history_uint (itemid,clock,ns,value) values "
-			  . join(
-				',',
-				map { "(nextval('$sequence'), $day - 86400, $_, :client_id)" }
-				  1 .. 10)
+			  . join(',', map { "(nextval('$sequence'), $day - 86400, $_, :client_id)" } 1 .. 10)
 			  . ";\ncommit;\n"
 		},
 		'zabbix');
-	my $used =
-	  $node->safe_psql('zabbix', "SELECT last_value FROM $sequence") - $start;
+	my $used = $node->safe_psql('zabbix', "SELECT last_value FROM $sequence") - $start;
 	my $single = (split /\|/, stored('history', $first, 4000))[0];
 	my $many = (split /\|/, stored('history_uint', $first, 4000))[0];
 	is($single + $many, $used, "--protocol=$mode: each row stored once");
-	is( stored('history', $first, 4000)
-		  . stored('history_uint', $first, 4000),
-		"$single|0$many|0",
-		"--protocol=$mode: all routed");
+	is(stored('history', $first, 4000) . stored('history_uint', $first, 4000),
+		"$single|0$many|0", "--protocol=$mode: all routed");
 	is($single + $many / 10, 200, "--protocol=$mode: every transaction");
 }
 

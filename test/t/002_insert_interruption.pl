@@ -16,8 +16,7 @@ my $node = test_server('interruption', max_prepared_transactions => 5);
 create_database($node, 'zabbix');
 set_up($node, 'zabbix');
 
-$node->safe_psql('postgres',
-	"ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
+$node->safe_psql('postgres', "ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
 
 my ($now, $client) = (day(0), PgWire->new($node, 'zabbix'));
 my $forever = "insert into history select i, $now - 86400 * (i % 4), 0, 0"
@@ -28,11 +27,9 @@ sub stored_nothing
 {
 	my ($name, $first) = @_;
 
-	is(rows_of($node, 'zabbix', "history WHERE itemid >= $first"),
-		0, "$name: nothing is stored");
+	is(rows_of($node, 'zabbix', "history WHERE itemid >= $first"), 0, "$name: nothing is stored");
 	my $result = $client->query(insert_values('history', $first, 1000, $now));
-	is_deeply($result->{tags}, ['INSERT 0 1000'],
-		"$name: the session goes on");
+	is_deeply($result->{tags}, ['INSERT 0 1000'], "$name: the session goes on");
 	is(rows_of($node, 'zabbix', "history WHERE itemid >= $first"),
 		1000, "$name: ... and stores each row once");
 }
@@ -65,11 +62,9 @@ for my $statement ('', 'begin; savepoint a;')
 	if ($statement)
 	{
 		is($result->{status}, 'E', "$name: the transaction has failed");
-		$result = $client->query(
-			"rollback to a; select count(*) from history where itemid >= $item"
-		);
-		is($result->{rows}[0][0],
-			0, "$name: after ROLLBACK TO none of it is visible");
+		$result =
+		  $client->query("rollback to a; select count(*) from history where itemid >= $item");
+		is($result->{rows}[0][0], 0, "$name: after ROLLBACK TO none of it is visible");
 		$client->query('commit');
 	}
 	stored_nothing($name, $item);
@@ -106,26 +101,15 @@ for my $how ('client', 'administrator')
 
 my @errors = (
 	[
-		'23505',
-		insert_values('history', $item, 1, $now)
-		  . insert_values('history', $item, 1, $now)
+		'23505', insert_values('history', $item, 1, $now) . insert_values('history', $item, 1, $now)
 	],
-	[
-		'23505',
-		"insert into history select i % 700, $now, 0, 0 from generate_series(1, 1000) i"
-	],
+	[ '23505', "insert into history select i % 700, $now, 0, 0 from generate_series(1, 1000) i" ],
 	[
 		'22012',
 		"insert into history select i, $now, 1 / (i - 900), 0 from generate_series(1, 1000) i"
 	],
-	[
-		'23502',
-		"insert into history select i, $now, null, 0 from generate_series(1, 10) i"
-	],
-	[
-		'22003',
-		"insert into history select i, 2147483648, 0, 0 from generate_series(1, 10) i"
-	],
+	[ '23502', "insert into history select i, $now, null, 0 from generate_series(1, 10) i" ],
+	[ '22003', "insert into history select i, 2147483648, 0, 0 from generate_series(1, 10) i" ],
 	[ '42703', 'insert into history (itemid, no_such_column) values (1, 2)' ],
 	[ '25P02', "begin; select 1/0;", insert_values('history', 1, 10, $now) ],
 	[
@@ -142,11 +126,8 @@ for (1 .. 2)
 		$result = $client->query($_) for @statements;
 		is(join(' ', @{ $result->{errors} }), $state, "error $state");
 		$client->query('rollback');
-		is( rows_of(
-				$node, 'zabbix',
-				"history WHERE itemid < 100000 OR itemid >= $item"),
-			0,
-			'... nothing is stored');
+		is(rows_of($node, 'zabbix', "history WHERE itemid < 100000 OR itemid >= $item"),
+			0, '... nothing is stored');
 	}
 }
 stored_nothing('after all these', $item);
@@ -160,18 +141,14 @@ $client->query(insert_values('history', $item, 1000, $now));
 $client->query(insert_values('history', $item, 3, day(-9)));
 my $result = $client->query("prepare transaction 'one'");
 is_deeply($result->{tags}, ['PREPARE TRANSACTION'], 'PREPARE TRANSACTION');
-is(totals($node, 'zabbix', 'history'),
-	$before, 'a prepared transaction is not seen');
+is(totals($node, 'zabbix', 'history'), $before, 'a prepared transaction is not seen');
 $result = $client->query(insert_values('history', $item + 5000, 1000, $now));
 is_deeply($result->{tags}, ['INSERT 0 1000'], 'the session goes on');
 
 # its locks hold maintenance off, not for long
-$node->safe_psql('zabbix',
-	"SELECT zbxhist.alter_parent('history', premake => 5)");
+$node->safe_psql('zabbix', "SELECT zbxhist.alter_parent('history', premake => 5)");
 maintain($node, 'zabbix');
-is( $node->safe_psql(
-		'zabbix',
-		"SELECT to_regclass('" . partition('history', 5) . "') IS NOT NULL"),
+is( $node->safe_psql('zabbix', "SELECT to_regclass('" . partition('history', 5) . "') IS NOT NULL"),
 	't',
 	'maintenance goes on beside it');
 $client->query('begin');
@@ -186,11 +163,8 @@ is(rows_of($node, 'zabbix', "history WHERE itemid >= $item"),
 $client->query("rollback prepared 'two'");
 $result = $client->query("commit prepared 'one'");
 is_deeply($result->{tags}, ['COMMIT PREPARED'], 'COMMIT PREPARED');
-is( rows_of(
-		$node, 'zabbix',
-		"history WHERE itemid >= $item AND itemid < $item + 5000"),
-	1003,
-	'its rows are there once');
+is(rows_of($node, 'zabbix', "history WHERE itemid >= $item AND itemid < $item + 5000"),
+	1003, 'its rows are there once');
 is(rows_of($node, 'zabbix', "history WHERE itemid >= $item + 10000"),
 	0, 'those of the one rolled back are not');
 
@@ -204,8 +178,7 @@ $node->safe_psql('zabbix',
 maintain($node, 'zabbix') for 1 .. 2;
 $client->query("commit prepared 'early'");
 $result = $client->query("insert into history values (7, $clock, 2, 0)");
-is_deeply($result->{errors}, ['23505'],
-	'its key is found when it is committed');
+is_deeply($result->{errors}, ['23505'], 'its key is found when it is committed');
 
 log_is_clean($node);
 $node->stop;

@@ -22,8 +22,7 @@ sub rows
 	my ($count) = @_;
 
 	$item += $count;
-	return join ',',
-	  map { sprintf '(%d,%d,0.5,1)', $item - $_, $now } 1 .. $count;
+	return join ',', map { sprintf '(%d,%d,0.5,1)', $item - $_, $now } 1 .. $count;
 }
 
 # The counters of a table, as "path statements values", apart from those that
@@ -40,14 +39,12 @@ sub counted
 		$node->safe_psql(
 			'zabbix',
 			'SELECT path, statements, values_stored FROM zbxhist.insert_paths()'
-			  . " WHERE parent = '$table'::regclass ORDER BY path COLLATE \"C\""
-		))
+			  . " WHERE parent = '$table'::regclass ORDER BY path COLLATE \"C\""))
 	{
 		my ($path, $statements, $values) = split /\|/, $line;
 		my $old = $before{"$table.$path"} // [ 0, 0 ];
 
-		push @result,
-		  join(' ', $path, $statements - $old->[0], $values - $old->[1])
+		push @result, join(' ', $path, $statements - $old->[0], $values - $old->[1])
 		  if $statements != $old->[0];
 		$before{"$table.$path"} = [ $statements, $values ];
 	}
@@ -66,19 +63,14 @@ sub counts_as
 is(counted('history'), '', 'nothing so far');
 is( $node->safe_psql(
 		'zabbix',
-		"SELECT values_slow IS NULL FROM zbxhist.status WHERE parent = 'history'::regclass"
-	),
+		"SELECT values_slow IS NULL FROM zbxhist.status WHERE parent = 'history'::regclass"),
 	't',
 	'... and status says nothing');
 
 # ---- the statement ----
 
-counts_as(
-	'fast 2 6',
-	'INSERT INTO history VALUES '
-	  . rows(5)
-	  . '; INSERT INTO history VALUES '
-	  . rows(1));
+counts_as('fast 2 6',
+	'INSERT INTO history VALUES ' . rows(5) . '; INSERT INTO history VALUES ' . rows(1));
 counts_as(
 	'fast 3 3',
 	'PREPARE p (bigint) AS INSERT INTO history VALUES ($1,'
@@ -88,17 +80,11 @@ counts_as(
 	'expression 2 3',
 	'INSERT INTO history VALUES '
 	  . rows(1)
-	  . ", (-4, $now, 1 + 1, 0); INSERT INTO history VALUES (-5, $now, random(), 0)"
-);
-counts_as(
-	'query 1 10',
-	"INSERT INTO history SELECT i, $now, 0, 2 FROM generate_series(1, 10) i");
-counts_as('copy 1 2',
-	"COPY history (itemid, clock) FROM stdin;\n-6\t$now\n-7\t$now\n\\.\n");
-counts_as('returning 1 2',
-	'INSERT INTO history VALUES ' . rows(2) . ' RETURNING itemid');
-counts_as('on_conflict 1 1',
-	'INSERT INTO history VALUES ' . rows(1) . ' ON CONFLICT DO NOTHING');
+	  . ", (-4, $now, 1 + 1, 0); INSERT INTO history VALUES (-5, $now, random(), 0)");
+counts_as('query 1 10', "INSERT INTO history SELECT i, $now, 0, 2 FROM generate_series(1, 10) i");
+counts_as('copy 1 2', "COPY history (itemid, clock) FROM stdin;\n-6\t$now\n-7\t$now\n\\.\n");
+counts_as('returning 1 2', 'INSERT INTO history VALUES ' . rows(2) . ' RETURNING itemid');
+counts_as('on_conflict 1 1', 'INSERT INTO history VALUES ' . rows(1) . ' ON CONFLICT DO NOTHING');
 counts_as(
 	'fast 1 1, with 1 1',
 	'WITH a AS (INSERT INTO history_str VALUES ('
@@ -106,10 +92,8 @@ counts_as(
 	  . rows(1)
 	  . '; INSERT INTO history VALUES '
 	  . rows(1));
-counts_as(
-	'function 1 2',
-	"SELECT zbxhist.add(NULL::history, '{-8,-9}', '{$now,$now}', '{0,0}', '{1,2}'::float8[])"
-);
+counts_as('function 1 2',
+	"SELECT zbxhist.add(NULL::history, '{-8,-9}', '{$now,$now}', '{0,0}', '{1,2}'::float8[])");
 counts_as(
 	'view 1 1',
 	'CREATE VIEW v AS SELECT * FROM history WHERE ns < 10 WITH CHECK OPTION;'
@@ -124,13 +108,10 @@ for my $setting (
 	'zbxhist.enable_batching = off',
 	'zbxhist.enable_routing = off')
 {
-	counts_as('setting 1 2',
-		"SET $setting; INSERT INTO history VALUES " . rows(2), $setting);
+	counts_as('setting 1 2', "SET $setting; INSERT INTO history VALUES " . rows(2), $setting);
 }
-counts_as(
-	'replication 1 1',
-	'SET session_replication_role = replica; INSERT INTO history VALUES '
-	  . rows(1));
+counts_as('replication 1 1',
+	'SET session_replication_role = replica; INSERT INTO history VALUES ' . rows(1));
 
 # ---- the table ----
 
@@ -161,22 +142,17 @@ for my $case (
 	my ($wanted, $do, $undo) = @$case;
 
 	$node->safe_psql('zabbix', $do);
-	counts_as($wanted,
-		'INSERT INTO history (itemid, clock, value, ns) VALUES ' . rows(1));
+	counts_as($wanted, 'INSERT INTO history (itemid, clock, value, ns) VALUES ' . rows(1));
 	$node->safe_psql('zabbix', $undo);
 }
-counts_as(
-	'fast 1 1',
-	'INSERT INTO history VALUES ' . rows(1),
-	'the short way again');
+counts_as('fast 1 1', 'INSERT INTO history VALUES ' . rows(1), 'the short way again');
 
 # ---- all together ----
 
 is( rows_of($node, 'zabbix', 'history'),
 	$node->safe_psql(
 		'zabbix',
-		"SELECT sum(values_stored) FROM zbxhist.insert_paths() WHERE parent = 'history'::regclass"
-	),
+		"SELECT sum(values_stored) FROM zbxhist.insert_paths() WHERE parent = 'history'::regclass"),
 	'each row is counted once');
 is( $node->safe_psql(
 		'zabbix',
@@ -188,10 +164,7 @@ is( $node->safe_psql(
 is(counted('history_str'), 'with 1 1', 'tables are counted apart');
 my $tables =
   "SELECT string_agg(DISTINCT parent::text, ' ' ORDER BY parent::text) FROM zbxhist.insert_paths()";
-like(
-	$node->safe_psql('zabbix', $tables),
-	qr/^history .*history_str\b/,
-	'tables are named');
+like($node->safe_psql('zabbix', $tables), qr/^history .*history_str\b/, 'tables are named');
 $node->safe_psql('zabbix', 'DROP TABLE history_str CASCADE');
 unlike($node->safe_psql('zabbix', $tables),
 	qr/history_str|\d/, 'those that have been dropped are not shown');
@@ -209,10 +182,7 @@ SKIP:
 	create_database($bare, 'zabbix');
 	set_up($bare, 'zabbix');
 	$bare->safe_psql('zabbix',
-			'INSERT INTO history VALUES '
-		  . rows(2)
-		  . '; INSERT INTO history VALUES '
-		  . rows(3));
+		'INSERT INTO history VALUES ' . rows(2) . '; INSERT INTO history VALUES ' . rows(3));
 	is( $bare->safe_psql(
 			'zabbix',
 			'SELECT path, statements, values_stored FROM zbxhist.insert_paths() ORDER BY path COLLATE "C"'

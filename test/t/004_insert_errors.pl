@@ -19,10 +19,8 @@ sub slurp
 
 # "directory/file.c function" of each place that raises an error.
 my %raises;
-for my $file (
-	(map { glob "$top/src/$_/*.c" } qw(ingest tables)),
-	map { "$top/src/read/$_.c" }
-	qw(prune select stand_in item_select item_read range_scan))
+for my $file ((map { glob "$top/src/$_/*.c" } qw(ingest tables)),
+	map { "$top/src/read/$_.c" } qw(prune select stand_in item_select item_read range_scan))
 {
 	my ($name) = $file =~ m{src/(.*)};
 	my $function;
@@ -40,8 +38,7 @@ cmp_ok(scalar keys %raises, '>', 10, 'errors are found');
 # The same of the document's table of our own errors, where a file stands for
 # the lines below it, too.
 my %named;
-my ($table) =
-  slurp("$top/docs/insert-errors.md") =~ /^## Errors of our own\n(.*?)^## /ms;
+my ($table) = slurp("$top/docs/insert-errors.md") =~ /^## Errors of our own\n(.*?)^## /ms;
 my $file;
 for (grep { /^\| *(?:`|\|)/ } split /\n/, $table)
 {
@@ -51,8 +48,6 @@ for (grep { /^\| *(?:`|\|)/ } split /\n/, $table)
 	$named{"$file $1"} = 1 while $functions =~ /`(\w+)`/g;
 }
 
-is_deeply(
-	[ sort keys %named ],
-	[ sort keys %raises ],
+is_deeply([ sort keys %named ], [ sort keys %raises ],
 	'the document names those that raise errors');
 done_testing();

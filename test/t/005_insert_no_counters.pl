@@ -32,16 +32,13 @@ for my $i (0 .. 2)
 	is_deeply($result->{errors}, [], "INSERT $i succeeds");
 }
 is(rows_of($node, 'zabbix', 'history'), 300, 'all rows are stored');
-my @said =
-  slurp_file($node->logfile) =~ /rows are not counted in this session/g;
+my @said = slurp_file($node->logfile) =~ /rows are not counted in this session/g;
 is(@said, 1, 'the log says once that they are not counted');
 
 chmod 0700, $directory or die "$directory: $!";
 $node->safe_psql('zabbix', insert_values('history', 1000, 50, day(0)));
-is( $node->safe_psql(
-		'zabbix', 'SELECT sum(values_stored) FROM zbxhist.insert_paths()'),
-	50,
-	'a session that finds memory counts');
+is($node->safe_psql('zabbix', 'SELECT sum(values_stored) FROM zbxhist.insert_paths()'),
+	50, 'a session that finds memory counts');
 log_is_clean($node);
 $node->stop;
 done_testing();

@@ -27,9 +27,7 @@ $node->safe_psql(
 	INSERT INTO plain SELECT 1, c, c, 0 FROM unnest('{86400,172800,900000}'::integer[]) c;
 	INSERT INTO history TABLE plain;
 	CALL zbxhist.pack('history', '1970-01-02')});
-is( $node->safe_psql(
-		'zabbix',
-		'SELECT clock, tableoid::regclass FROM history ORDER BY clock'),
+is( $node->safe_psql('zabbix', 'SELECT clock, tableoid::regclass FROM history ORDER BY clock'),
 	"86400|history_packed\n172800|history_p19700103\n900000|history",
 	'rows are in all places');
 
@@ -39,7 +37,7 @@ sub store
 {
 	my ($table, $clock, $clause, $before) = @_;
 	my ($code, $rows, $messages) = $node->psql('zabbix',
-		"\\set VERBOSITY verbose\n$before INSERT INTO $table VALUES (1, $clock, 7, 0)"
+			"\\set VERBOSITY verbose\n$before INSERT INTO $table VALUES (1, $clock, 7, 0)"
 		  . " ON CONFLICT (itemid, clock, ns) $clause RETURNING *");
 
 	return $code == 0 ? $rows : $messages;
@@ -48,17 +46,13 @@ sub store
 my $refused =
   qr/ERROR:  0A000: ON CONFLICT DO SELECT cannot return a row in a partition of table "history"\n.*HINT:  Use DO NOTHING, and SELECT/s;
 
-for my $clause (
-	'DO SELECT',
-	'DO SELECT FOR UPDATE',
-	'DO SELECT WHERE excluded.value > 9')
+for my $clause ('DO SELECT', 'DO SELECT FOR UPDATE', 'DO SELECT WHERE excluded.value > 9')
 {
 	for my $before ('', "LOAD 'zbxhist';")
 	{
 		for my $clock (86400, 172800)
 		{
-			like(store('history', $clock, $clause, $before),
-				$refused, "$before $clause: $clock");
+			like(store('history', $clock, $clause, $before), $refused, "$before $clause: $clock");
 		}
 		is( store('history', 900000, $clause, $before),
 			store('plain', 900000, $clause, ''),
@@ -69,8 +63,7 @@ for my $clock (86401, 172801, 900001)
 {
 	for my $table (qw(plain history))
 	{
-		is(store($table, $clock, 'DO SELECT', ''),
-			"1|$clock|7|0", "a new key in $table: $clock");
+		is(store($table, $clock, 'DO SELECT', ''), "1|$clock|7|0", "a new key in $table: $clock");
 	}
 }
 is( $node->safe_psql('zabbix', 'SELECT * FROM history ORDER BY clock'),

@@ -61,12 +61,10 @@ my $counter = 0;
 sub some_rows
 {
 	my ($writer) = @_;
-	my @rows = map {
-		[ 1000 * $writer + rand 50, any(@days, @other_days), ++$counter ]
-	} 1 .. any(1, 3, 30);
+	my @rows =
+	  map { [ 1000 * $writer + rand 50, any(@days, @other_days), ++$counter ] } 1 .. any(1, 3, 30);
 
-	push @rows, [ any(1 .. 3), any(@days), int(time() * 40) % 1000000 ]
-	  for 1 .. any(0, 1, 2);
+	push @rows, [ any(1 .. 3), any(@days), int(time() * 40) % 1000000 ] for 1 .. any(0, 1, 2);
 	@rows = sort { rand() <=> 0.5 } @rows;
 	return map { sprintf('(%d,%d,%d,%d)', @$_, $writer) } @rows;
 }
@@ -75,34 +73,30 @@ sub acknowledge
 {
 	my ($values) = @_;
 
-	return
-	  "INSERT INTO acknowledged (itemid, clock, ns, value) VALUES $values";
+	return "INSERT INTO acknowledged (itemid, clock, ns, value) VALUES $values";
 }
 
 sub insert
 {
 	my ($client, $errors, $values) = @_;
-	my $insert =
-	  "INSERT INTO history (itemid, clock, ns, value) VALUES $values";
+	my $insert = "INSERT INTO history (itemid, clock, ns, value) VALUES $values";
 	my $kind = int rand 8;
 
 	return try($client, $errors,
-		"WITH i AS ($insert ON CONFLICT DO NOTHING RETURNING itemid, clock, ns, value)"
-		  . ' INSERT INTO acknowledged (itemid, clock, ns, value) SELECT * FROM i'
-	) if $kind == 0;
+			"WITH i AS ($insert ON CONFLICT DO NOTHING RETURNING itemid, clock, ns, value)"
+		  . ' INSERT INTO acknowledged (itemid, clock, ns, value) SELECT * FROM i')
+	  if $kind == 0;
 	return try($client, $errors, "$insert RETURNING 1")
 	  && try($client, $errors, acknowledge($values))
 	  if $kind == 1;
-	return try($client, $errors,
-		"SET LOCAL zbxhist.enable_routing = off; $insert")
+	return try($client, $errors, "SET LOCAL zbxhist.enable_routing = off; $insert")
 	  && try($client, $errors, acknowledge($values))
 	  if $kind == 2;
-	return try($client, $errors,
-		"SET LOCAL zbxhist.enable_batching = off; $insert")
+	return try($client, $errors, "SET LOCAL zbxhist.enable_batching = off; $insert")
 	  && try($client, $errors, acknowledge($values))
 	  if $kind == 3;
 	return try($client, $errors,
-		'INSERT INTO history (itemid, clock, ns, value) SELECT * FROM (VALUES '
+			'INSERT INTO history (itemid, clock, ns, value) SELECT * FROM (VALUES '
 		  . "$values) v; "
 		  . acknowledge($values))
 	  if $kind == 4;
@@ -134,8 +128,7 @@ sub delete_some
 sub write_something
 {
 	my ($writer, $client, $all_errors) = @_;
-	my $begin =
-	  any('BEGIN', 'BEGIN', 'BEGIN', 'BEGIN ISOLATION LEVEL REPEATABLE READ');
+	my $begin = any('BEGIN', 'BEGIN', 'BEGIN', 'BEGIN ISOLATION LEVEL REPEATABLE READ');
 	my $errors = {};
 	my $ok = $client->query($begin);
 
@@ -166,8 +159,7 @@ sub quietly
 {
 	my ($client, @statements) = @_;
 
-	$client->query(
-		"SET lock_timeout = '100ms'; SET client_min_messages = error");
+	$client->query("SET lock_timeout = '100ms'; SET client_min_messages = error");
 	$client->query($_) for @statements;
 }
 
@@ -211,9 +203,7 @@ sub maintain_something
 					$drop
 				],
 				[q{SELECT zbxhist_internal.run_step('history', 'verify')}],
-				[
-					q{SELECT zbxhist_internal.run_step('history', 'move', 'history_p19700102')}
-				],
+				[q{SELECT zbxhist_internal.run_step('history', 'move', 'history_p19700102')}],
 				[ $routing, 'SELECT pg_sleep(0.05)', $routing ],
 				[
 					'BEGIN; LOCK TABLE ONLY history_p19700103 IN SHARE MODE; SELECT pg_sleep(0.03); COMMIT'
@@ -235,8 +225,7 @@ my %workers = (
 	maintainer => \&maintain_something);
 my @processes =
   map {
-	in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_},
-		sub { $_[1] > 5 * $seconds })
+	in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}, sub { $_[1] > 5 * $seconds })
   }
   sort keys %workers;
 waitpid($_, 0) for @processes;
@@ -252,13 +241,12 @@ for my $n (1 .. 4)
 		else { $errors{$what} += $times; }
 	}
 }
-note("$rounds transactions; "
-	  . join(', ', map { "$_ $errors{$_} times" } sort keys %errors));
+note("$rounds transactions; " . join(', ', map { "$_ $errors{$_} times" } sort keys %errors));
 
 # 25P02: statements after an error of their transaction
-is( join(' ',
-		grep { !/^(23505|40P01|40001 in REPEATABLE READ|25P02)$/ }
-		sort keys %errors),
+is( join(
+		' ', grep { !/^(23505|40P01|40001 in REPEATABLE READ|25P02)$/ }
+		  sort keys %errors),
 	'',
 	'only errors that concurrency explains');
 cmp_ok($errors{23505} // 0, '>', 0, 'keys collided');
@@ -290,16 +278,14 @@ sub all_is_well
 all_is_well('after the run');
 
 $node->safe_psql('zabbix',
-	"UPDATE zbxhist.parent_config SET routing = true WHERE parent = 'history'::regclass;"
+		"UPDATE zbxhist.parent_config SET routing = true WHERE parent = 'history'::regclass;"
 	  . " SELECT zbxhist_internal.invalidate('history');");
 $node->safe_psql('zabbix', "CALL zbxhist.run_maintenance('history')");
 all_is_well('after maintenance');
 $node->safe_psql('zabbix', "CALL zbxhist.undo('history')");
 all_is_well('after undo');
 is( $node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM pg_inherits WHERE inhparent = 'history'::regclass"
-	),
+		'zabbix', "SELECT count(*) FROM pg_inherits WHERE inhparent = 'history'::regclass"),
 	'0',
 	'a plain table again');
 
@@ -309,10 +295,8 @@ SKIP:
 {
 	skip 'the server has no debug_discard_caches',
 	  1
-	  unless $node->safe_psql(
-		'postgres',
-		"SELECT max_val::integer > 0 FROM pg_settings WHERE name = 'debug_discard_caches'"
-	  ) eq 't';
+	  unless $node->safe_psql('postgres',
+		"SELECT max_val::integer > 0 FROM pg_settings WHERE name = 'debug_discard_caches'") eq 't';
 	$node->safe_psql(
 		'zabbix', q{
 		SELECT zbxhist.create_parent('history_uint', retention => '200 years');

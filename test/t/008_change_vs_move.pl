@@ -18,12 +18,10 @@ use ZbxhistTest;
 my $node = test_server('change_vs_move');
 create_database($node, 'zabbix');
 
-my $rows = 'SELECT i, c, i, 0 FROM generate_series(1, 5) i,'
-  . ' (VALUES (86400), (86460), (172800)) v (c)';
+my $rows =
+  'SELECT i, c, i, 0 FROM generate_series(1, 5) i,' . ' (VALUES (86400), (86460), (172800)) v (c)';
 my $day = "FROM zbxhist.packed_day WHERE parent = 'history'::regclass";
-my @pack = (
-	"INSERT INTO history $rows",
-	"CALL zbxhist.pack('history', '1970-01-02')");
+my @pack = ("INSERT INTO history $rows", "CALL zbxhist.pack('history', '1970-01-02')");
 
 # What is done before, and what moves the rows of the first day.
 my %moves = (
@@ -33,8 +31,7 @@ my %moves = (
 			"INSERT INTO history $rows",
 			'RESET zbxhist.enable_routing'
 		],
-		move =>
-		  "SELECT zbxhist_internal.step_move('history', 'history_p19700102')"
+		move => "SELECT zbxhist_internal.step_move('history', 'history_p19700102')"
 	},
 	undo => {
 		before => [
@@ -42,14 +39,11 @@ my %moves = (
 			"UPDATE zbxhist.parent_config SET routing = false",
 			"SELECT zbxhist_internal.invalidate('history')"
 		],
-		move =>
-		  "SELECT zbxhist_internal.step_move('history', 'history_p19700102', 'undo_move')"
+		move => "SELECT zbxhist_internal.step_move('history', 'history_p19700102', 'undo_move')"
 	},
 	merge => {
-		before => [
-			@pack,
-			'INSERT INTO history SELECT i, 86520, i, 1 FROM generate_series(1, 5) i'
-		],
+		before =>
+		  [ @pack, 'INSERT INTO history SELECT i, 86520, i, 1 FROM generate_series(1, 5) i' ],
 		move => "SELECT zbxhist_internal.step_merge('history', day) $day"
 	},
 	unpack => {
@@ -64,8 +58,7 @@ my %moves = (
 # Statements on %s, of one protocol or the other.
 my %statements = (
 	update => 'UPDATE %s SET value = value + 10 WHERE itemid = 2',
-	'update of a clock' =>
-	  'UPDATE %s SET value = value + 10 WHERE itemid = 2 AND clock = 86460',
+	'update of a clock' => 'UPDATE %s SET value = value + 10 WHERE itemid = 2 AND clock = 86460',
 	delete => 'DELETE FROM %s WHERE itemid = 2 AND clock < 172800',
 	housekeeper => 'DELETE FROM %1$s WHERE itemid = 2 AND ctid = ANY'
 	  . ' (ARRAY (SELECT ctid FROM %1$s WHERE itemid = 2 LIMIT 5000))',
@@ -89,8 +82,7 @@ sub make_tables
 		"SELECT zbxhist_internal.step_begin('history')",
 		@{ $move->{before} },
 		'CREATE TABLE plain AS TABLE history');
-	my ($code, $out, $err) =
-	  psql_script($node, 'zabbix', $sql, '-q', '-v', 'ON_ERROR_STOP=1');
+	my ($code, $out, $err) = psql_script($node, 'zabbix', $sql, '-q', '-v', 'ON_ERROR_STOP=1');
 
 	die "$err" if $code;
 }
@@ -119,7 +111,7 @@ sub waits
 	for (1 .. 500)
 	{
 		my $state = $node->safe_psql('zabbix',
-			"SELECT concat(state, ' ', wait_event_type) FROM pg_stat_activity"
+				"SELECT concat(state, ' ', wait_event_type) FROM pg_stat_activity"
 			  . " WHERE pid = $pid");
 
 		return 1 if $state eq 'active Lock';
@@ -152,8 +144,7 @@ for my $kind (sort keys %moves)
 			my $client = PgWire->new($node, 'zabbix');
 			$client->query("LOAD 'zbxhist'") if $is_loaded;
 			my $pid = $client->query('SELECT pg_backend_pid()')->{rows}[0][0];
-			my $expected =
-			  PgWire->new($node, 'zabbix')->query(sprintf $sql, 'plain');
+			my $expected = PgWire->new($node, 'zabbix')->query(sprintf $sql, 'plain');
 
 			$mover->query('BEGIN');
 			my $moved = $mover->query($moves{$kind}{move});

@@ -24,8 +24,7 @@ my $node = test_server('oracle', statement_timeout => '30s');
 create_database($node, 'managed');
 $node->safe_psql('postgres', 'CREATE DATABASE plain');
 create_zabbix_tables($node, $_) for qw(managed plain);
-$node->safe_psql('managed',
-	"SELECT * FROM zbxhist.setup('public', '200 years', '200 years')");
+$node->safe_psql('managed', "SELECT * FROM zbxhist.setup('public', '200 years', '200 years')");
 my @servers =
   has_extension($node, 'postgres_fdw') ? ('north', 'south') : ();
 add_archive_server($node, 'managed', $_) for @servers;
@@ -48,10 +47,8 @@ sub choose
 }
 
 # Days and months with and without partitions, and the ends of int4.
-my @clocks = (
-	86400, 86401, 172799, 172800,
-	259199, 259200, 2678400, 5097600,
-	0, -1, -2147483648, 2147483647);
+my @clocks =
+  (86400, 86401, 172799, 172800, 259199, 259200, 2678400, 5097600, 0, -1, -2147483648, 2147483647);
 my $fresh = 1000;
 my %columns = (
 	history => 'itemid,clock,ns,value',
@@ -59,8 +56,7 @@ my %columns = (
 	history_str => 'itemid,clock,ns,value',
 	history_text => 'itemid,clock,ns,value',
 	history_bin => 'itemid,clock,ns,value',
-	history_log =>
-	  'itemid,clock,ns,timestamp,source,severity,value,logeventid',
+	history_log => 'itemid,clock,ns,timestamp,source,severity,value,logeventid',
 	trends => 'itemid,clock,num,value_min,value_avg,value_max',
 	trends_uint => 'itemid,clock,num,value_min,value_avg,value_max');
 my @tables = sort keys %columns;
@@ -92,9 +88,7 @@ sub is_archived
 {
 	my ($table, $clock) = @_;
 
-	return
-	  scalar grep { $_->[0] <= $clock && $clock < $_->[1] }
-	  @{ $archived{$table} // [] };
+	return scalar grep { $_->[0] <= $clock && $clock < $_->[1] } @{ $archived{$table} // [] };
 }
 
 # A clock of a new key, or of one that may be there.
@@ -150,8 +144,7 @@ sub copy_line
 		"\t",
 		map {
 			my $v = $_;
-			$v =~
-			  s/([\\\t\n])/$1 eq "\t" ? '\\t' : $1 eq "\n" ? '\\n' : '\\\\'/ge;
+			$v =~ s/([\\\t\n])/$1 eq "\t" ? '\\t' : $1 eq "\n" ? '\\n' : '\\\\'/ge;
 			$v
 		} @$row) . "\n";
 }
@@ -247,8 +240,7 @@ sub extended
 		',',
 		map {
 			my $r = $_;
-			'('
-			  . join(',', map { '$' . ($r * $width + $_) } 1 .. $width) . ')'
+			'(' . join(',', map { '$' . ($r * $width + $_) } 1 .. $width) . ')'
 		} 0 .. $per - 1);
 	my $name = choose('', 's');
 	my $is_pipeline = pick(2);
@@ -261,8 +253,7 @@ sub extended
 			my %all = (tags => [], errors => [], messages => [], rows => []);
 			my $collect = sub {
 				my $r = $c->sync;
-				push @{ $all{$_} }, @{ $r->{$_} }
-				  for qw(tags errors messages rows);
+				push @{ $all{$_} }, @{ $r->{$_} } for qw(tags errors messages rows);
 				$all{status} = $r->{status};
 			};
 
@@ -322,8 +313,7 @@ sub block
 	  map { insert_of($table, make_rows($table, pick(2))) } 1 .. 4;
 	my $end = pick(3) ? '' : 'raise division_by_zero;';
 
-	return simple(
-		"do \$block\$ begin $inserts[0]; begin $inserts[1]; $inserts[2]; $end"
+	return simple("do \$block\$ begin $inserts[0]; begin $inserts[1]; $inserts[2]; $end"
 		  . " exception when unique_violation or division_by_zero then $inserts[3]; end;"
 		  . ' end $block$');
 }
@@ -347,8 +337,7 @@ sub change
 	return simple(
 		choose(
 			"delete from $table where itemid = " . pick(50),
-			"delete from $table where clock = $clock and itemid < "
-			  . pick(60),
+			"delete from $table where clock = $clock and itemid < " . pick(60),
 			"delete from $table where clock >= $clock and clock < $other and itemid % 3 = 0",
 			"update $table set itemid = itemid where clock = $clock",
 			"update $table set itemid = itemid where itemid < " . pick(60),
@@ -387,9 +376,8 @@ sub read_by_function
 		sub {
 			my $from = $_[0] == $client{plain} ? $statement : $call;
 
-			return $_[0]->query(
-				"select count(*), md5(string_agg(r::text, ',' order by r::text)) from $from"
-			);
+			return $_[0]
+			  ->query("select count(*), md5(string_agg(r::text, ',' order by r::text)) from $from");
 		});
 }
 
@@ -410,9 +398,7 @@ sub add
 	my @rows = map { $row{$_} } sort keys %row;
 	my $arrays = join ', ', map {
 		my $i = $_;
-		'ARRAY['
-		  . join(',', quoted(map { $_->[$i] } @rows))
-		  . "]::$types[$i]\[]"
+		'ARRAY[' . join(',', quoted(map { $_->[$i] } @rows)) . "]::$types[$i]\[]"
 	} 0 .. 3;
 	my $action = choose('error', 'ignore', 'update');
 	my $clause =
@@ -420,10 +406,8 @@ sub add
 	  : $action eq 'update'
 	  ? 'ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = excluded.value'
 	  : '';
-	my $statement =
-	  "INSERT INTO $table ($columns{$table}) SELECT * FROM unnest($arrays) $clause";
-	my $call =
-	  "SELECT zbxhist.add(NULL::$table, $arrays, on_conflict => '$action')";
+	my $statement = "INSERT INTO $table ($columns{$table}) SELECT * FROM unnest($arrays) $clause";
+	my $call = "SELECT zbxhist.add(NULL::$table, $arrays, on_conflict => '$action')";
 
 	return both(
 		$call,
@@ -451,11 +435,9 @@ sub insert
 
 	return simple("$insert returning itemid, clock") if $kind == 0;
 	return simple("$insert on conflict do nothing") if $kind == 1;
-	return simple("with a as ($insert) "
-		  . insert_of($table, make_rows($table, pick(2))))
+	return simple("with a as ($insert) " . insert_of($table, make_rows($table, pick(2))))
 	  if $kind == 2;
-	return simple(join ';', $insert,
-		map { insert_of($_, make_rows($_, pick(2))) } choose(@tables),
+	return simple(join ';', $insert, map { insert_of($_, make_rows($_, pick(2))) } choose(@tables),
 		choose(@tables))
 	  if $kind == 3;
 	return simple("$insert;\n");
@@ -481,8 +463,7 @@ sub lock_partition
 
 	# one under which its keys can be looked up: for another an INSERT waits
 	my $result = $locker->query(
-		"begin; set local lock_timeout = 50; lock table only $partition in share mode"
-	);
+		"begin; set local lock_timeout = 50; lock table only $partition in share mode");
 
 	if (@{ $result->{errors} }) { $locker->query('rollback'); return; }
 	$is_locked = 1;
@@ -505,12 +486,10 @@ sub pack_some
 		my $server = choose(@servers);
 		my $packed = $admin->query("call zbxhist.pack('$table', '$day')");
 		$seen{pack}++ if !@{ $packed->{errors} };
-		$admin->query(
-			"select zbxhist.alter_parent('$table', archive_server => '$server')"
-		);
+		$admin->query("select zbxhist.alter_parent('$table', archive_server => '$server')");
 	}
-	my $result = $admin->query("call zbxhist.$what('$table'"
-		  . ($what eq 'run_maintenance' ? ')' : ", '$day')"));
+	my $result = $admin->query(
+		"call zbxhist.$what('$table'" . ($what eq 'run_maintenance' ? ')' : ", '$day')"));
 	$seen{$what}++ if !@{ $result->{errors} };
 	$archived{$table} = $admin->query(
 		"select from_clock, to_clock from zbxhist.packed_day where parent = '$table'::regclass and archive_copy is not null"
@@ -527,7 +506,7 @@ sub disturb
 	my $move = sub {
 		my ($from, $to) = @_;
 		$admin->query(
-			"select zbxhist_internal.move_rows('$from', '$to', b.from_clock, b.to_clock, null, "
+				"select zbxhist_internal.move_rows('$from', '$to', b.from_clock, b.to_clock, null, "
 			  . (1 + pick(3000))
 			  . ") from zbxhist.partition_bounds('$partition') b");
 	};
@@ -605,8 +584,7 @@ for my $step (1 .. $steps)
 			'enable_routing = off',
 			'enable_batching = on',
 			'enable_batching = on',
-			'enable_batching = off')
-	) if $tags_are_known && $status eq 'I' && pick(10) == 0;
+			'enable_batching = off')) if $tags_are_known && $status eq 'I' && pick(10) == 0;
 
 	my $kind = $is_locked ? 9 : $tags_are_known ? pick(12) : 11;
 	my $result =

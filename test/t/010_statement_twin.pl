@@ -26,11 +26,8 @@ sub twin
 		PGHOST => $node->host,
 		PGPORT => $node->port,
 		PGUSER => (getpwuid($>))[0]);
-	my ($out, $err) = run_command(
-		[
-			"$FindBin::RealBin/../twin/run", '--seed',
-			$ENV{ZBXHIST_SEED} // 1, @options
-		]);
+	my ($out, $err) =
+	  run_command([ "$FindBin::RealBin/../twin/run", '--seed', $ENV{ZBXHIST_SEED} // 1, @options ]);
 
 	like($out, qr/^\d+ \w+ in \d+ s, 0 differences$/m, $title)
 	  or diag($out, $err);
@@ -42,13 +39,11 @@ ok($seen{"plan $_"}, "plans with $_ were among them")
   for 'Foreign Scan',
   map { "Zbxhist$_" } qw(Aggregate Insert Item ItemRows Keys Range);
 ok($seen{"upkeep $_ done"}, "... and $_")
-  for
-  qw(archive compact drop_day pack repack run_maintenance unarchive unpack);
+  for qw(archive compact drop_day pack repack run_maintenance unarchive unpack);
 ok($seen{$_}, "... and SQLSTATE $_") for qw(22003 23505 25P02);
 
 %seen = twin("$schedules schedules", '--schedules' => $schedules);
-ok($seen{"$_ waited"}, "$_ waited in some")
-  for qw(delete insert update upkeep);
+ok($seen{"$_ waited"}, "$_ waited in some") for qw(delete insert update upkeep);
 ok($seen{"$_ done"}, "... and $_ was done") for qw(archive drop_day);
 
 log_is_clean($node);

@@ -20,8 +20,7 @@ sub one_of { return $_[ int rand @_ ] }
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf',
-	"session_preload_libraries = 'zbxhist'\ntimezone = 'America/St_Johns'\nfsync = off"
-);
+	"session_preload_libraries = 'zbxhist'\ntimezone = 'America/St_Johns'\nfsync = off");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION zbxhist; CREATE SCHEMA plain');
 my %type = (
@@ -113,8 +112,7 @@ sub value_condition
 	  $is_text
 	  ? one_of(q{''}, q{'c'}, q{'c4ca4238a0b923820dcc509a6f75849b'})
 	  : one_of(-701, -0.5, 0, 1, 100, 5000, 12345.678,
-		q{'NaN'}, q{'Infinity'}, q{'-Infinity'}, '18446744073709551615',
-		int rand 10**int rand 20);
+		q{'NaN'}, q{'Infinity'}, q{'-Infinity'}, '18446744073709551615', int rand 10**int rand 20);
 	my $operator = one_of('<', '<=', '=', '>=', '>', '<>');
 	my $join = one_of('AND', 'OR');
 	return
@@ -152,8 +150,8 @@ sub where
 		'itemid > 4',
 		'itemid BETWEEN 2 AND ' . (1 + int rand 8),
 		'3 >= itemid',
-		'itemid IN (SELECT n FROM generate_series(1, 9) n WHERE n % '
-		  . (1 + int rand 4) . ' = 0)') if rand() < 0.6;
+		'itemid IN (SELECT n FROM generate_series(1, 9) n WHERE n % ' . (1 + int rand 4) . ' = 0)'
+	  ) if rand() < 0.6;
 	my $from = 80_000 + int rand 400_000;
 	push @conditions,
 	  one_of(
@@ -163,19 +161,15 @@ sub where
 		"clock >= $from." . one_of(0, 5),
 		"to_timestamp(clock) < to_timestamp($from)",
 		"$from + 0.5::float8 > clock") if rand() < 0.5;
-	push @conditions, value_condition(int rand 3, $is_text)
-	  while rand() < 0.35;
+	push @conditions, value_condition(int rand 3, $is_text) while rand() < 0.35;
 	return @conditions ? ' WHERE ' . join ' AND ', @conditions : '';
 }
 
 my @script;
 my @aggregates = (
-	'count(*)', 'count(value)',
-	'min(value)', 'max(value)',
-	'sum(value)', 'avg(value)',
-	'min(clock)', 'max(clock)',
-	'avg(clock)', 'sum(ns)',
-	'max(itemid)', 'round(avg(itemid), 3)');
+	'count(*)', 'count(value)', 'min(value)', 'max(value)',
+	'sum(value)', 'avg(value)', 'min(clock)', 'max(clock)',
+	'avg(clock)', 'sum(ns)', 'max(itemid)', 'round(avg(itemid), 3)');
 
 # An aggregate, some with conditions of their own.
 sub aggregate
@@ -184,10 +178,8 @@ sub aggregate
 	my $is_text = $table =~ /^history_text/;
 	my $condition = value_condition(int rand 2, $is_text);
 
-	my $aggregate =
-	  one_of(grep { !$is_text || !/(?:sum|avg)\(value/ } @aggregates);
-	return one_of("count(CASE WHEN $condition THEN value END)",
-		'sum(clock * 2)', 'sum(1)')
+	my $aggregate = one_of(grep { !$is_text || !/(?:sum|avg)\(value/ } @aggregates);
+	return one_of("count(CASE WHEN $condition THEN value END)", 'sum(clock * 2)', 'sum(1)')
 	  if rand() < 0.05;
 	return $aggregate if $aggregate =~ /^round/ || rand() < 0.75;
 	return "$aggregate FILTER (WHERE $condition)";
@@ -205,8 +197,7 @@ sub graph
 			"$clock - mod($clock, $n)",
 			"$clock / $n",
 			"($clock - 90000) / -$n * 3",
-			"date_bin('2 hours', to_timestamp($clock), '1970-01-01')",
-			key())
+			"date_bin('2 hours', to_timestamp($clock), '1970-01-01')", key())
 	} 1 .. one_of(1, 1, 1, 2);
 	my ($list, $names) =
 	  map { join '', @$_ }[ map { ", $keys[$_] AS k$_" } 0 .. $#keys ],
@@ -216,16 +207,13 @@ sub graph
 	my $where = where($is_text);
 	$where .= ($where ? ' AND ' : ' WHERE ') . 'itemid IN (1, 2, 3, 4, 6)'
 	  if $where !~ /itemid (?:=|IN)/ && rand() < 0.8;
-	my $source =
-	  "SELECT itemid$list, $call(clock) AS clock FROM T$where GROUP BY $group";
+	my $source = "SELECT itemid$list, $call(clock) AS clock FROM T$where GROUP BY $group";
 	my $on = 'h2.itemid = s2.itemid AND h2.clock = s2.clock';
 	my $more = sub {
 		my ($name) = @_;
 		return '' if rand() < 0.6;
-		my $condition = one_of(
-			value_condition(0, $is_text),
-			'clock BETWEEN 100000 AND 300000',
-			'clock < 200000');
+		my $condition =
+		  one_of(value_condition(0, $is_text), 'clock BETWEEN 100000 AND 300000', 'clock < 200000');
 		$condition =~ s/(itemid|clock|value|ns)\b/$name.$1/g;
 		return " WHERE $condition";
 	};
@@ -271,8 +259,7 @@ for my $number (1 .. $queries)
 	my $table = one_of(sort keys %type);
 	my $is_text = $table =~ /^history_text/;
 	my @keys = map { key() } 1 .. int rand 3;
-	my $list = join ', ', @keys,
-	  map { aggregate($table) } 1 .. 1 + int rand 4;
+	my $list = join ', ', @keys, map { aggregate($table) } 1 .. 1 + int rand 4;
 	my $rest = where($is_text);
 	$rest .= ' GROUP BY ' . join ', ', @keys if @keys;
 	$rest .= ' HAVING count(*) > 3' if rand() < 0.1;
@@ -313,8 +300,7 @@ sub ask
 	my ($what, @queries) = @_;
 	my %seen;
 	my @different;
-	for my $answer (split /\n/,
-		$node->safe_psql('postgres', join "\n", @queries))
+	for my $answer (split /\n/, $node->safe_psql('postgres', join "\n", @queries))
 	{
 		push @different, $answer if $answer =~ /^DIFFERS/;
 		$seen{$answer}++ if $answer =~ /^\w+$/;
@@ -331,11 +317,7 @@ cmp_ok(
 	$queries / 3,
 	'many queries are planned without rows');
 cmp_ok($seen{workers} // 0, '>', $queries / 12, 'and some for workers');
-cmp_ok(
-	$seen{intervals} // 0,
-	'>',
-	$queries / 40,
-	'graphs are planned for the rows of intervals');
+cmp_ok($seen{intervals} // 0, '>', $queries / 40, 'graphs are planned for the rows of intervals');
 
 $node->stop;
 done_testing();

@@ -70,8 +70,7 @@ sub segments_of_plan
 	my ($query) = @_;
 	my $plan = sql("EXPLAIN (ANALYZE, TIMING OFF) $query");
 
-	return map { $plan =~ /Segments $_: (\d+)/ ? $1 : -1 } 'From Statistics',
-	  'Decoded';
+	return map { $plan =~ /Segments $_: (\d+)/ ? $1 : -1 } 'From Statistics', 'Decoded';
 }
 
 # Groups whose sums and averages are not the exact ones, in any of these queries.
@@ -86,8 +85,7 @@ sub check_sums
 		'itemid % 3');
 	my @where = (
 		'true', 'clock > ' . (86400 + int rand 170000),
-		'itemid < 6', 'clock BETWEEN 100000 AND 200000 AND value IS NOT NULL'
-	);
+		'itemid < 6', 'clock BETWEEN 100000 AND 200000 AND value IS NOT NULL');
 
 	for my $key (@keys)
 	{
@@ -101,13 +99,13 @@ sub check_sums
 			my $expected =
 			  "(SELECT $key, count(value), sum(exact)::double precision, sum(value) FILTER (WHERE exact IS NULL)"
 			  . " FROM expected $from) p ($columns, count, exact, special)";
-			my $wrong = sql(
-				"SELECT * FROM $found FULL JOIN $expected USING ($columns)"
+			my $wrong =
+			  sql(  "SELECT * FROM $found FULL JOIN $expected USING ($columns)"
 				  . ' WHERE h.count IS DISTINCT FROM p.count'
 				  . ' OR CASE WHEN p.special IS NOT NULL THEN h.sum <> p.special OR h.avg <> p.special'
 				  . ' WHEN p.count = 0 THEN h.sum IS NOT NULL OR h.avg IS NOT NULL'
 				  . ' ELSE ulps(h.sum, p.exact) > 1 OR ulps(h.avg, p.exact / p.count) > 2 END LIMIT 3'
-			);
+			  );
 			is($wrong, '', "$name: exact sums by $key where $where");
 		}
 	}
@@ -117,15 +115,13 @@ sub check
 {
 	my ($name) = @_;
 	my ($known, $decoded) = segments_of_plan(
-		'SELECT itemid, sum(value) FROM history WHERE itemid IN (1, 2, 3, 6, 8) GROUP BY itemid'
-	);
+		'SELECT itemid, sum(value) FROM history WHERE itemid IN (1, 2, 3, 6, 8) GROUP BY itemid');
 
 	sql('DROP TABLE IF EXISTS expected; CREATE TABLE expected AS SELECT *, exact(value) AS exact FROM plain'
 	);
 	cmp_ok($known, '>', $decoded, "$name: most sums are statistics");
 	check_sums($name);
-	is(sql("SELECT count(*) FROM zbxhist.verify('history')"),
-		0, "$name: nothing is wrong");
+	is(sql("SELECT count(*) FROM zbxhist.verify('history')"), 0, "$name: nothing is wrong");
 	is( sql("SELECT count(*) FROM ((TABLE history EXCEPT ALL TABLE plain) UNION ALL (TABLE plain EXCEPT ALL TABLE history)) x"
 		),
 		0,
@@ -135,8 +131,7 @@ sub check
 # Formats of the groups of values.
 sub formats
 {
-	return sql(
-			"SELECT string_agg(DISTINCT get_byte(payload, 2)::text, ' ') FROM"
+	return sql("SELECT string_agg(DISTINCT get_byte(payload, 2)::text, ' ') FROM"
 		  . ' (TABLE zbxhist_packed.history_p19700102 UNION ALL TABLE zbxhist_packed.history_p19700103) d WHERE nrows > 0'
 	);
 }
@@ -147,8 +142,7 @@ sql("CALL zbxhist_internal.do_step('history', 'merge', NULL)");
 sql("$_ WHERE itemid IN (1, 3, 5) AND ns BETWEEN 600 AND 650")
   for 'UPDATE history SET value = value + 0.75',
   'UPDATE plain SET value = value + 0.75';
-sql("DELETE FROM $_ WHERE itemid IN (2, 4) AND ns BETWEEN 200 AND 240")
-  for 'history', 'plain';
+sql("DELETE FROM $_ WHERE itemid IN (2, 4) AND ns BETWEEN 200 AND 240") for 'history', 'plain';
 check('changed');
 is(formats(), '1', 'all is of the one format');
 sql("CALL zbxhist.repack('history', '1970-01-0$_')") for 2, 3;
@@ -163,8 +157,7 @@ INSERT INTO forged SELECT 1, 86400 + n * 60, (n * 7919 % 10000) / 1000.0, 0 FROM
 CALL zbxhist.pack('forged', '1970-01-02');
 SQL
 my $payload = 'FROM zbxhist_packed.forged_p19700102 WHERE nrows > 0';
-my $true =
-  sql('SELECT sum(value) FROM forged WHERE itemid = 1 AND value IS NOT NULL');
+my $true = sql('SELECT sum(value) FROM forged WHERE itemid = 1 AND value IS NOT NULL');
 my $bytes = pack 'H*', sql("SELECT encode(payload, 'hex') $payload");
 my $at = statistics_of($bytes);
 
@@ -182,10 +175,8 @@ sub forge
 
 	substr($changed, $place, 1) ^= chr $bits;
 	$changed = unpack('H*', with_checksums($changed));
-	sql("UPDATE zbxhist_packed.forged_p19700102 SET payload = '\\x$changed' WHERE nrows > 0"
-	);
-	my (undef, $found, $errors) =
-	  $node->psql('postgres', "\\set VERBOSITY sqlstate\n$sum");
+	sql("UPDATE zbxhist_packed.forged_p19700102 SET payload = '\\x$changed' WHERE nrows > 0");
+	my (undef, $found, $errors) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$sum");
 	return join ' ',
 	  $errors =~ /ERROR:  (\w+)/ ? $1 : abs($found - $true) < 1e-9,
 	  sql("SELECT string_agg(problem, ' ') FROM zbxhist.verify('forged')");

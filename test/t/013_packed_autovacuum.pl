@@ -18,8 +18,7 @@ $node->safe_psql('zabbix',
 );
 
 # of a table at which autovacuum gets on so slowly that it is still there
-my $slow =
-  'autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1';
+my $slow = 'autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1';
 my $partition = partition('history', -1);
 my $day = date(-1);
 
@@ -29,19 +28,16 @@ sub is_at_work
 	my ($command, $table) = @_;
 
 	return $node->poll_query_until('zabbix',
-		"SELECT count(*) > 0 FROM pg_stat_progress_$command WHERE relid = '$table'::regclass"
-	);
+		"SELECT count(*) > 0 FROM pg_stat_progress_$command WHERE relid = '$table'::regclass");
 }
 
 $node->safe_psql('zabbix',
 	"INSERT INTO history SELECT i, ${\ day(-1)} + c, i, c FROM generate_series(1, 1000) i, generate_series(1, 30) c"
 );
 $node->safe_psql('zabbix',
-	"ALTER TABLE $partition SET ($slow); UPDATE history SET value = 7 WHERE ns < 20"
-);
+	"ALTER TABLE $partition SET ($slow); UPDATE history SET value = 7 WHERE ns < 20");
 ok(is_at_work('vacuum', $partition), 'autovacuum is at the partition');
-my ($code, $out, $err) =
-  psql_script($node, 'zabbix', "CALL zbxhist.pack('history', '$day');");
+my ($code, $out, $err) = psql_script($node, 'zabbix', "CALL zbxhist.pack('history', '$day');");
 is($err, '', 'it is packed all the same');
 is(rows_of($node, 'zabbix', 'history_packed'), 30000, 'with all rows');
 
@@ -55,8 +51,7 @@ my $pid = start_psql(
 	$node->basedir . '/pack.out',
 	sub { print { $_[0] } "CALL zbxhist.pack('history', '$day');\n" });
 ok( $node->poll_query_until(
-		'zabbix',
-		"SELECT count(*) > 0 FROM zbxhist.progress WHERE action = 'pack'"),
+		'zabbix', "SELECT count(*) > 0 FROM zbxhist.progress WHERE action = 'pack'"),
 	'packing is tried');
 sleep 1;
 $node->safe_psql('zabbix',
@@ -66,9 +61,6 @@ is(wait_for_end($pid), 0, 'it is packed once that has ended');
 is(slurp_file($node->basedir . '/pack.out'), '', 'without an error');
 is(rows_of($node, 'zabbix', 'history_packed'), 30000, 'with all rows again');
 
-log_is_clean(
-	$node,
-	'nothing unusual in the log',
-	qr/autovacuum|administrator command/);
+log_is_clean($node, 'nothing unusual in the log', qr/autovacuum|administrator command/);
 $node->stop;
 done_testing();

@@ -18,8 +18,7 @@ use ZbxhistTest;
 my $node = test_server('packed_steps', full_page_writes => 'on');
 create_database($node, 'zabbix');
 set_up($node, 'zabbix');
-$node->safe_psql('zabbix',
-	"SELECT zbxhist.alter_parent('history', never_pack => true)");
+$node->safe_psql('zabbix', "SELECT zbxhist.alter_parent('history', never_pack => true)");
 
 my $day = date(-1);
 my $partition = partition('history', -1);
@@ -49,8 +48,7 @@ sub fill_late
 # it is asked for.
 sub settle
 {
-	$node->safe_psql('zabbix',
-		"UPDATE zbxhist.packed_day SET settling = '{}'");
+	$node->safe_psql('zabbix', "UPDATE zbxhist.packed_day SET settling = '{}'");
 }
 
 sub day_state
@@ -148,22 +146,19 @@ sub break_off
 		start_after_crash($node);
 		return;
 	}
-	$node->safe_psql('zabbix',
-		$how eq 'cancel'
+	$node->safe_psql('zabbix', $how eq 'cancel'
 		? "SELECT pg_cancel_backend($pid)"
 		: "SELECT pg_terminate_backend($pid)");
 	wait_for_end($process);
 	$locker->query_safe('COMMIT');
 	$locker->quit;
-	$node->poll_query_until('zabbix',
-		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
+	$node->poll_query_until('zabbix', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
 }
 
 fill();
 
 # the foreign table comes first, and is known to all
-$node->safe_psql('zabbix',
-	"SELECT zbxhist_internal.pack_partition('history', '$partition')");
+$node->safe_psql('zabbix', "SELECT zbxhist_internal.pack_partition('history', '$partition')");
 is( $node->safe_psql(
 		'zabbix',
 		"SELECT zbxhist_internal.packed_table_settled('history', zbxhist_internal.packed_table('history'))"
@@ -184,17 +179,14 @@ for my $step (@steps)
 
 			break_off($step, $table, $how);
 			is(day_state(), $step->{before}, "$name: nothing is done");
-			is(totals($node, 'zabbix', 'history'),
-				$totals, "$name: every row is there");
+			is(totals($node, 'zabbix', 'history'), $totals, "$name: every row is there");
 		}
 	}
 	$node->safe_psql('zabbix', $step->{call});
 	is(day_state(), $step->{after}, "$step->{name} succeeds");
-	is(totals($node, 'zabbix', 'history'),
-		$totals, "after $step->{name} every row is there");
+	is(totals($node, 'zabbix', 'history'), $totals, "after $step->{name} every row is there");
 }
-is(rows_of($node, 'zabbix', $partition),
-	10201, 'in the end all rows are in the partition');
+is(rows_of($node, 'zabbix', $partition), 10201, 'in the end all rows are in the partition');
 is( $node->safe_psql(
 		'zabbix',
 		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'repack' AND sqlstate IS NULL"
@@ -210,8 +202,7 @@ my $unfinished = "SELECT code FROM zbxhist.check() WHERE code ~ 'unpack'";
 is($node->safe_psql('zabbix', $unfinished),
 	'', 'check() leaves an unpack that was broken off to maintenance');
 $node->safe_psql('zabbix',
-	"UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days'"
-);
+	"UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days'");
 is($node->safe_psql('zabbix', $unfinished),
 	'unpack_unfinished', '... and tells of it when there has been none');
 maintain($node, 'zabbix');
@@ -258,13 +249,11 @@ for my $table (qw(parent_state packed_day maintenance_log))
 		break_off($compact, $table, $how);
 		is($node->safe_psql('zabbix', $state_of_parts),
 			'4|14400|4', "compact: $how at $table: nothing is done");
-		is(totals($node, 'zabbix', 'parts'), $parts,
-			'... every row is there');
+		is(totals($node, 'zabbix', 'parts'), $parts, '... every row is there');
 	}
 }
 $node->safe_psql('zabbix', $compact->{call});
-is($node->safe_psql('zabbix', $state_of_parts),
-	'1|14400|1', 'compact succeeds');
+is($node->safe_psql('zabbix', $state_of_parts), '1|14400|1', 'compact succeeds');
 is(totals($node, 'zabbix', 'parts'), $parts, '... with every row');
 
 # the next day is made one in the moment of an insert, below
@@ -283,10 +272,8 @@ sub insert_in_swap
 	my $packer = $node->background_psql('zabbix');
 	my $writer = $node->background_psql('zabbix', on_error_stop => 0);
 
-	$locker->query_safe(
-		'BEGIN; LOCK TABLE zbxhist.maintenance_log IN SHARE MODE');
-	$packer->query_safe(
-		"LOAD 'zbxhist'; SET zbxhist.maintenance_lock_timeout = '60s'");
+	$locker->query_safe('BEGIN; LOCK TABLE zbxhist.maintenance_log IN SHARE MODE');
+	$packer->query_safe("LOAD 'zbxhist'; SET zbxhist.maintenance_lock_timeout = '60s'");
 	$packer->query_until(qr/began/, "\\echo began\n$call;\n");
 	$node->poll_query_until('zabbix',
 			"SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
@@ -299,8 +286,7 @@ sub insert_in_swap
 	Time::HiRes::sleep(0.3);
 	is( $node->safe_psql(
 			'zabbix',
-			"SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query ~ '^INSERT'"
-		),
+			"SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query ~ '^INSERT'"),
 		1,
 		"$call: an insert waits for the swap");
 	$locker->query_safe('COMMIT');
@@ -318,12 +304,8 @@ like(insert_in_swap("CALL zbxhist.pack('history', '$day')", ''),
 	$duplicate, '... and its key is found in the packed day');
 like(insert_in_swap("CALL zbxhist.repack('history', '$day')", ''),
 	$duplicate, '... and in the new one');
-unlike(
-	insert_in_swap(
-		"CALL zbxhist.repack('history', '$day')",
-		' ON CONFLICT DO NOTHING'),
-	qr/ERROR/,
-	'... or passed over');
+unlike(insert_in_swap("CALL zbxhist.repack('history', '$day')", ' ON CONFLICT DO NOTHING'),
+	qr/ERROR/, '... or passed over');
 like(
 	insert_in_swap(
 		"CALL zbxhist.compact('parts', '1970-01-03')",
@@ -331,8 +313,7 @@ like(
 		'parts VALUES (1, 259199, 1), (2, 216000, 0)'),
 	$duplicate,
 	'... or in the day that takes the place of its parts');
-is($node->safe_psql('zabbix', $state_of_parts),
-	'2|28800|2', '... which is one then');
+is($node->safe_psql('zabbix', $state_of_parts), '2|28800|2', '... which is one then');
 is( $node->safe_psql(
 		'zabbix',
 		"CALL zbxhist.unpack('parts', '1970-01-03'); SELECT count(*) FROM parts WHERE clock >= 172800"
@@ -379,8 +360,7 @@ sub watch
 	{
 		my $answer =
 		  $watcher->query('SELECT percent FROM zbxhist.progress'
-			  . " WHERE action = '$action' AND partition ~ 'many_p' AND percent IS NOT NULL"
-		  );
+			  . " WHERE action = '$action' AND partition ~ 'many_p' AND percent IS NOT NULL");
 
 		push @$percent, map { $_->[0] } @{ $answer->{rows} };
 	}
@@ -398,8 +378,7 @@ for my $action (qw(pack repack compact verify unpack))
 		ok(watch($action, \@percent), "a day is watched: $action");
 	}
 	ok(@percent > 0, '... its progress has been seen');
-	ok( !(grep { $_ < 0 || $_ > 100 } @percent),
-		'... from 0 to 100 per cent at most');
+	ok(!(grep { $_ < 0 || $_ > 100 } @percent), '... from 0 to 100 per cent at most');
 	ok((grep { $_ > 0 && $_ < 100 } @percent) > 0, '... and in between');
 }
 $watcher->close;

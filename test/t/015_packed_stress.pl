@@ -75,11 +75,9 @@ sub run
 
 # ---- readers ----
 
-my $checksum =
-  'SELECT count(*) || \' \' || sum(hashtextextended(h::text, 0)::numeric)';
+my $checksum = 'SELECT count(*) || \' \' || sum(hashtextextended(h::text, 0)::numeric)';
 my %readings = (
-	whole =>
-	  "SELECT ($checksum FROM history h WHERE clock < $END), ($checksum FROM plain h)",
+	whole => "SELECT ($checksum FROM history h WHERE clock < $END), ($checksum FROM plain h)",
 	parallel =>
 	  "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET min_parallel_table_scan_size = 0;"
 	  . "SELECT ($checksum FROM history h WHERE clock < $END), ($checksum FROM plain h)",
@@ -128,11 +126,9 @@ sub any_clock
 sub insert_late
 {
 	my ($client, $errors) = @_;
-	my $rows = join ',', map {
-		sprintf('(%d,%d,%d,%d)',
-			any(21 .. 80),
-			any_clock(), ++$counter * 10 + $$ % 10, $$)
-	} 1 .. any(1, 5, 40);
+	my $rows = join ',',
+	  map { sprintf('(%d,%d,%d,%d)', any(21 .. 80), any_clock(), ++$counter * 10 + $$ % 10, $$) }
+	  1 .. any(1, 5, 40);
 
 	sleep(rand(0.03));
 	run($client,
@@ -149,15 +145,13 @@ sub delete_or_update
 	my ($client, $errors) = @_;
 	my $item = any(21 .. 80);
 	my $from = any_clock();
-	my $where =
-	  "itemid = $item AND clock BETWEEN $from AND $from + " . any(100, 5000);
+	my $where = "itemid = $item AND clock BETWEEN $from AND $from + " . any(100, 5000);
 	my $change = any('delete', 'delete', 'update');
 
 	sleep(rand(0.3));
 
 	# what comes between the two statements is left alone by both
-	my $rows = run($client, $errors, "SELECT ns FROM plain WHERE $where")
-	  // [];
+	my $rows = run($client, $errors, "SELECT ns FROM plain WHERE $where") // [];
 	return unless @$rows;
 	$where .= ' AND ns IN (' . join(',', map { $_->[0] } @$rows) . ')';
 	my $may = run($client, $errors, 'SELECT pg_try_advisory_lock_shared(1)');
@@ -165,8 +159,7 @@ sub delete_or_update
 	run($client, $errors, 'BEGIN',
 		map ({ $change eq 'delete'
 				  ? "DELETE FROM $_ WHERE $where"
-				  : "UPDATE $_ SET value = value + 1 WHERE $where" }
-			'history',
+				  : "UPDATE $_ SET value = value + 1 WHERE $where" } 'history',
 			'plain'),
 		'COMMIT');
 	$client->query('SELECT pg_advisory_unlock_all()');
@@ -177,15 +170,11 @@ sub insert_duplicate
 {
 	my ($client, $errors) = @_;
 	my $number = int rand 151;
-	my $row = sprintf('(%d, %d, %d, 0)',
-		any(1 .. 20),
-		any(1, 2) * 86400 + $number * 97, $number);
-	$row = sprintf('(%d, %d, %d, 0)',
-		any(1 .. 20),
-		any(-20 .. -1) * 86400 + $number * 2100, $number)
+	my $row = sprintf('(%d, %d, %d, 0)', any(1 .. 20), any(1, 2) * 86400 + $number * 97, $number);
+	$row =
+	  sprintf('(%d, %d, %d, 0)', any(1 .. 20), any(-20 .. -1) * 86400 + $number * 2100, $number)
 	  if $number <= 40 && any(0, 1);
-	my $result = $client->query(
-		"INSERT INTO history (itemid, clock, ns, value) VALUES $row"
+	my $result = $client->query("INSERT INTO history (itemid, clock, ns, value) VALUES $row"
 		  . any('', '', ' RETURNING itemid'));
 	my $error = $result->{errors}[0] // 'STORED TWICE';
 
@@ -199,9 +188,8 @@ my $merge =
 my $repack =
   "SELECT zbxhist_internal.run_by_hand('history', 'repack', d.day) FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass";
 my @work = (
-	map ({ (    "CALL zbxhist.pack('history', '1970-01-0$_')", $merge,
-				$repack, $repack,
-				"CALL zbxhist.unpack('history', '1970-01-0$_')") } 2,
+	map ({ (    "CALL zbxhist.pack('history', '1970-01-0$_')",
+				$merge, $repack, $repack, "CALL zbxhist.unpack('history', '1970-01-0$_')") } 2,
 		3),
 	($merge) x 6,
 	"CALL zbxhist_internal.move_waiting('history', NULL)",
@@ -219,8 +207,7 @@ sub maintain_days
 	my $day = sprintf('1969-12-%02d', 12 + $compacted++ % 20);
 
 	$client->query("SET zbxhist.maintenance_lock_timeout = '1s'");
-	for my $sql (@work, $merge, "CALL zbxhist.compact('history', '$day')",
-		$merge)
+	for my $sql (@work, $merge, "CALL zbxhist.compact('history', '$day')", $merge)
 	{
 		my ($error, $tries) = (undef, 0);
 
@@ -244,8 +231,7 @@ sub maintain_days
 		}
 		$errors->{ 'did ' . $1 }++
 		  if !defined $error
-		  && $sql =~
-		  /zbxhist(?:_internal)?\.(pack|compact|unpack|run_step|drop_packed_day)/;
+		  && $sql =~ /zbxhist(?:_internal)?\.(pack|compact|unpack|run_step|drop_packed_day)/;
 	}
 }
 
@@ -270,10 +256,7 @@ my %is_enough = (
 		return $rounds > 2 && !grep { !$counts->{"did $_"} } @done;
 	});
 my @pids =
-  map {
-	in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_},
-		$is_enough{$_})
-  }
+  map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}, $is_enough{$_}) }
   sort keys %workers;
 waitpid($_, 0) for @pids;
 
@@ -281,10 +264,8 @@ for my $name (sort keys %workers)
 {
 	my $outcome = outcome_of($node, $name);
 	my ($rounds) = $outcome =~ /^rounds (\d+)$/m;
-	my $repeated =
-	  $name =~ /repeatable|serializable/ ? '40001|40P01' : '40P01';
-	my @trouble = grep { !/^(?:rounds|did) |^(?:$repeated) \d+$/ } split /\n/,
-	  $outcome;
+	my $repeated = $name =~ /repeatable|serializable/ ? '40001|40P01' : '40P01';
+	my @trouble = grep { !/^(?:rounds|did) |^(?:$repeated) \d+$/ } split /\n/, $outcome;
 
 	diag("$name: $outcome") if $ENV{ZBXHIST_SECONDS};
 	is(join("\n", @trouble), '', "$name: nothing unexpected");
@@ -305,8 +286,7 @@ maintain($node, 'zabbix');
 is( $node->safe_psql('zabbix', "$checksum FROM history h WHERE clock < $END"),
 	$node->safe_psql('zabbix', "$checksum FROM plain h"),
 	'... and when all is packed');
-$node->safe_psql('zabbix', "CALL zbxhist.repack('history', '1970-01-0$_')")
-  for 2, 3;
+$node->safe_psql('zabbix', "CALL zbxhist.repack('history', '1970-01-0$_')") for 2, 3;
 is( $node->safe_psql('zabbix', "$checksum FROM history h WHERE clock < $END"),
 	$node->safe_psql('zabbix', "$checksum FROM plain h"),
 	'... and repacked');
@@ -325,22 +305,17 @@ is( $node->safe_psql(
 	),
 	'20|20',
 	'maintenance has made the parts one in each day');
-is(rows_of($node, 'zabbix', "ONLY history WHERE clock < $END"),
-	0, 'no row waits');
+is(rows_of($node, 'zabbix', "ONLY history WHERE clock < $END"), 0, 'no row waits');
 is( $node->safe_psql(
 		'zabbix',
 		"SELECT count(*) FROM zbxhist.partitions WHERE parent = 'history'::regclass AND kind = 'heap' AND to_clock <= $END"
 	),
 	0,
 	'no day is left');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+	0, 'all segments are whole');
 is( $node->safe_psql(
-		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-	0,
-	'all segments are whole');
-is( $node->safe_psql(
-		'zabbix',
-		"SELECT duplicates FROM zbxhist.parent_state WHERE parent = 'history'::regclass"
-	),
+		'zabbix', "SELECT duplicates FROM zbxhist.parent_state WHERE parent = 'history'::regclass"),
 	0,
 	'no key is there twice');
 

@@ -10,12 +10,10 @@ use PostgreSQL::Test::Cluster;
 use Test::More;
 use ZbxhistTest;
 
-my $primary =
-  test_server('archiver', -has_archiving => 1, -allows_streaming => 1);
+my $primary = test_server('archiver', -has_archiving => 1, -allows_streaming => 1);
 create_database($primary, 'zabbix');
 set_up($primary, 'zabbix');
-$primary->safe_psql('zabbix', insert_values('history', 1, 3000, day(0) + $_))
-  for 1 .. 3;
+$primary->safe_psql('zabbix', insert_values('history', 1, 3000, day(0) + $_)) for 1 .. 3;
 $primary->backup('base');
 
 my $day = date(-1);
@@ -52,12 +50,11 @@ for my $name (sort keys %expected)
 		has_restoring => 1,
 		standby => 0);
 	$node->append_conf('postgresql.conf',
-		"recovery_target_name = '$name'\nrecovery_target_action = 'promote'\n"
+			"recovery_target_name = '$name'\nrecovery_target_action = 'promote'\n"
 		  . "recovery_target_timeline = 1\narchive_mode = off");
 	$node->start;
 	$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()');
-	is($node->safe_psql('zabbix', $state),
-		$expected{$name}, "restored to \"$name\"");
+	is($node->safe_psql('zabbix', $state), $expected{$name}, "restored to \"$name\"");
 	log_is_clean($node, "$name: nothing unusual in the log");
 	$node->stop;
 }

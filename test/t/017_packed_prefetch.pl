@@ -34,28 +34,25 @@ SQL
 $node->safe_psql('zabbix', 'VACUUM');
 
 my $first = day(-$ndays) + 100;
-my $sql =
-  "SELECT clock, value FROM many WHERE itemid = 3 AND clock >= $first";
+my $sql = "SELECT clock, value FROM many WHERE itemid = 3 AND clock >= $first";
 my %reads = (
 	ascending => "$sql ORDER BY clock",
 	descending => "$sql ORDER BY clock DESC",
 	'five days' => "$sql ORDER BY clock DESC LIMIT 14000",
-	range =>
-	  "SELECT clock, value FROM zbxhist.range(NULL::many, 3, $first, 2147483647)"
-);
+	range => "SELECT clock, value FROM zbxhist.range(NULL::many, 3, $first, 2147483647)");
 
 # Returns the rows and how often the days' indexes were looked at.
 sub read_days
 {
 	my ($read, $concurrency, $settings) = @_;
-	my $index_scans = 'SELECT sum(idx_scan) FROM pg_stat_all_indexes'
-	  . " WHERE schemaname = 'zbxhist_packed'";
+	my $index_scans =
+	  'SELECT sum(idx_scan) FROM pg_stat_all_indexes' . " WHERE schemaname = 'zbxhist_packed'";
 	my @lines = split /\n/,
 	  $node->safe_psql(
 		'zabbix', join ";\n",
-		"SET effective_io_concurrency = $concurrency", $settings // (),
-		$index_scans, $reads{$read},
-		'SELECT pg_stat_force_next_flush()', $index_scans);
+		"SET effective_io_concurrency = $concurrency",
+		$settings // (),
+		$index_scans, $reads{$read}, 'SELECT pg_stat_force_next_flush()', $index_scans);
 	my ($before, $after) = (shift @lines, pop @lines);
 
 	pop @lines;
@@ -73,8 +70,7 @@ for my $read (sort keys %reads)
 		my ($rows, $scans) = read_days($read, $concurrency);
 
 		is(md5_hex($rows), md5_hex($expected),
-			"$read: the same rows with effective_io_concurrency = $concurrency"
-		);
+			"$read: the same rows with effective_io_concurrency = $concurrency");
 		ok( $concurrency > 0 ? $scans > $warm : $scans == $warm,
 			$concurrency > 0
 			? '... and days were looked at before'
@@ -89,9 +85,7 @@ $node->restart;
 my $locked = 'zbxhist_packed.' . partition('many', -10);
 my $locker = $node->background_psql('zabbix');
 $locker->query_safe("BEGIN; LOCK TABLE $locked");
-my ($rows, $scans) =
-  read_days('five days', 8,
-	"SET enable_sort = off; SET lock_timeout = '60s'");
+my ($rows, $scans) = read_days('five days', 8, "SET enable_sort = off; SET lock_timeout = '60s'");
 is(scalar(split /\n/, $rows), 14000, 'a locked day is passed over');
 ok($scans > 12, '... by a read that asks for days beyond it');
 $locker->query_safe('COMMIT');

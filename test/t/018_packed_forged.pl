@@ -67,32 +67,19 @@ my @types = (
 	[ 'bigint', 'int', '-9223372036854775808', 0 ],
 	[ 'real', 'int', q{'NaN'}, '1.5' ],
 	[ 'oid', 'int', 4294967295, 0 ],
-	[
-		'date', 'int',
-		q{'2026-11-20'}, q{'-infinity'},
-		q{'4714-11-24 BC'}, q{'5874897-12-31'}
-	],
+	[ 'date', 'int', q{'2026-11-20'}, q{'-infinity'}, q{'4714-11-24 BC'}, q{'5874897-12-31'} ],
 	[ 'time', 'int', q{'00:00'}, q{'24:00'} ],
 	[ 'timestamp', 'int', q{'infinity'}, q{'294276-12-31 23:59:59.999999'} ],
-	[
-		'timestamptz', 'int',
-		q{'2026-11-20 10:00+02'}, q{'4714-11-24 00:00:00+00 BC'}
-	],
+	[ 'timestamptz', 'int', q{'2026-11-20 10:00+02'}, q{'4714-11-24 00:00:00+00 BC'} ],
 	[ 'uuid', 16, q{'00112233-4455-6677-8899-aabbccddeeff'} ],
-	[
-		'interval', 16,
-		q{'1 month -3 days 0.000001 s'}, q{'-178956970 years -8 mons'}
-	],
+	[ 'interval', 16, q{'1 month -3 days 0.000001 s'}, q{'-178956970 years -8 mons'} ],
 	[ 'bytea', 'bytes', q{'\x00ff'}, q{''} ],
 	[ 'text', 'bytes', q{'Ünïcödé 事件日志 😀'}, q{''}, q{repeat('long ', 100)} ],
 	[ 'varchar(5)', 'bytes', q{'äöüß5'}, q{''} ],
 	[ 'char(10)', 'bytes', q{'f'}, q{'ääääääääää'} ],
 	[ 'json', 'bytes', q{'{"a": [1, null,  "x"], "a": 2}'}, q{' 3 '} ],
 	[
-		'numeric', 'bytes',
-		'0', '-0.5',
-		q{'NaN'}, q{'-Infinity'},
-		'1e100', '1e-100',
+		'numeric', 'bytes', '0', '-0.5', q{'NaN'}, q{'-Infinity'}, '1e100', '1e-100',
 		'18446744073709551616', '123456789012345678901234567890.123456789'
 	],
 	[ 'numeric(7,2)', 'bytes', '99999.99', '-0.01', q{'NaN'}, '5' ],
@@ -139,10 +126,8 @@ sub create_tables
 		$columns .= ", c$i $type";
 		$kinds .= ", c$i " . ($kind eq 'int' ? 'bigint' : 'bytea');
 	}
-	my $keys =
-	  '(itemid bigint NOT NULL, clock integer NOT NULL, ns integer NOT NULL';
-	as_owner(
-		"CREATE TABLE legit $keys$columns, PRIMARY KEY (itemid, clock, ns));"
+	my $keys = '(itemid bigint NOT NULL, clock integer NOT NULL, ns integer NOT NULL';
+	as_owner("CREATE TABLE legit $keys$columns, PRIMARY KEY (itemid, clock, ns));"
 		  . "CREATE TABLE bytes $keys$kinds, PRIMARY KEY (itemid, clock, ns));"
 		  . "SELECT zbxhist.create_parent(t, pack_after => NULL), zbxhist.create_partition(t, '$day')"
 		  . " FROM unnest('{legit,bytes}'::regclass[]) t");
@@ -167,14 +152,8 @@ sub fill_legit
 
 # those at the bounds of types
 my @numbers = (
-	-1, 0,
-	1, 2,
-	127, 128,
-	32767, 32768,
-	2147483647, 2147483648,
-	-2147483648, -2451545,
-	-2451546, 86400000000,
-	86400000001, -211813488000000000,
+	-1, 0, 1, 2, 127, 128, 32767, 32768, 2147483647, 2147483648, -2147483648, -2451545,
+	-2451546, 86400000000, 86400000001, -211813488000000000,
 	'9223372036854775807', '-9223372036854775808');
 
 # What psql would make of bytes.
@@ -205,16 +184,14 @@ sub forged_values
 	  if $broken{$type};
 	return @sure, map {
 		my $length = $kind eq 'int' ? 0 : $kind eq 'bytes' ? 0 : $kind;
-		$kind eq 'int' ? "'"
-		  . any(@numbers, map { int(rand(2**$_)) - int(rand(2**$_)) } 3,
-			16, 33, 62)
+		$kind eq 'int'
+		  ? "'"
+		  . any(@numbers, map { int(rand(2**$_)) - int(rand(2**$_)) } 3, 16, 33, 62)
 		  . "'"
-		  : $length == 0
-		  ? literal(mutated(any(@{ $all->[$i] }), $all->[ rand @$all ]))
+		  : $length == 0 ? literal(mutated(any(@{ $all->[$i] }), $all->[ rand @$all ]))
 		  : literal(
 			rand() < 0.1 ? 'short'
-			: pack(
-				'C*', map { rand() < 0.5 ? 0 : int rand 256 } 1 .. $length))
+			: pack('C*', map { rand() < 0.5 ? 0 : int rand 256 } 1 .. $length))
 	} @sure + 1 .. $nforged;
 }
 
@@ -228,9 +205,7 @@ sub forge
 		$all[$i] = [
 			map { pack('H*', $_) } split /\n/,
 			$node->safe_psql(
-				'zabbix',
-				"SELECT encode(image(c$i), 'hex') FROM copy WHERE c$i IS NOT NULL"
-			)
+				'zabbix', "SELECT encode(image(c$i), 'hex') FROM copy WHERE c$i IS NOT NULL")
 		];
 	}
 	my @columns = map { [ forged_values($_, \@all) ] } 0 .. $#types;
@@ -266,19 +241,16 @@ is( $node->safe_psql(
 		  . ' AND coalesce(l.itemid, c.itemid) > 0'),
 	0,
 	'values of each type are packed and read');
-is( $node->safe_psql(
-		'zabbix', "SELECT count(*) FROM zbxhist.verify('legit')"),
-	0,
-	'... and found good');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('legit')"),
+	0, '... and found good');
 
 forge();
-$node->safe_psql('zabbix',
-	'CREATE TABLE states (itemid bigint, n integer, state text)');
+$node->safe_psql('zabbix', 'CREATE TABLE states (itemid bigint, n integer, state text)');
 for my $i (0 .. $#types)
 {
 	my ($type) = @{ $types[$i] };
 	my $send = $node->safe_psql('zabbix',
-		"SELECT t.typsend::regproc FROM pg_type t JOIN pg_attribute a ON a.atttypid = t.oid"
+			"SELECT t.typsend::regproc FROM pg_type t JOIN pg_attribute a ON a.atttypid = t.oid"
 		  . " WHERE a.attrelid = 'legit'::regclass AND a.attname = 'c$i'");
 
 	# what is printed is read back as the same, or it is a division by zero
@@ -302,8 +274,7 @@ diag(
 	$node->safe_psql(
 		'zabbix',
 		"SELECT string_agg(format('%s %s', state, count), ', ') FROM"
-		  . ' (SELECT state, count(*) FROM states GROUP BY state ORDER BY state) x'
-	)) if $much > 1;
+		  . ' (SELECT state, count(*) FROM states GROUP BY state ORDER BY state) x')) if $much > 1;
 for my $i (grep { $broken{ $types[$_][0] } } 0 .. $#types)
 {
 	is( $node->safe_psql(
@@ -315,8 +286,7 @@ for my $i (grep { $broken{ $types[$_][0] } } 0 .. $#types)
 }
 
 # rows that can be read in all their columns
-my $good =
-  "SELECT itemid FROM states GROUP BY itemid HAVING bool_and(state = '00000')";
+my $good = "SELECT itemid FROM states GROUP BY itemid HAVING bool_and(state = '00000')";
 as_owner('CREATE TABLE back (LIKE legit INCLUDING ALL)');
 is( $node->safe_psql(
 		'zabbix',
@@ -327,9 +297,7 @@ is( $node->safe_psql(
 	'they are not unpacked');
 is( $node->safe_psql(
 		'zabbix',
-		"SELECT sum(rows) FROM zbxhist_internal.salvage_rows('"
-		  . day_of('legit')
-		  . "', 'back')"),
+		"SELECT sum(rows) FROM zbxhist_internal.salvage_rows('" . day_of('legit') . "', 'back')"),
 	$nforged,
 	'each row of them is salvaged or lost');
 is( $node->safe_psql(
@@ -387,8 +355,7 @@ for my $table (sort keys %tables)
 	my $packed = day_of($table);
 	my $many = 60 * $much;
 
-	as_owner(
-		"CREATE TABLE $table (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0,"
+	as_owner("CREATE TABLE $table (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0,"
 		  . " value $tables{$table} NOT NULL DEFAULT '0', ns integer NOT NULL DEFAULT 0,"
 		  . " PRIMARY KEY (itemid, clock, ns));"
 		  . "SELECT zbxhist.create_parent('$table', pack_after => NULL), zbxhist.create_partition('$table', '$day');"
@@ -397,8 +364,7 @@ for my $table (sort keys %tables)
 		  . " FROM generate_series(1, 4) i, generate_series(0, 1000) c;"
 		  . "CALL zbxhist.pack('$table', '$day')");
 	my @groups = map { [ split /\|/ ] } split /\n/,
-	  $node->safe_psql('zabbix',
-		"SELECT ctid, encode(payload, 'hex') FROM $packed");
+	  $node->safe_psql('zabbix', "SELECT ctid, encode(payload, 'hex') FROM $packed");
 	my @variants;
 	for my $n (1 .. $many)
 	{
@@ -419,12 +385,9 @@ for my $table (sort keys %tables)
 		push @variants, "($n, '$tid', " . literal($changed) . ')';
 	}
 	$node->safe_psql('zabbix',
-			'TRUNCATE variants, outcomes;'
-		  . 'INSERT INTO variants VALUES '
-		  . join(', ', @variants));
+		'TRUNCATE variants, outcomes;' . 'INSERT INTO variants VALUES ' . join(', ', @variants));
 	my $all = join ', ',
-	  map { '$s$' . sprintf($_, $table, $clock, $packed) . '$s$' }
-	  @statements,
+	  map { '$s$' . sprintf($_, $table, $clock, $packed) . '$s$' } @statements,
 	  $table eq 'history_str' ? () : @numeric;
 	$node->safe_psql('zabbix', <<"SQL");
 DO \$\$
@@ -452,15 +415,13 @@ SQL
 		"SELECT DISTINCT state FROM outcomes WHERE NOT ($newer) ORDER BY 1");
 	is(join(' ', grep { !$allowed{$_} } @outcomes),
 		'', "$table: every statement on any bytes gives rows or XX001");
-	ok( (grep { $_ eq '00000' } @outcomes)
-		  && (grep { $_ eq 'XX001' } @outcomes),
+	ok((grep { $_ eq '00000' } @outcomes) && (grep { $_ eq 'XX001' } @outcomes),
 		"$table: ... and some give each");
 	diag("$_")
 	  for split /\n/,
 	  $node->safe_psql('zabbix',
-		"SELECT DISTINCT ON (statement, state) n, state, statement FROM outcomes"
-		  . " WHERE state NOT IN ('00000', 'XX001', '23505', '54000') LIMIT 10"
-	  );
+			"SELECT DISTINCT ON (statement, state) n, state, statement FROM outcomes"
+		  . " WHERE state NOT IN ('00000', 'XX001', '23505', '54000') LIMIT 10");
 	is( $node->safe_psql(
 			'zabbix',
 			"SELECT count(*) FROM outcomes WHERE statement ~ 'verify_day|salvage' AND state <> '00000' AND NOT ($newer)"
@@ -475,19 +436,13 @@ is( $node->safe_psql('zabbix', "SELECT count(*), sum(value) FROM history"),
 	'4004|' . (4 * 1001 * 2.5 + 4 * (33 * 435 + 55)),
 	'rows before');
 move_payload('history_str', 'history');
-is( $node->safe_psql(
-		'zabbix', "SELECT state_of('SELECT sum(value) FROM history')"),
-	'XX001',
-	'strings in the place of doubles');
-is( $node->safe_psql(
-		'zabbix', "SELECT state_of('SELECT sum(ns) FROM history')"),
-	'00000',
-	'... do not hinder other columns');
+is($node->safe_psql('zabbix', "SELECT state_of('SELECT sum(value) FROM history')"),
+	'XX001', 'strings in the place of doubles');
+is($node->safe_psql('zabbix', "SELECT state_of('SELECT sum(ns) FROM history')"),
+	'00000', '... do not hinder other columns');
 move_payload('legit', 'history');
-is( $node->safe_psql(
-		'zabbix', "SELECT state_of('SELECT count(*) FROM history')"),
-	'XX001',
-	'a day with more columns');
+is($node->safe_psql('zabbix', "SELECT state_of('SELECT count(*) FROM history')"),
+	'XX001', 'a day with more columns');
 
 # the next day, packed in the place of the one before
 my $next = POSIX::strftime('%Y-%m-%d', gmtime(day(0)));
@@ -502,8 +457,7 @@ as_owner("CREATE TABLE other (LIKE history INCLUDING ALL);"
 	  . " WHERE parent = 'other'::regclass");
 is( $node->safe_psql(
 		'zabbix',
-		"SELECT DISTINCT regexp_replace(problem, '^.*: ', '') FROM zbxhist.verify('other')"
-	),
+		"SELECT DISTINCT regexp_replace(problem, '^.*: ', '') FROM zbxhist.verify('other')"),
 	'clocks are not of this day',
 	'values of another day are noticed');
 
@@ -515,16 +469,13 @@ as_owner(
 	  . day_of('other')
 	  . ' SET nrows = 1');
 is( $node->safe_psql(
-		'zabbix',
-		"SELECT state_of('DELETE FROM other WHERE itemid = 1 AND value = 5')"
-	),
+		'zabbix', "SELECT state_of('DELETE FROM other WHERE itemid = 1 AND value = 5')"),
 	'XX001',
 	'a DELETE of one row does not take the whole group with it');
 
 # ---- the owner's code ----
 
-$node->safe_psql('zabbix',
-	'CREATE TABLE ran (who name); GRANT INSERT ON ran TO PUBLIC');
+$node->safe_psql('zabbix', 'CREATE TABLE ran (who name); GRANT INSERT ON ran TO PUBLIC');
 as_owner(<<"SQL");
 CREATE TYPE mood AS ENUM ('good');
 CREATE FUNCTION spy(mood) RETURNS text LANGUAGE sql VOLATILE AS
@@ -540,26 +491,19 @@ CALL zbxhist.pack('bait', '$day');
 SQL
 my $bait = day_of('bait');
 as_owner("ALTER TABLE $bait ALTER value TYPE mood USING NULL");
-is( $node->safe_psql('zabbix', "SELECT state_of('SELECT value FROM bait')"),
-	'XX001',
-	'a column that is made one of a type of the owner is not read');
-as_owner(
-	"ALTER TABLE $bait ALTER value TYPE text; ALTER TABLE bait ALTER number TYPE watched;"
+is($node->safe_psql('zabbix', "SELECT state_of('SELECT value FROM bait')"),
+	'XX001', 'a column that is made one of a type of the owner is not read');
+as_owner("ALTER TABLE $bait ALTER value TYPE text; ALTER TABLE bait ALTER number TYPE watched;"
 	  . 'ALTER TABLE bait ADD extra watched;'
-	  . "ALTER FOREIGN TABLE bait_packed ALTER extra OPTIONS (ADD missing '7')"
-);
-is($node->safe_psql('zabbix', 'SELECT number, extra FROM bait'),
-	'1|7', 'his conversions are run');
+	  . "ALTER FOREIGN TABLE bait_packed ALTER extra OPTIONS (ADD missing '7')");
+is($node->safe_psql('zabbix', 'SELECT number, extra FROM bait'), '1|7', 'his conversions are run');
 is($node->safe_psql('zabbix', 'SELECT DISTINCT who FROM ran'),
 	'owner', '... by nobody but himself');
 
 # ---- types that cannot be checked ----
 
-as_owner(
-	"CREATE TABLE trees (itemid bigint NOT NULL, clock integer NOT NULL, value tsquery)"
-);
-is( $node->safe_psql(
-		'zabbix', "SELECT zbxhist_internal.why_not_packable('trees')"),
+as_owner("CREATE TABLE trees (itemid bigint NOT NULL, clock integer NOT NULL, value tsquery)");
+is( $node->safe_psql('zabbix', "SELECT zbxhist_internal.why_not_packable('trees')"),
 	'column "value" has type tsquery, whose values cannot be packed',
 	'a type that cannot be checked is not packed');
 
@@ -567,16 +511,15 @@ is( $node->safe_psql(
 $node->safe_psql('zabbix',
 		"CREATE TABLE queries AS SELECT image('a & b'::tsquery) AS value;"
 	  . 'GRANT SELECT ON queries TO owner');
-as_owner(
-	"CREATE TABLE old (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
+as_owner("CREATE TABLE old (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
 	  . "SELECT zbxhist.create_parent('old', pack_after => NULL), zbxhist.create_partition('old', '$day');"
 	  . "INSERT INTO old SELECT 1, $clock, value::text FROM queries;"
 	  . "CALL zbxhist.pack('old', '$day');"
 	  . 'ALTER TABLE '
 	  . day_of('old')
 	  . ' ALTER value TYPE tsquery USING NULL');
-my ($code, $out, $err) = psql_script($node, 'zabbix',
-	"\\set VERBOSITY verbose\nSET ROLE owner; SELECT value FROM old;");
+my ($code, $out, $err) =
+  psql_script($node, 'zabbix', "\\set VERBOSITY verbose\nSET ROLE owner; SELECT value FROM old;");
 like(
 	$err,
 	qr/0A000: column "value" .* has type tsquery, whose packed values cannot be checked/,
@@ -585,23 +528,19 @@ like(
 # ---- what a partition has that is none of its types ----
 
 $node->safe_psql('zabbix', 'CREATE CAST (bytea AS text) WITHOUT FUNCTION');
-as_owner(
-	"CREATE TABLE broken (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
+as_owner("CREATE TABLE broken (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
 	  . "SELECT zbxhist.create_parent('broken', pack_after => NULL), zbxhist.create_partition('broken', '$day');"
-	  . "INSERT INTO broken VALUES (1, $clock, 'good'), (2, $clock, '\\xff'::bytea::text)"
-);
-($code, $out, $err) = psql_script($node, 'zabbix',
-	"SET ROLE owner; CALL zbxhist.pack('broken', '$day');");
+	  . "INSERT INTO broken VALUES (1, $clock, 'good'), (2, $clock, '\\xff'::bytea::text)");
+($code, $out, $err) =
+  psql_script($node, 'zabbix', "SET ROLE owner; CALL zbxhist.pack('broken', '$day');");
 like(
 	$err,
 	qr/values of item 2 at clock $clock are corrupt and cannot be packed/,
 	'a damaged value is not packed');
-is($node->safe_psql('zabbix', 'SELECT count(*) FROM broken'),
-	2, '... and its partition stays');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM broken'), 2, '... and its partition stays');
 
 my $log = slurp_file($node->logfile);
-is( join("\n", grep { /PANIC:|TRAP:|terminated by signal/ } split /\n/, $log),
-	'',
-	'the server has not crashed');
+is(join("\n", grep { /PANIC:|TRAP:|terminated by signal/ } split /\n/, $log),
+	'', 'the server has not crashed');
 $node->stop;
 done_testing();

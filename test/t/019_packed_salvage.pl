@@ -37,10 +37,9 @@ sub make_table
 	my ($table, $type, $rows) = @_;
 
 	$rows //=
-	  "SELECT i, $clock + c * 300, 'value ' || i || ' of ' || md5((i * c)::text), (i * c) % 97"
+		"SELECT i, $clock + c * 300, 'value ' || i || ' of ' || md5((i * c)::text), (i * c) % 97"
 	  . ' FROM generate_series(1, 40) i, generate_series(0, 287) c';
-	query(
-		"CREATE TABLE $table (itemid bigint NOT NULL, clock integer NOT NULL,"
+	query(  "CREATE TABLE $table (itemid bigint NOT NULL, clock integer NOT NULL,"
 		  . " value $type NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));"
 		  . "SELECT zbxhist.create_parent('$table', pack_after => '1 hour'), zbxhist.create_partition('$table', '$day');"
 		  . "INSERT INTO $table $rows;"
@@ -54,8 +53,7 @@ sub change_payload
 	my ($table, $itemid, $change) = @_;
 	my $packed = day_of($table);
 	my ($tid, $hex) = split /\|/,
-	  query(
-		"SELECT ctid, encode(payload, 'hex') FROM $packed WHERE first_itemid <= $itemid"
+	  query("SELECT ctid, encode(payload, 'hex') FROM $packed WHERE first_itemid <= $itemid"
 		  . ' ORDER BY first_itemid DESC, first_clock DESC LIMIT 1');
 
 	query(  "UPDATE $packed SET payload = '\\x"
@@ -94,13 +92,10 @@ sub check_rest
 	my $all = query("SELECT count(*) FROM ${table}_copy");
 
 	is( query(
-			"SELECT count(*) FROM (SELECT * FROM $table EXCEPT ALL SELECT * FROM ${table}_copy) x"
-		),
+			"SELECT count(*) FROM (SELECT * FROM $table EXCEPT ALL SELECT * FROM ${table}_copy) x"),
 		0,
 		"$table: nothing is invented");
-	is( query("SELECT count(*) FROM $table"),
-		$all - $lost,
-		"$table: $lost of $all rows are lost");
+	is(query("SELECT count(*) FROM $table"), $all - $lost, "$table: $lost of $all rows are lost");
 	is( query(
 			"SELECT count(*) FROM (SELECT * FROM ${table}_copy EXCEPT ALL SELECT * FROM $table) c"
 			  . " WHERE NOT EXISTS (SELECT FROM zbxhist.lost_values l WHERE l.parent = '$table'::regclass AND $in_loss)"
@@ -115,9 +110,7 @@ sub check_rest
 	is( query(
 			"SELECT count(*) FROM zbxhist.maintenance_log WHERE parent = '$table'::regclass AND action = 'lost'"
 		),
-		query(
-			"SELECT count(*) FROM zbxhist.lost_values WHERE parent = '$table'::regclass"
-		),
+		query("SELECT count(*) FROM zbxhist.lost_values WHERE parent = '$table'::regclass"),
 		"$table: ... and logged");
 	my $before = totals($node, 'zabbix', $table);
 	query("CALL zbxhist.run_maintenance('$table')");
@@ -127,8 +120,7 @@ sub check_rest
 		1,
 		"$table: the day is packed again");
 	is(totals($node, 'zabbix', $table), $before, "$table: ... with its rows");
-	is(query("SELECT count(*) FROM zbxhist.verify('$table')"),
-		0, "$table: ... and is found good");
+	is(query("SELECT count(*) FROM zbxhist.verify('$table')"), 0, "$table: ... and is found good");
 }
 
 # ---- a segment, and a directory ----
@@ -144,28 +136,22 @@ change_payload(
 		substr($bytes, $segments[1][0] + 20, 1) ^= "\x10";
 		return $bytes;
 	});
-my ($code, $out, $err) =
-  psql_script($node, 'zabbix', "CALL zbxhist.unpack('segment', '$day');");
+my ($code, $out, $err) = psql_script($node, 'zabbix', "CALL zbxhist.unpack('segment', '$day');");
 like(
 	$err,
 	qr/are corrupt.*SELECT \* FROM zbxhist\.verify\('public\.segment'\);/s,
 	'a damaged day is not unpacked, and it is said what to do');
 $err = salvage_as_told('segment');
 my ($rows, $item, $from, $to, $problem) = split /\|/,
-  query(
-	"SELECT rows, first_itemid, first_clock, last_clock, problem FROM zbxhist.lost_values"
-  );
+  query("SELECT rows, first_itemid, first_clock, last_clock, problem FROM zbxhist.lost_values");
 is($problem, 'wrong checksum', 'one segment is lost');
 like(
 	$err,
 	qr/WARNING:  lost: $rows values of item $item from [-0-9]+ [:0-9]+ UTC to [-0-9]+ [:0-9]+ UTC: wrong checksum/,
 	'... which is printed');
-is( query(
-		"SELECT count(*) FROM segment_copy WHERE itemid = $item AND clock BETWEEN $from AND $to"
-	),
-	$rows,
-	'... which are exactly those');
-is( query("SELECT count(*) FROM zbxhist.lost_values WHERE bytes IS NOT NULL"),
+is( query("SELECT count(*) FROM segment_copy WHERE itemid = $item AND clock BETWEEN $from AND $to"),
+	$rows, '... which are exactly those');
+is(query("SELECT count(*) FROM zbxhist.lost_values WHERE bytes IS NOT NULL"),
 	1, '... and whose bytes are kept');
 check_rest('segment', $rows, 1);
 is( query(
@@ -175,13 +161,11 @@ is( query(
 	'check() tells of what is kept');
 
 make_table('directory', 'text');
-change_payload('directory', 20,
-	sub { return substr($_[0], 0, 14) . "\xFF" . substr($_[0], 15) });
+change_payload('directory', 20, sub { return substr($_[0], 0, 14) . "\xFF" . substr($_[0], 15) });
 my $lost =
   query('SELECT nrows FROM '
 	  . day_of('directory')
-	  . ' WHERE first_itemid <= 20 ORDER BY first_itemid DESC, first_clock DESC LIMIT 1'
-  );
+	  . ' WHERE first_itemid <= 20 ORDER BY first_itemid DESC, first_clock DESC LIMIT 1');
 salvage_as_told('directory');
 check_rest('directory', $lost, 1);
 
@@ -195,8 +179,7 @@ query(  'ALTER TABLE '
 	  . day_of('counts')
 	  . ' SET nrows = 2147483647, last_clock = 5 WHERE first_itemid = 1 AND first_clock = '
 	  . $clock);
-($code, $out, $err) =
-  psql_script($node, 'zabbix', 'SELECT count(*) FROM counts;');
+($code, $out, $err) = psql_script($node, 'zabbix', 'SELECT count(*) FROM counts;');
 like($err, qr/are corrupt/, 'counts that are wrong are noticed');
 salvage_as_told('counts');
 check_rest('counts', 0, 1);
@@ -205,7 +188,7 @@ check_rest('counts', 0, 1);
 
 # of 20 rows of two items the value is no text
 make_table('bytes', 'bytea',
-	"SELECT i, $clock + c, CASE WHEN i IN (2, 3) AND c BETWEEN 100 AND 109 THEN '\\xff'"
+		"SELECT i, $clock + c, CASE WHEN i IN (2, 3) AND c BETWEEN 100 AND 109 THEN '\\xff'"
 	  . " ELSE convert_to('value ' || i, 'UTF8') END, 0 FROM generate_series(1, 5) i, generate_series(0, 287) c"
 );
 make_table('texts', 'text',
@@ -221,8 +204,7 @@ query(  'DELETE FROM '
 salvage_as_told('texts');
 is( query(
 		"SELECT string_agg(format('%s %s %s %s', first_itemid, first_clock - $clock, last_clock - $clock, rows), ', '"
-		  . " ORDER BY first_itemid) FROM zbxhist.lost_values WHERE parent = 'texts'::regclass"
-	),
+		  . " ORDER BY first_itemid) FROM zbxhist.lost_values WHERE parent = 'texts'::regclass"),
 	'2 100 109 10, 3 100 109 10',
 	'only the rows that have bad values are lost');
 check_rest('texts', 20, 1);
@@ -231,9 +213,7 @@ check_rest('texts', 20, 1);
 
 make_table('twice', 'text');
 my $overlap =
-  query('SELECT nrows FROM '
-	  . day_of('twice')
-	  . ' ORDER BY first_itemid, first_clock LIMIT 1');
+  query('SELECT nrows FROM ' . day_of('twice') . ' ORDER BY first_itemid, first_clock LIMIT 1');
 query(  'INSERT INTO '
 	  . day_of('twice')
 	  . ' (first_itemid, first_clock, last_itemid, last_clock, nrows, payload)'
@@ -247,28 +227,23 @@ like(
 	),
 	qr/^duplicate key value violates unique constraint/,
 	'a row that is there already is passed over');
-is( query(
-		"SELECT sum(rows) FROM zbxhist.lost_values WHERE parent = 'twice'::regclass"
-	),
-	$overlap,
-	'... which is told of all of them');
+is(query("SELECT sum(rows) FROM zbxhist.lost_values WHERE parent = 'twice'::regclass"),
+	$overlap, '... which is told of all of them');
 query(  "DELETE FROM zbxhist.lost_values WHERE parent = 'twice'::regclass;"
-	  . "DELETE FROM zbxhist.maintenance_log WHERE parent = 'twice'::regclass AND action = 'lost'"
-);
+	  . "DELETE FROM zbxhist.maintenance_log WHERE parent = 'twice'::regclass AND action = 'lost'");
 check_rest('twice', 0, 1);
 
 # a value that is stored out of line
 
 make_table('toasted', 'text',
-	"SELECT i, $clock + c, CASE WHEN i = 3 AND c = 1 THEN (SELECT string_agg(md5(g::text), '')"
+		"SELECT i, $clock + c, CASE WHEN i = 3 AND c = 1 THEN (SELECT string_agg(md5(g::text), '')"
 	  . " FROM generate_series(1, 1000) g) ELSE 'short' END, 0 FROM generate_series(1, 5) i, generate_series(0, 9) c"
 );
 
 # ---- pages ----
 
 make_table($_, 'text')
-  for
-  qw(page_header page_zero page_tuple page_end page_merged page_index page_both);
+  for qw(page_header page_zero page_tuple page_end page_merged page_index page_both);
 
 # a day that has been written anew in part: its index has older groups, too
 query(
@@ -282,13 +257,12 @@ my %file =
   map { $_ => query("SELECT pg_relation_filepath('" . day_of($_) . "')") }
   qw(page_header page_zero page_tuple page_end page_merged page_both);
 my %index = map {
-	$_ => query(
-		"SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indrelid = '"
+	$_ => query("SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indrelid = '"
 		  . day_of($_)
 		  . "'::regclass")
 } qw(page_index page_both);
-my $toast = query(
-	"SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = '"
+my $toast =
+  query("SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = '"
 	  . day_of('toasted')
 	  . "'::regclass");
 my %blocks =
@@ -341,17 +315,10 @@ write_over($file{page_zero}, $page, "\0" x $page);
 	my $start = $item & 0x7FFF;
 	my $header = ord substr($bytes, $start + 22, 1);
 
-	write_over(
-		$file{page_tuple},
-		2 * $page + $start + $header + 32,
-		pack('V', 0xFFFFFFFC));
+	write_over($file{page_tuple}, 2 * $page + $start + $header + 32, pack('V', 0xFFFFFFFC));
 }
-truncate($node->data_dir . "/$file{page_end}",
-	($blocks{page_end} - 2) * $page);
-write_over(
-	$file{page_merged},
-	($blocks{page_merged} - 1) * $page,
-	"\xFF" x 24);
+truncate($node->data_dir . "/$file{page_end}", ($blocks{page_end} - 2) * $page);
+write_over($file{page_merged}, ($blocks{page_merged} - 1) * $page, "\xFF" x 24);
 write_over($index{page_index}, $page, "\xFF" x 24);
 write_over($toast, 0, "\xFF" x 24);
 write_over($file{page_both}, $page, "\xFF" x 24);
@@ -363,20 +330,18 @@ for my $table (sort keys %lost)
 	cmp_ok($lost{$table}, '>', 0, "$table: there is something to lose")
 	  if $table ne 'page_index';
 	salvage_as_told($table);
-	check_rest($table, $lost{$table},
-		$table =~ /page_tuple|page_index|toasted/)
+	check_rest($table, $lost{$table}, $table =~ /page_tuple|page_index|toasted/)
 	  if $table ne 'page_both';
 }
 is( query(
-		"SELECT count(*) FROM zbxhist.lost_values WHERE parent = 'page_header'::regclass"
+			"SELECT count(*) FROM zbxhist.lost_values WHERE parent = 'page_header'::regclass"
 		  . " AND problem ~ 'invalid page' AND length(bytes) = $page"),
 	1,
 	'the bytes of a page that cannot be read are kept');
 
 # neither the page nor the index
 is( query(
-		'SELECT count(*) FROM (SELECT * FROM page_both EXCEPT ALL SELECT * FROM page_both_copy) x'
-	),
+		'SELECT count(*) FROM (SELECT * FROM page_both EXCEPT ALL SELECT * FROM page_both_copy) x'),
 	0,
 	'page_both: nothing is invented');
 is( query('SELECT count(*) FROM page_both'),
@@ -391,44 +356,36 @@ is( query(
 # ---- maintenance comes upon a damaged day ----
 
 make_table('begun', 'text');
-change_payload('begun', 20,
-	sub { return substr($_[0], 0, 14) . "\xFF" . substr($_[0], 15) });
+change_payload('begun', 20, sub { return substr($_[0], 0, 14) . "\xFF" . substr($_[0], 15) });
 $lost =
   query('SELECT nrows FROM '
 	  . day_of('begun')
-	  . ' WHERE first_itemid <= 20 ORDER BY first_itemid DESC, first_clock DESC LIMIT 1'
-  );
-query(  "SELECT zbxhist_internal.step_unpack('begun', '"
-	  . day_of('begun')
-	  . "')");
+	  . ' WHERE first_itemid <= 20 ORDER BY first_itemid DESC, first_clock DESC LIMIT 1');
+query("SELECT zbxhist_internal.step_unpack('begun', '" . day_of('begun') . "')");
 query("CALL zbxhist.run_maintenance('begun')");
 is( query("SELECT hint FROM zbxhist.check() WHERE code = 'damaged_day'"),
 	"CALL zbxhist.salvage('" . day_of('begun') . "'::regclass);",
 	'check() tells of a day that maintenance has found damaged');
 salvage_as_told('begun');
 check_rest('begun', $lost, 1);
-is( query("SELECT count(*) FROM zbxhist.check() WHERE code = 'damaged_day'"),
-	0, '... no more');
+is(query("SELECT count(*) FROM zbxhist.check() WHERE code = 'damaged_day'"), 0, '... no more');
 
 # ---- nothing is damaged; and what is no packed day ----
 
 make_table(
 	'sound',
 	'double precision',
-	"SELECT i, $clock + c, i / 8.0 + c, 0 FROM generate_series(1, 5) i, generate_series(0, 287) c"
-);
-($code, $out, $err) = psql_script($node, 'zabbix',
-	'CALL zbxhist.salvage(\'' . day_of('sound') . "');");
+	"SELECT i, $clock + c, i / 8.0 + c, 0 FROM generate_series(1, 5) i, generate_series(0, 287) c");
+($code, $out, $err) =
+  psql_script($node, 'zabbix', 'CALL zbxhist.salvage(\'' . day_of('sound') . "');");
 like(
 	$err,
 	qr/^psql:.*NOTICE:  all 1440 values of packed day \S+ can be read$/m,
 	'a day that is not damaged is unpacked');
 check_rest('sound', 0, 1);
-for ("CALL zbxhist.salvage('sound', '2000-01-01')",
-	"CALL zbxhist.salvage('sound')")
+for ("CALL zbxhist.salvage('sound', '2000-01-01')", "CALL zbxhist.salvage('sound')")
 {
-	($code, $out, $err) =
-	  psql_script($node, 'zabbix', "\\set VERBOSITY verbose\n$_;");
+	($code, $out, $err) = psql_script($node, 'zabbix', "\\set VERBOSITY verbose\n$_;");
 	like(
 		$err,
 		qr/ERROR:  55000: .*HINT:  SELECT \* FROM zbxhist\.partitions WHERE [^\n]*;\n/s,
@@ -436,8 +393,7 @@ for ("CALL zbxhist.salvage('sound', '2000-01-01')",
 }
 
 my $log = slurp_file($node->logfile);
-is( join("\n", grep { /PANIC:|TRAP:|terminated by signal/ } split /\n/, $log),
-	'',
-	'the server has not crashed');
+is(join("\n", grep { /PANIC:|TRAP:|terminated by signal/ } split /\n/, $log),
+	'', 'the server has not crashed');
 $node->stop;
 done_testing();

@@ -41,8 +41,7 @@ $node->safe_psql(
 	END $$;
 });
 
-my $checksum =
-  'SELECT count(*) || \' \' || sum(hashtextextended(h::text, 0)::numeric)';
+my $checksum = 'SELECT count(*) || \' \' || sum(hashtextextended(h::text, 0)::numeric)';
 
 # What there is of a day: parts, and whether they cover it, with tables of
 # their own and no others.
@@ -69,15 +68,15 @@ my %seen;
 for my $round (1 .. $rounds)
 {
 	$midnight += 86400;
-	my $date = $node->safe_psql('zabbix',
-		"SELECT date '1970-01-01' + $midnight / 86400");
+	my $date = $node->safe_psql('zabbix', "SELECT date '1970-01-01' + $midnight / 86400");
 	$node->safe_psql('zabbix', "CALL make_day($midnight)");
 
 	# at once, later and later, the last ones as soon as it is done
 	my $delay = $takes * 2 * ($round - 1) / $rounds;
-	my $call = start_psql($node, 'zabbix', $node->basedir . '/out',
-		sub { print { $_[0] } "CALL zbxhist.compact('history', '$date');\n" }
-	);
+	my $call = start_psql(
+		$node, 'zabbix',
+		$node->basedir . '/out',
+		sub { print { $_[0] } "CALL zbxhist.compact('history', '$date');\n" });
 	my $writer = start_psql(
 		$node, 'zabbix',
 		$node->basedir . '/out2',
@@ -102,8 +101,8 @@ for my $round (1 .. $rounds)
 		});
 	sleep $delay;
 	$node->poll_query_until('zabbix',
-		"SELECT count(*) = 1 FROM zbxhist.packed_day WHERE from_clock >= $midnight"
-	) if $round > $rounds - 2;
+		"SELECT count(*) = 1 FROM zbxhist.packed_day WHERE from_clock >= $midnight")
+	  if $round > $rounds - 2;
 	kill_server($node);
 	wait_for_end($_) for $call, $writer;
 	start_after_crash($node);
@@ -120,8 +119,7 @@ for my $round (1 .. $rounds)
 	is( $node->safe_psql(
 			'zabbix',
 			"SELECT count(*) FROM pg_class k WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND k.relkind = 'r'"
-			  . ' AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = k.oid)'
-		),
+			  . ' AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = k.oid)'),
 		0,
 		'... and no table is left over');
 	$node->safe_psql('zabbix', "CALL zbxhist.compact('history', '$date')")
@@ -133,10 +131,8 @@ maintain($node, 'zabbix');
 is( $node->safe_psql('zabbix', "$checksum FROM history h"),
 	$node->safe_psql('zabbix', "$checksum FROM plain h"),
 	'in the end every row is there');
-is( $node->safe_psql(
-		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-	0,
-	'... and all is whole');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+	0, '... and all is whole');
 log_is_clean($node);
 $node->stop;
 done_testing();

@@ -46,7 +46,7 @@ sub is_whole
 {
 	my ($what) = @_;
 
-	is( sql("SELECT (SELECT count(*) FROM difference), (SELECT count(*) FROM history),"
+	is( sql(    "SELECT (SELECT count(*) FROM difference), (SELECT count(*) FROM history),"
 			  . " (SELECT count(*) FROM zbxhist.verify('history')),"
 			  . " (SELECT count(*) > 0 FROM $table WHERE nrows = 0)"),
 		'0|1416|0|t',
@@ -63,15 +63,9 @@ is_whole('after a crash');
 # ---- a dump ----
 
 my $file = PostgreSQL::Test::Utils::tempdir() . '/zabbix.dump';
-$node->command_ok([ 'pg_dump', '-Fc', '-f', $file, $node->connstr('zabbix') ],
-	'dumped');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $file, $node->connstr('zabbix') ], 'dumped');
 $node->safe_psql('postgres', 'CREATE DATABASE restored');
-$node->command_ok(
-	[
-		'pg_restore', '--exit-on-error',
-		'-d', $node->connstr('restored'),
-		$file
-	],
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr('restored'), $file ],
 	'restored');
 is( $node->safe_psql(
 		'restored',
@@ -83,8 +77,7 @@ is( $node->safe_psql(
 # ---- forged bytes ----
 
 my @rows = map { [ split /\|/ ] } split /\n/,
-  sql(
-	"SELECT ctid, encode(payload, 'hex'), nrows FROM $table ORDER BY nrows");
+  sql("SELECT ctid, encode(payload, 'hex'), nrows FROM $table ORDER BY nrows");
 is(scalar(grep { $_->[2] == 0 } @rows), 1, 'one row has times');
 my @all = map { pack('H*', $_->[1]) } @rows;
 sql(<<'SQL');
@@ -114,8 +107,7 @@ for (1 .. 60 * $much)
 	my $bytes =
 	  with_checksums(mutated(pack('H*', $row->[1]), \@all));
 	my $hex = unpack('H*', $bytes);
-	my $nrows =
-	  rand() < 0.1 ? 'CASE nrows WHEN 0 THEN 700 ELSE 0 END' : 'nrows';
+	my $nrows = rand() < 0.1 ? 'CASE nrows WHEN 0 THEN 700 ELSE 0 END' : 'nrows';
 	my $forged = join ', ', map { "state_of(\$s\$$_\$s\$)" } @statements;
 
 	$states{$_}++

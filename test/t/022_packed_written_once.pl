@@ -13,8 +13,7 @@ use ZbxhistTest;
 
 my @needed = qw(pg_buffercache pg_visibility amcheck);
 my $day = date(-1);
-my $checksum =
-  'SELECT count(*), sum(hashtextextended(h::text, 0)::numeric) FROM history h';
+my $checksum = 'SELECT count(*), sum(hashtextextended(h::text, 0)::numeric) FROM history h';
 
 # The pages of the packed tables of history and of their visibility maps that a
 # checkpoint has to write.
@@ -85,16 +84,14 @@ for my $level (qw(minimal replica))
 	$node->safe_psql('zabbix', 'CHECKPOINT');
 	$node->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
 	is(dirty_pages($node), 0, "$level: packing leaves no page to be written");
-	is(state_of_pages($node), '1|t|0',
-		'... all are visible to all, and as they should be');
+	is(state_of_pages($node), '1|t|0', '... all are visible to all, and as they should be');
 	kill_server($node);
 	start_after_crash($node);
 	is(state_of_pages($node), '1|t|0', '... after a crash, too');
 	is($node->safe_psql('zabbix', $checksum), $expected, '... with all rows');
 
 	$node->safe_psql('zabbix', 'CHECKPOINT');
-	$node->safe_psql('zabbix',
-		'VACUUM (FREEZE) zbxhist_packed.' . partition('history', -1));
+	$node->safe_psql('zabbix', 'VACUUM (FREEZE) zbxhist_packed.' . partition('history', -1));
 	is(dirty_pages($node), 0, '... and VACUUM changes none');
 
 	# another file, with checkpoints all the while
@@ -107,8 +104,7 @@ for my $level (qw(minimal replica))
 
 			print $psql "CHECKPOINT;\n" or last until -e $done;
 		});
-	$node->safe_psql('zabbix', "CALL zbxhist.repack('history', '$day')")
-	  for 1 .. 5;
+	$node->safe_psql('zabbix', "CALL zbxhist.repack('history', '$day')") for 1 .. 5;
 	append_to_file($done, '');
 	wait_for_end($checkpoints);
 	is(dirty_pages($node), 0, '... nor does repacking leave any');
@@ -116,10 +112,8 @@ for my $level (qw(minimal replica))
 	start_after_crash($node);
 	is($node->safe_psql('zabbix', $checksum), $expected, '... with all rows');
 	is(state_of_pages($node), '1|t|0', '... as they should be');
-	is( $node->safe_psql(
-			'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-		0,
-		'... and whole');
+	is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+		0, '... and whole');
 	log_is_clean($node);
 	$node->stop;
 }

@@ -74,16 +74,13 @@ $node->safe_psql('zabbix',
 );
 maintain($node, 'zabbix');
 is(where(), 'pg_default|3', 'a day that is being read is left alone');
-is( $reader->query_safe(
-		'SELECT count(*), sum(value) FROM history WHERE itemid = 7'),
-	$first,
-	'... and read on');
+is($reader->query_safe('SELECT count(*), sum(value) FROM history WHERE itemid = 7'),
+	$first, '... and read on');
 my ($code) = psql_script(
-	$node, 'zabbix',
+	$node,
+	'zabbix',
 	"SET statement_timeout = '20s'; "
-	  . join('',
-		map { "INSERT INTO $_ VALUES (7, ${\ day(-8)} + 30, 1, 5);" }
-		  qw(history plain)),
+	  . join('', map { "INSERT INTO $_ VALUES (7, ${\ day(-8)} + 30, 1, 5);" } qw(history plain)),
 	'-v',
 	'ON_ERROR_STOP=1');
 is($code, 0, '... and written to');
@@ -96,11 +93,8 @@ my $done = $node->basedir . '/moved';
 sub read_an_item
 {
 	my ($client, $counts) = @_;
-	my $which =
-	  '(SELECT count(*), sum(value) FROM %s WHERE itemid = '
-	  . (1 + int rand 50) . ')';
-	my $answer =
-	  $client->query(sprintf "$which EXCEPT $which", 'history', 'plain');
+	my $which = '(SELECT count(*), sum(value) FROM %s WHERE itemid = ' . (1 + int rand 50) . ')';
+	my $answer = $client->query(sprintf "$which EXCEPT $which", 'history', 'plain');
 
 	$counts->{$_}++ for @{ $answer->{errors} };
 	$counts->{'other rows'} += @{ $answer->{rows} } if @{ $answer->{rows} };
@@ -109,11 +103,9 @@ sub read_an_item
 sub write_a_row
 {
 	my ($client, $counts) = @_;
-	my $row = sprintf '(%d, %d, 3, 5)', 200 + int rand 1e9,
-	  day(-9) + int rand 259200;
+	my $row = sprintf '(%d, %d, 3, 5)', 200 + int rand 1e9, day(-9) + int rand 259200;
 	my $answer = $client->query(
-		"BEGIN; INSERT INTO history VALUES $row; INSERT INTO plain VALUES $row; COMMIT"
-	);
+		"BEGIN; INSERT INTO history VALUES $row; INSERT INTO plain VALUES $row; COMMIT");
 
 	$counts->{$_}++ for @{ $answer->{errors} };
 }
@@ -122,10 +114,8 @@ my %jobs = (
 	'reader 1' => \&read_an_item,
 	'reader 2' => \&read_an_item,
 	writer => \&write_a_row);
-my @processes = map {
-	in_background($node, 'zabbix', $_, 2, 1, $jobs{$_},
-		rounds_after(5, $done))
-} sort keys %jobs;
+my @processes = map { in_background($node, 'zabbix', $_, 2, 1, $jobs{$_}, rounds_after(5, $done)) }
+  sort keys %jobs;
 for my $place (qw(cold pg_default cold))
 {
 	$node->safe_psql('zabbix', "CALL move_all('$place')");
@@ -137,18 +127,12 @@ for my $job (sort keys %jobs)
 {
 	my $outcome = outcome_of($node, $job);
 
-	like(
-		$outcome,
-		qr/\Arounds \d+\n\z/,
-		"$job: no error, no row too many or too few");
+	like($outcome, qr/\Arounds \d+\n\z/, "$job: no error, no row too many or too few");
 	note("$job: $outcome");
 }
 maintain($node, 'zabbix');
-is( totals($node, 'zabbix', 'history'),
-	totals($node, 'zabbix', 'plain'),
-	'every row is there');
-ok( (grep { -s } glob "$places[0]/PG_*/*/*"),
-	'there are files in the tablespace');
+is(totals($node, 'zabbix', 'history'), totals($node, 'zabbix', 'plain'), 'every row is there');
+ok((grep { -s } glob "$places[0]/PG_*/*/*"), 'there are files in the tablespace');
 like(
 	(psql_script($node, 'zabbix', 'DROP TABLESPACE cold'))[2],
 	qr/tablespace "cold" is not empty/,
@@ -158,8 +142,7 @@ like(
 
 for my $round (1 .. $rounds)
 {
-	my ($place, $former) =
-	  $round % 2 ? qw(pg_default cold) : qw(cold pg_default);
+	my ($place, $former) = $round % 2 ? qw(pg_default cold) : qw(cold pg_default);
 	my $call = start_psql(
 		$node, 'zabbix',
 		$node->basedir . '/out',
@@ -179,26 +162,20 @@ for my $round (1 .. $rounds)
 	is( $node->safe_psql(
 			'zabbix',
 			"SELECT count(*) FROM pg_class k WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND k.relkind = 'r'"
-			  . ' AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = k.oid)'
-		),
+			  . ' AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = k.oid)'),
 		0,
 		'... and no table is left over');
 	$node->safe_psql('zabbix', "CALL move_all('$place')");
 	is(where(), "$place|3", '... the next try succeeds');
 }
 $node->safe_psql('zabbix', "CALL move_all('cold')");
-is( $node->safe_psql(
-		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-	0,
-	'all is whole');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"), 0, 'all is whole');
 
 # ---- a dump ----
 
 my $dump = $node->basedir . '/zabbix.sql';
-my $told =
-  "SELECT severity, object FROM zbxhist.check() WHERE code = 'packed_tablespace'";
-$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('zabbix') ],
-	'pg_dump');
+my $told = "SELECT severity, object FROM zbxhist.check() WHERE code = 'packed_tablespace'";
+$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('zabbix') ], 'pg_dump');
 $node->safe_psql('postgres', 'CREATE DATABASE again');
 $node->command_ok(
 	[
@@ -208,9 +185,7 @@ $node->command_ok(
 	],
 	'... is restored where the tablespace is');
 is( $node->safe_psql(
-		'again',
-		"SELECT DISTINCT tablespace FROM zbxhist.partitions WHERE kind = 'packed'"
-	),
+		'again', "SELECT DISTINCT tablespace FROM zbxhist.partitions WHERE kind = 'packed'"),
 	'cold',
 	'... with its days in it');
 is($node->safe_psql('again', $told), '', '... all is well');
@@ -218,58 +193,38 @@ is($node->safe_psql('again', $told), '', '... all is well');
 # a server without it
 my $other = test_server('elsewhere');
 $other->safe_psql('postgres', 'CREATE DATABASE zabbix');
-$node->command_ok(
-	[
-		'pg_dump', '--no-tablespaces',
-		'-f', $dump,
-		'-d', $node->connstr('zabbix')
-	],
+$node->command_ok([ 'pg_dump', '--no-tablespaces', '-f', $dump, '-d', $node->connstr('zabbix') ],
 	'pg_dump --no-tablespaces');
 $other->command_ok(
 	[
-		'psql', '-XqAt',
-		'-v', 'ON_ERROR_STOP=1',
-		'-o', File::Spec->devnull,
-		'-f', $dump,
+		'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1',
+		'-o', File::Spec->devnull, '-f', $dump,
 		'-d', $other->connstr('zabbix')
 	],
 	'... is restored where there is none');
-$other->safe_psql('zabbix',
-	"ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
-is( totals($other, 'zabbix', 'history'),
-	totals($node, 'zabbix', 'history'),
-	'... with all rows');
+$other->safe_psql('zabbix', "ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
+is(totals($other, 'zabbix', 'history'), totals($node, 'zabbix', 'history'), '... with all rows');
 is($other->safe_psql('zabbix', $told),
-	'warning|public.history',
-	'... check() tells that there is no such tablespace');
-$other->safe_psql('zabbix',
-	"CALL zbxhist.repack('history', '${\ date(-8)}')");
+	'warning|public.history', '... check() tells that there is no such tablespace');
+$other->safe_psql('zabbix', "CALL zbxhist.repack('history', '${\ date(-8)}')");
 is( $other->safe_psql(
-		'zabbix',
-		"SELECT DISTINCT tablespace FROM zbxhist.partitions WHERE kind = 'packed'"
-	),
+		'zabbix', "SELECT DISTINCT tablespace FROM zbxhist.partitions WHERE kind = 'packed'"),
 	'pg_default',
 	'... and days are written where the table is');
 
 # as one that is made later
 $other->safe_psql('postgres', "CREATE TABLESPACE cold LOCATION '$places[1]'");
-$other->safe_psql('zabbix',
-	'UPDATE zbxhist.packed_day SET repacked_at = NULL');
+$other->safe_psql('zabbix', 'UPDATE zbxhist.packed_day SET repacked_at = NULL');
 is( $other->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.preview() WHERE action = 'set_tablespace'"
-	),
+		'zabbix', "SELECT count(*) FROM zbxhist.preview() WHERE action = 'set_tablespace'"),
 	3,
 	'... until there is one');
 maintain($other, 'zabbix');
 is( $other->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.partitions WHERE tablespace = 'cold'"),
+		'zabbix', "SELECT count(*) FROM zbxhist.partitions WHERE tablespace = 'cold'"),
 	3,
 	'... to which maintenance moves them');
-is( totals($other, 'zabbix', 'history'),
-	totals($node, 'zabbix', 'history'),
-	'... with all rows');
+is(totals($other, 'zabbix', 'history'), totals($node, 'zabbix', 'history'), '... with all rows');
 
 log_is_clean($_) for $node, $other;
 $_->stop for $other, $node;

@@ -23,10 +23,8 @@ plan skip_all => 'postgres_fdw is not installed'
   unless has_extension($node, 'postgres_fdw');
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
-my $cold =
-  add_archive_server($node, 'zabbix', 'cold', synchronous_commit => 'off');
-is($cold->safe_psql('cold', 'SHOW synchronous_commit'),
-	'on', 'what is committed there is on disk');
+my $cold = add_archive_server($node, 'zabbix', 'cold', synchronous_commit => 'off');
+is($cold->safe_psql('cold', 'SHOW synchronous_commit'), 'on', 'what is committed there is on disk');
 
 $node->safe_psql(
 	'zabbix', qq{
@@ -60,8 +58,7 @@ sub is_whole
 {
 	my ($name) = @_;
 
-	is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
-		0, $name);
+	is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'), 0, $name);
 }
 
 # How many days are archived.
@@ -121,10 +118,7 @@ for my $steps (0 .. 4)
 		eval { $session->query('COMMIT') };
 		eval { $session->quit };
 		my (undef, undef, $error) = $node->psql('zabbix', $archive);
-		like(
-			$error,
-			qr/could not connect to server "cold"/,
-			'a server that is down is named');
+		like($error, qr/could not connect to server "cold"/, 'a server that is down is named');
 		start_after_crash($cold);
 		is_whole("after $steps steps and a crash there");
 	}
@@ -148,8 +142,7 @@ is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.archive_copy'),
 
 my $session = begin_steps(2);
 $session->query('ROLLBACK');
-$node->safe_psql('zabbix',
-	"UPDATE $_ SET value = 9 WHERE itemid = 3 AND clock = ${\ day(-9)} + 60")
+$node->safe_psql('zabbix', "UPDATE $_ SET value = 9 WHERE itemid = 3 AND clock = ${\ day(-9)} + 60")
   for 'history', 'plain';
 $session->quit;
 $node->safe_psql('zabbix', $archive);
@@ -167,9 +160,7 @@ $cold->safe_psql('cold',
 );
 $node->safe_psql('zabbix', $archive);
 is( $node->safe_psql(
-		'zabbix',
-		'SELECT state, count(*) FROM zbxhist.archive_copy GROUP BY 1 ORDER BY 1'
-	),
+		'zabbix', 'SELECT state, count(*) FROM zbxhist.archive_copy GROUP BY 1 ORDER BY 1'),
 	"archived|1\nuseless|1",
 	'a copy that is not the same is not taken');
 is_whole('... another one is');
@@ -183,15 +174,13 @@ $session->query('COMMIT');
 $session->quit;
 is($node->safe_psql('zabbix', 'SELECT state FROM zbxhist.archive_copy'),
 	'compared', 'a copy that is compared');
-$cold->safe_psql('cold',
-	'DELETE FROM zbxhist_archive.packed_group WHERE number > 0');
+$cold->safe_psql('cold', 'DELETE FROM zbxhist_archive.packed_group WHERE number > 0');
 $node->safe_psql('zabbix', $archive);
 is_whole('... and lost does not take the place of the day');
 
 # ---- readers ----
 
-$node->safe_psql('zabbix',
-	"CALL zbxhist.archive('$_->[0]', '${\ date($_->[1])}')")
+$node->safe_psql('zabbix', "CALL zbxhist.archive('$_->[0]', '${\ date($_->[1])}')")
   for [ 'history', -8 ], [ 'history_uint', -9 ];
 is(archived(), 3, 'three days are archived');
 is($node->safe_psql('zabbix', $_->[0]), $_->[1], $_->[2])
@@ -202,8 +191,7 @@ is($node->safe_psql('zabbix', $_->[0]), $_->[1], $_->[2])
   ],
   [
 	"SELECT count(*) FROM zbxhist.range(NULL::history, 4, ${\ day(-9)}, ${\ day(-7)}, 'desc')",
-	2880,
-	'a range, newest first'
+	2880, 'a range, newest first'
   ],
   [
 	"SELECT bool_and(s.count = 2880) FROM zbxhist.statistics('history', 4, ${\ day(-9)}, ${\ day(-7)}) s",
@@ -248,39 +236,28 @@ is(queries_there($_->[0]), $_->[1], $_->[2])
   ],
   [
 	"SELECT * FROM history WHERE itemid = 7 AND clock < ${\ day(-7)} ORDER BY clock DESC LIMIT 2",
-	1,
-	'nor do the newest values need more than one'
+	1, 'nor do the newest values need more than one'
   ];
 $cold->safe_psql('postgres', 'ALTER DATABASE cold RESET log_statement');
-is( $node->safe_psql(
-		'zabbix', 'SET work_mem = 64; SELECT count(*) FROM difference'),
-	0,
-	'with little memory');
+is($node->safe_psql('zabbix', 'SET work_mem = 64; SELECT count(*) FROM difference'),
+	0, 'with little memory');
 is_whole('all together');
-is( $node->safe_psql(
-		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-	0,
-	'verify() reads it there');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+	0, 'verify() reads it there');
 
 # one snapshot of a server for a transaction, be it of days archived later
 $session = $node->background_psql('zabbix', on_error_stop => 0);
-$session->query(
-	'BEGIN; SELECT value FROM history_uint WHERE itemid = 1 LIMIT 1');
-$node->safe_psql('zabbix',
-	"CALL zbxhist.archive('history', '${\ date(-7)}')");
-$session->query(
-	"SELECT value FROM history WHERE itemid = 1 AND clock >= ${\ day(-7)}");
+$session->query('BEGIN; SELECT value FROM history_uint WHERE itemid = 1 LIMIT 1');
+$node->safe_psql('zabbix', "CALL zbxhist.archive('history', '${\ date(-7)}')");
+$session->query("SELECT value FROM history WHERE itemid = 1 AND clock >= ${\ day(-7)}");
 like(
 	$session->{stderr},
 	qr/was archived on server "cold" after this transaction had begun/,
 	'a day that was archived later is an error, not lost');
 $session->{stderr} = '';
 $session->query('ROLLBACK');
-is( $session->query(
-		"SELECT count(*) FROM history WHERE itemid = 1 AND clock >= ${\ day(-7)}"
-	),
-	2880,
-	'the next transaction reads it');
+is($session->query("SELECT count(*) FROM history WHERE itemid = 1 AND clock >= ${\ day(-7)}"),
+	2880, 'the next transaction reads it');
 $session->quit;
 
 # ---- a standby ----
@@ -297,20 +274,15 @@ $standby->stop;
 
 $cold->stop('fast');
 my (undef, undef, $error) = $node->psql('zabbix', $old);
-like(
-	$error,
-	qr/could not connect to server "cold"/,
-	'a query that needs it names the server');
+like($error, qr/could not connect to server "cold"/, 'a query that needs it names the server');
 is($node->safe_psql('zabbix', $_->[0]), $_->[1], $_->[2])
   for [
 	"SELECT count(*) FROM history WHERE itemid = 7 AND clock >= ${\ day(-6)}",
-	1440,
-	'one of later days does without'
+	1440, 'one of later days does without'
   ],
   [
 	"SELECT count(*), sum(value) FROM history WHERE itemid = 7 AND clock < ${\ day(-8)}",
-	$expected,
-	'... and so does one that directories answer'
+	$expected, '... and so does one that directories answer'
   ],
   [
 	"EXPLAIN (COSTS OFF) $old",
@@ -331,8 +303,7 @@ like(
 	'check() tells why');
 $cold->start;
 $node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
-is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
-	0, 'then they are merged');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'), 0, 'then they are merged');
 is_whole('... and there once');
 
 # ---- a server that does not answer ----
@@ -368,9 +339,7 @@ is_whole('... once');
 # ---- one that hangs, with a bound of its own ----
 
 my $locker = $cold->background_psql('cold');
-$locker->query_safe(
-	'BEGIN; LOCK TABLE zbxhist_archive.packed_group IN ACCESS EXCLUSIVE MODE'
-);
+$locker->query_safe('BEGIN; LOCK TABLE zbxhist_archive.packed_group IN ACCESS EXCLUSIVE MODE');
 $node->safe_psql('zabbix',
 	"ALTER SERVER cold OPTIONS (ADD options '-c statement_timeout=100'); INSERT INTO history VALUES (50, ${\ day(-8)} + 64, 1, 1)"
 );
@@ -424,8 +393,7 @@ is( $node->psql(
 	0,
 	'... and no DELETE of other days for the merge');
 $gate->quit;
-like($session->query('SELECT 1'), qr/done/,
-	'it goes on when the server does');
+like($session->query('SELECT 1'), qr/done/, 'it goes on when the server does');
 $session->quit;
 $cold->safe_psql(
 	'cold', q{
@@ -433,20 +401,16 @@ $cold->safe_psql(
 	DROP FUNCTION zbxhist_archive.pass();
 	ALTER TABLE zbxhist_archive.stored_group RENAME TO packed_group;
 });
-is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
-	0, '... and merges');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'), 0, '... and merges');
 is_whole('... each value once');
 
 # ---- a restored dump ----
 
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
-$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, $node->connstr('zabbix') ],
-	'a dump');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, $node->connstr('zabbix') ], 'a dump');
 $node->safe_psql('postgres', 'CREATE DATABASE again');
-$node->command_ok([ 'pg_restore', '-d', $node->connstr('again'), $dump ],
-	'... is restored');
-is($node->safe_psql('again', 'SELECT count(*) FROM difference'),
-	0, 'and reads the archive');
+$node->command_ok([ 'pg_restore', '-d', $node->connstr('again'), $dump ], '... is restored');
+is($node->safe_psql('again', 'SELECT count(*) FROM difference'), 0, 'and reads the archive');
 like($node->safe_psql('again', 'SELECT code FROM zbxhist.check()'),
 	qr/archive_of_another/, 'which is not its own');
 my $before = groups_there();
@@ -475,30 +439,22 @@ my $copy = $node->safe_psql('zabbix',
 	"SELECT archive_copy FROM zbxhist.packed_day WHERE parent = 'history'::regclass AND from_clock = ${\ day(-8)}"
 );
 $cold->safe_psql('cold',
-	"CREATE TABLE kept AS SELECT * FROM zbxhist_archive.packed_group WHERE copy = '$copy'"
-);
+	"CREATE TABLE kept AS SELECT * FROM zbxhist_archive.packed_group WHERE copy = '$copy'");
 for (
 	[
 		"UPDATE zbxhist_archive.packed_group SET payload = set_byte(payload, 100, get_byte(payload, 100) # 1)",
 		'damaged on server "cold"'
 	],
-	[
-		'DELETE FROM zbxhist_archive.packed_group',
-		'server "cold" does not have group'
-	])
+	[ 'DELETE FROM zbxhist_archive.packed_group', 'server "cold" does not have group' ])
 {
 	my ($damage, $told) = @$_;
 
 	$cold->safe_psql('cold', "$damage WHERE copy = '$copy'");
 	(undef, undef, $error) = $node->psql('zabbix',
-		"SELECT sum(value) FROM (SELECT value FROM history WHERE clock < ${\ day(-7)} OFFSET 0) h"
-	);
+		"SELECT sum(value) FROM (SELECT value FROM history WHERE clock < ${\ day(-7)} OFFSET 0) h");
 	like($error, qr/\Q$told/, "an error says: $told");
-	like(
-		$node->safe_psql(
-			'zabbix', "SELECT problem FROM zbxhist.verify('history')"),
-		qr/\Q$told/,
-		'... and so does verify()');
+	like($node->safe_psql('zabbix', "SELECT problem FROM zbxhist.verify('history')"),
+		qr/\Q$told/, '... and so does verify()');
 	$cold->safe_psql('cold',
 		"DELETE FROM zbxhist_archive.packed_group WHERE copy = '$copy'; INSERT INTO zbxhist_archive.packed_group SELECT * FROM kept"
 	);
@@ -508,8 +464,7 @@ is_whole('when it is mended, all is there');
 # another database there is no damage
 my $salvage = "CALL zbxhist.salvage('history', '${\ date(-8)}')";
 $cold->safe_psql('postgres', 'CREATE DATABASE other');
-$cold->safe_psql('other',
-	slurp_file("$FindBin::RealBin/../../dist/archive/archive.sql"));
+$cold->safe_psql('other', slurp_file("$FindBin::RealBin/../../dist/archive/archive.sql"));
 $node->safe_psql('zabbix', "ALTER SERVER cold OPTIONS (SET dbname 'other')");
 (undef, undef, $error) = $node->psql('zabbix', $salvage);
 like(
@@ -517,16 +472,13 @@ like(
 	qr/server "cold" has nothing of the days that were archived there/,
 	'a day is not salvaged from another server');
 is( $node->safe_psql(
-		'zabbix',
-		'SELECT count(*) FROM zbxhist.packed_day WHERE partition IS NOT NULL'
-	),
+		'zabbix', 'SELECT count(*) FROM zbxhist.packed_day WHERE partition IS NOT NULL'),
 	0,
 	'... and not marked as one that is being unpacked');
 $node->safe_psql('zabbix', "ALTER SERVER cold OPTIONS (SET dbname 'cold')");
 is_whole('... it is as it was');
 $cold->safe_psql('cold',
-	"DELETE FROM zbxhist_archive.packed_group WHERE copy = '$copy' AND number = 1"
-);
+	"DELETE FROM zbxhist_archive.packed_group WHERE copy = '$copy' AND number = 1");
 $node->safe_psql('zabbix', $salvage);
 is( $node->safe_psql(
 		'zabbix',
@@ -562,15 +514,12 @@ is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.archive_copy'),
 $node->safe_psql('zabbix', "CALL zbxhist.undo('history')");
 is_whole('after undo');
 is(groups_there(), 0, '... nothing is there');
-is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.archive_copy'),
-	0, '... nor noted');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.archive_copy'), 0, '... nor noted');
 is( $node->safe_psql(
 		'zabbix',
-		"SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace"
-	),
+		"SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace"),
 	0,
 	'... nor is there a foreign table');
-log_is_clean($node, undef,
-	qr/damaged on server|does not have group|STATEMENT:  SELECT sum/);
+log_is_clean($node, undef, qr/damaged on server|does not have group|STATEMENT:  SELECT sum/);
 
 done_testing();

@@ -21,8 +21,7 @@ plan skip_all => 'postgres_fdw is not installed'
 
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
-my %cold = map { $_ => add_archive_server($node, 'zabbix', $_) } 'north',
-  'south';
+my %cold = map { $_ => add_archive_server($node, 'zabbix', $_) } 'north', 'south';
 create_packed_history(
 	$node,
 	'zabbix',
@@ -60,16 +59,15 @@ sub is_whole
 {
 	my ($name) = @_;
 
-	is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
-		0, $name);
+	is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'), 0, $name);
 }
 
 sub groups_on
 {
 	my ($server) = @_;
 
-	return $cold{$server}->safe_psql('cold',
-		'SELECT count(*) FROM zbxhist_archive.packed_group WHERE number > 0');
+	return $cold{$server}
+	  ->safe_psql('cold', 'SELECT count(*) FROM zbxhist_archive.packed_group WHERE number > 0');
 }
 
 # ---- both ----
@@ -83,8 +81,7 @@ is( $node->safe_psql(
 is_whole('one query reads both, and what is here');
 is( $node->safe_psql(
 		'zabbix',
-		"SELECT count(*) FROM zbxhist.range(NULL::history, 7, ${\ day(-10)}, ${\ day(0)}, 'desc')"
-	),
+		"SELECT count(*) FROM zbxhist.range(NULL::history, 7, ${\ day(-10)}, ${\ day(0)}, 'desc')"),
 	6 * 144,
 	'... so does a function');
 
@@ -145,22 +142,13 @@ for (
 	[ $all, 'an aggregate' ],
 	[ 'SELECT * FROM history', 'rows of all items' ],
 	[ 'SELECT * FROM history WHERE itemid = 7', 'rows of an item' ],
-	[
-		'SELECT * FROM history WHERE itemid = 7 ORDER BY clock DESC',
-		'... newest first'
-	],
-	[
-		"SELECT * FROM zbxhist.range(NULL::history, 7, ${\ day(-10)}, ${\ day(0)})",
-		'a function'
-	],
+	[ 'SELECT * FROM history WHERE itemid = 7 ORDER BY clock DESC', '... newest first' ],
+	[ "SELECT * FROM zbxhist.range(NULL::history, 7, ${\ day(-10)}, ${\ day(0)})", 'a function' ],
 	[
 		"SELECT max(value) FROM zbxhist.range(NULL::history, 7, ${\ day(-10)}, ${\ day(0)}) r",
 		'... under an aggregate'
 	],
-	[
-		"SELECT * FROM zbxhist.statistics('history', 7, ${\ day(-10)}, ${\ day(0)})",
-		'statistics'
-	],
+	[ "SELECT * FROM zbxhist.statistics('history', 7, ${\ day(-10)}, ${\ day(0)})", 'statistics' ],
 	[ "EXPLAIN (ANALYZE, COSTS OFF) $all", 'EXPLAIN ANALYZE' ],
 	[
 		'SELECT a.clock FROM history a JOIN history b USING (itemid, clock) WHERE a.itemid = 7',
@@ -180,16 +168,13 @@ is( (   ask("$go_on; SET max_parallel_workers_per_gather = 4; SET parallel_setup
 	'no worker does it');
 like((ask("$go_on; BEGIN; $all; $all; COMMIT"))[1],
 	qr/WARNING.*WARNING/s, 'each statement says so');
-is( (   ask("$go_on; SELECT count(*) FROM history WHERE itemid = 7 AND clock >= ${\ day(-5)}"
-		))[1],
-	'',
-	'one that needs it not does not');
+is((ask("$go_on; SELECT count(*) FROM history WHERE itemid = 7 AND clock >= ${\ day(-5)}"))[1],
+	'', 'one that needs it not does not');
 is( (   ask("$go_on; SELECT (SELECT clock FROM history WHERE itemid = 7 ORDER BY clock DESC LIMIT 1) = ${\ day(-4)} + 143 * 600"
 		))[1],
 	'',
 	'... nor do newest values');
-my (undef, $warned) =
-  ask("$go_on; SELECT count(*), zbxhist.version() FROM zbxhist.check()");
+my (undef, $warned) = ask("$go_on; SELECT count(*), zbxhist.version() FROM zbxhist.check()");
 is($warned, '', 'nor does check()');
 
 # what an administrator is told
@@ -218,14 +203,12 @@ like(
 	),
 	qr/^archive_timeout\|ALTER SERVER south OPTIONS \(ADD keepalives_idle '5', .*\);$/,
 	'... nor a connection that is lost without a word');
-$node->safe_psql('zabbix',
-	'ALTER SERVER south OPTIONS (DROP connect_timeout)');
+$node->safe_psql('zabbix', 'ALTER SERVER south OPTIONS (DROP connect_timeout)');
 like(
 	$node->safe_psql('zabbix', 'SELECT code, hint FROM zbxhist.check()'),
 	qr/archive_timeout\|ALTER SERVER south OPTIONS \(ADD connect_timeout '5'\);/,
 	'a server without a timeout is told');
-$node->safe_psql('zabbix',
-	"ALTER SERVER south OPTIONS (ADD connect_timeout '2')");
+$node->safe_psql('zabbix', "ALTER SERVER south OPTIONS (ADD connect_timeout '2')");
 
 # nothing that keeps rows, changes or locks any, nor a function that may do so
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
@@ -260,12 +243,9 @@ for (
 		"never without: $_");
 }
 $node->safe_psql('zabbix', 'ANALYZE history');
-like((ask("$go_on; SELECT total_of(7)"))[1],
-	$missing, 'a function of SQL that only reads may');
-$node->safe_psql('postgres',
-	'ALTER DATABASE zabbix SET zbxhist.ignore_archive_failure = on');
-$node->command_ok(
-	[ 'pg_dump', '--inserts', '-f', $dump, $node->connstr('zabbix') ],
+like((ask("$go_on; SELECT total_of(7)"))[1], $missing, 'a function of SQL that only reads may');
+$node->safe_psql('postgres', 'ALTER DATABASE zabbix SET zbxhist.ignore_archive_failure = on');
+$node->command_ok([ 'pg_dump', '--inserts', '-f', $dump, $node->connstr('zabbix') ],
 	'a dump needs no archive server');
 unlike(slurp_file($dump), qr/WARNING/, '... and misses nothing');
 $node->command_fails_like(
@@ -275,8 +255,7 @@ $node->command_fails_like(
 	],
 	qr/could not connect to server "south"/,
 	'one that is asked for all fails');
-$node->safe_psql('postgres',
-	'ALTER DATABASE zabbix RESET zbxhist.ignore_archive_failure');
+$node->safe_psql('postgres', 'ALTER DATABASE zabbix RESET zbxhist.ignore_archive_failure');
 
 # one that is there in a transaction and then lost is an error
 $cold{south}->start;
@@ -290,8 +269,7 @@ $session->quit;
 # both away
 $cold{north}->stop('fast');
 ($out, $err) = ask("$go_on; $all");
-is(scalar(() = $err =~ /WARNING:  2 archived days/g),
-	2, 'a warning for each server');
+is(scalar(() = $err =~ /WARNING:  2 archived days/g), 2, 'a warning for each server');
 $_->start for values %cold;
 my $whole = $node->safe_psql('zabbix', $all =~ s/history/plain/r);
 is((ask("$go_on; $all"))[0], $whole, 'with the servers nothing is missing');
@@ -300,11 +278,8 @@ maintain($node, 'zabbix');
 is( $node->safe_psql('zabbix', $metrics),
 	'0|2|south|t|t|4|' . (4 * 30 * 144 + 1) . '|t|0',
 	'nor is a server away');
-is( $node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.check() WHERE code ~ 'archive'"),
-	0,
-	'... as check() has it');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.check() WHERE code ~ 'archive'"),
+	0, '... as check() has it');
 is_whole('all is there');
 
 # ---- retention ----

@@ -55,16 +55,14 @@ $new->init(
 
 		# a data directory of its own, whose system identifier differs
 		'--no-instructions',
-		$new->pg_version >= 18
-		  && $old->pg_version < 18 ? '--no-data-checksums' : ()
+		$new->pg_version >= 18 && $old->pg_version < 18 ? '--no-data-checksums' : ()
 	]);
 $new->append_conf('postgresql.conf',
 	qq{shared_preload_libraries = 'zbxhist'\nsearch_path = '$search_path'});
 upgrade_server($old, $new);
 $new->start;
 is($new->safe_psql('zabbix', $state), $before, 'archived days are read');
-is( $new->safe_psql(
-		'zabbix', "SELECT hint FROM zbxhist.check() WHERE code ~ 'archive'"),
+is( $new->safe_psql('zabbix', "SELECT hint FROM zbxhist.check() WHERE code ~ 'archive'"),
 	"SELECT zbxhist.alter_parent('public.history', take_archive => true);",
 	'check() says what is to be done');
 
@@ -78,30 +76,21 @@ sub groups_after_maintenance
 		CALL zbxhist.run_maintenance();
 	});
 	return $cold->safe_psql('cold',
-		'SELECT count(DISTINCT copy) FROM zbxhist_archive.packed_group WHERE number > 0'
-	);
+		'SELECT count(DISTINCT copy) FROM zbxhist_archive.packed_group WHERE number > 0');
 }
 
-$new->safe_psql('zabbix',
-	"CALL zbxhist.drop_day('history', '${\ date(-9)}')");
+$new->safe_psql('zabbix', "CALL zbxhist.drop_day('history', '${\ date(-9)}')");
 is(groups_after_maintenance(), 2, 'until then nothing is removed there');
-$new->safe_psql('zabbix',
-	"SELECT zbxhist.alter_parent('history', take_archive => true)");
+$new->safe_psql('zabbix', "SELECT zbxhist.alter_parent('history', take_archive => true)");
 is(groups_after_maintenance(), 1, 'then it is');
-is( $new->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.check() WHERE code ~ 'archive'"),
-	0,
-	'nothing is left to be done');
+is($new->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.check() WHERE code ~ 'archive'"),
+	0, 'nothing is left to be done');
 is( $new->safe_psql('zabbix', 'SELECT count(*) FROM history'),
 	2 * 20 * 144,
 	'the other days are there');
-$new->safe_psql('zabbix',
-	"CALL zbxhist.unarchive('history', '${\ date(-8)}')");
+$new->safe_psql('zabbix', "CALL zbxhist.unarchive('history', '${\ date(-8)}')");
 is(groups_after_maintenance(), 0, 'and come back');
-is( $new->safe_psql('zabbix', 'SELECT count(*) FROM history'),
-	2 * 20 * 144,
-	'... whole');
+is($new->safe_psql('zabbix', 'SELECT count(*) FROM history'), 2 * 20 * 144, '... whole');
 log_is_clean($new);
 
 done_testing();

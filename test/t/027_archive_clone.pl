@@ -24,24 +24,16 @@ plan skip_all => 'postgres_fdw is not installed'
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 my $cold = add_archive_server($node, 'zabbix', 'cold');
-create_packed_history(
-	$node,
-	'zabbix',
+create_packed_history($node, 'zabbix',
 	'i, :from + j * 600, i * j, j FROM generate_series(1, 20) i, generate_series(0, 143) j',
-	9,
-	8,
-	7,
-	6,
-	5);
-$node->safe_psql('zabbix',
-	"SELECT zbxhist.alter_parent('history', archive_server => 'cold')");
+	9, 8, 7, 6, 5);
+$node->safe_psql('zabbix', "SELECT zbxhist.alter_parent('history', archive_server => 'cold')");
 
 sub archive
 {
 	my ($server, $database, $ago) = @_;
 
-	$server->safe_psql($database,
-		"CALL zbxhist.archive('history', '${\ date(-$ago)}')");
+	$server->safe_psql($database, "CALL zbxhist.archive('history', '${\ date(-$ago)}')");
 }
 
 sub drop_day
@@ -61,8 +53,7 @@ sub a_day_later
 	my ($server, $database) = @_;
 
 	$server->safe_psql($database,
-		"UPDATE zbxhist.archive_copy SET left_at = left_at - interval '2 days'"
-	);
+		"UPDATE zbxhist.archive_copy SET left_at = left_at - interval '2 days'");
 	maintain($server, $database);
 }
 
@@ -70,16 +61,14 @@ sub a_day_later
 sub copies_there
 {
 	return $cold->safe_psql('cold',
-		'SELECT count(DISTINCT copy) FROM zbxhist_archive.packed_group WHERE number > 0'
-	);
+		'SELECT count(DISTINCT copy) FROM zbxhist_archive.packed_group WHERE number > 0');
 }
 
 sub is_whole
 {
 	my ($server, $database, $name) = @_;
 
-	is($server->safe_psql($database, 'SELECT count(*) FROM difference'),
-		0, $name);
+	is($server->safe_psql($database, 'SELECT count(*) FROM difference'), 0, $name);
 }
 
 # Whether check() says that the archive is another's, and with which command.
@@ -89,8 +78,7 @@ sub is_told
 
 	is( $server->safe_psql(
 			$database,
-			"SELECT DISTINCT hint FROM zbxhist.check() WHERE code = 'archive_of_another'"
-		),
+			"SELECT DISTINCT hint FROM zbxhist.check() WHERE code = 'archive_of_another'"),
 		$is_told
 		? "SELECT zbxhist.alter_parent('public.history', take_archive => true);"
 		: '',
@@ -101,8 +89,7 @@ sub take_archive
 {
 	my ($server, $database) = @_;
 
-	$server->safe_psql($database,
-		"SELECT zbxhist.alter_parent('history', take_archive => true)");
+	$server->safe_psql($database, "SELECT zbxhist.alter_parent('history', take_archive => true)");
 }
 
 archive($node, 'zabbix', 9);
@@ -116,8 +103,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE zabbix');
 is_whole($node, 'copy', 'a copy of the database reads the archive');
 is_told($node, 'copy', 1, '... and says whose it is');
 drop_day($node, 'copy', 9);
-$node->safe_psql('copy',
-	"CALL zbxhist.unarchive('history', '${\ date(-8)}')");
+$node->safe_psql('copy', "CALL zbxhist.unarchive('history', '${\ date(-8)}')");
 maintain($node, 'copy');
 a_day_later($node, 'copy');
 is(copies_there(), 2, 'what it drops and brings back stays there');
@@ -184,8 +170,7 @@ drop_day($clone, 'zabbix', 8);
 maintain($clone, 'zabbix');
 a_day_later($clone, 'zabbix');
 maintain($node, 'zabbix');
-is_told($node, 'zabbix', 0,
-	'a clone that has lost it before changes nothing');
+is_told($node, 'zabbix', 0, 'a clone that has lost it before changes nothing');
 is(copies_there(), 1, '... nor removes anything');
 $clone->stop;
 
@@ -212,8 +197,7 @@ is_whole($node, 'zabbix', '... and the original its own');
 $midway->stop;
 take_archive($node, 'zabbix');
 a_day_later($node, 'zabbix');
-is(copies_there(), 2,
-	'what a clone has made goes when the original has the archive');
+is(copies_there(), 2, 'what a clone has made goes when the original has the archive');
 is_whole($node, 'zabbix', '... and nothing else does');
 
 # ---- an earlier moment ----
@@ -222,8 +206,7 @@ $node->backup('earlier');
 $node->safe_psql('zabbix', "SELECT pg_create_restore_point('then')");
 archive($node, 'zabbix', 6);
 archive($node, 'zabbix', 5);
-$node->safe_psql('zabbix',
-	"CALL zbxhist.unarchive('history', '${\ date(-8)}')");
+$node->safe_psql('zabbix', "CALL zbxhist.unarchive('history', '${\ date(-8)}')");
 maintain($node, 'zabbix');
 $node->safe_psql('zabbix', 'SELECT pg_switch_wal()');
 my $restored = PostgreSQL::Test::Cluster->new('restored');
@@ -232,8 +215,7 @@ $restored->init_from_backup(
 	has_restoring => 1,
 	standby => 0);
 $restored->append_conf('postgresql.conf',
-	"recovery_target_name = 'then'\nrecovery_target_action = 'promote'\narchive_mode = off"
-);
+	"recovery_target_name = 'then'\nrecovery_target_action = 'promote'\narchive_mode = off");
 $restored->start;
 $restored->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()');
 is_whole($restored, 'zabbix', 'what is restored reads the archive');
@@ -253,10 +235,8 @@ is(copies_there(), 2, '... but a day later what it does not know');
 is_whole($restored, 'zabbix', 'what it knows is there');
 archive($restored, 'zabbix', 6);
 is_whole($restored, 'zabbix', 'and the day is archived again');
-is( $restored->safe_psql(
-		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-	0,
-	'nothing is damaged');
+is($restored->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+	0, 'nothing is damaged');
 log_is_clean($restored);
 
 done_testing();

@@ -21,16 +21,10 @@ plan skip_all => 'postgres_fdw is not installed'
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 my $cold = add_archive_server($node, 'zabbix', 'cold');
-create_packed_history(
-	$node,
-	'zabbix',
+create_packed_history($node, 'zabbix',
 	'i, :from + j * 60, i * j, j FROM generate_series(1, 30) i, generate_series(0, 1439) j',
-	9,
-	8,
-	7,
-	6);
-$node->safe_psql('zabbix',
-	"SELECT zbxhist.alter_parent('history', archive_server => 'cold')");
+	9, 8, 7, 6);
+$node->safe_psql('zabbix', "SELECT zbxhist.alter_parent('history', archive_server => 'cold')");
 
 # Days go there and come back, get late values, which are merged, and lose some, without end.
 sub work_without_end
@@ -42,8 +36,7 @@ sub work_without_end
 	{
 		my $ago = 6 + $n % 4;
 		my $call = $n % 3 ? 'archive' : 'unarchive';
-		my $row =
-		  sprintf('(%d, %d, %d, 7)', 1 + $n % 30, day(-$ago), $$ * 1000 + $n);
+		my $row = sprintf('(%d, %d, %d, 7)', 1 + $n % 30, day(-$ago), $$ * 1000 + $n);
 
 		print $psql
 		  "CALL zbxhist.$call('history', '${\ date(-$ago)}');\n",
@@ -57,9 +50,7 @@ sub work_without_end
 
 for my $round (1 .. $ROUNDS)
 {
-	my $worker =
-	  start_psql($node, 'zabbix', "$directory/worker$round",
-		\&work_without_end);
+	my $worker = start_psql($node, 'zabbix', "$directory/worker$round", \&work_without_end);
 	my $killed = $round % 2 ? $node : $cold;
 
 	Time::HiRes::sleep(2 + rand(4));
@@ -75,16 +66,12 @@ for my $round (1 .. $ROUNDS)
 	maintain($node, 'zabbix');
 	is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
 		0, '... and after maintenance');
-	is( $node->safe_psql(
-			'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-		0,
-		'... and whole');
+	is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+		0, '... and whole');
 }
 
 # retention, and what is left there
-$node->safe_psql('zabbix',
-	"CALL zbxhist.archive('history', '${\ date(-$_)}')")
-  for 9, 6;
+$node->safe_psql('zabbix', "CALL zbxhist.archive('history', '${\ date(-$_)}')") for 9, 6;
 $node->safe_psql(
 	'zabbix', qq{
 	SELECT zbxhist.alter_parent('history', retention => '7 days', accept_deletion => true);
@@ -96,28 +83,17 @@ $node->safe_psql(
 });
 
 # late values of the oldest day may have been past retention before they were merged
-is( $node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM difference WHERE clock >= ${\ day(-6)}"),
-	0,
-	'what retention leaves is there');
-is( $node->safe_psql(
-		'zabbix', "SELECT count(*) FROM history WHERE clock < ${\ day(-7)}"),
-	0,
-	'... and nothing else');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM difference WHERE clock >= ${\ day(-6)}"),
+	0, 'what retention leaves is there');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM history WHERE clock < ${\ day(-7)}"),
+	0, '... and nothing else');
 is( $cold->safe_psql(
-		'cold',
-		'SELECT count(DISTINCT copy) FROM zbxhist_archive.packed_group WHERE number > 0'
-	),
+		'cold', 'SELECT count(DISTINCT copy) FROM zbxhist_archive.packed_group WHERE number > 0'),
 	$node->safe_psql(
-		'zabbix',
-		'SELECT count(*) FROM zbxhist.packed_day WHERE archive_copy IS NOT NULL'
-	),
+		'zabbix', 'SELECT count(*) FROM zbxhist.packed_day WHERE archive_copy IS NOT NULL'),
 	'... and on the archive server nothing else');
 is( $node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.check() WHERE code = 'archive_of_another'"
-	),
+		'zabbix', "SELECT count(*) FROM zbxhist.check() WHERE code = 'archive_of_another'"),
 	0,
 	'the mark there is this database\'s');
 log_is_clean($node);

@@ -18,8 +18,7 @@ my $node = test_server(
 
 # the second owner cannot log in
 $node->safe_psql('postgres',
-	'CREATE ROLE alice LOGIN; CREATE ROLE bob NOLOGIN; CREATE ROLE carol LOGIN'
-);
+	'CREATE ROLE alice LOGIN; CREATE ROLE bob NOLOGIN; CREATE ROLE carol LOGIN');
 for ([ 'one', 'alice' ], [ 'two', 'bob' ], [ 'three', 'carol' ])
 {
 	my ($database, $owner) = @$_;
@@ -69,19 +68,16 @@ sub set_databases
 {
 	my ($databases) = @_;
 
-	$node->adjust_conf('postgresql.conf', 'zbxhist.databases',
-		"'$databases'");
+	$node->adjust_conf('postgresql.conf', 'zbxhist.databases', "'$databases'");
 	$node->reload;
 }
 
-my $launcher =
-  "SELECT pid FROM pg_stat_activity WHERE backend_type = 'zbxhist launcher'";
+my $launcher = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'zbxhist launcher'";
 my $first_launcher = $node->safe_psql('postgres', $launcher);
 isnt($first_launcher, '', 'the launcher runs');
 
 make_work($_) for 'one', 'two', 'three', 'Odd name, really';
-set_databases(
-	'one, missing, without_extension, two, template0, "Odd name, really"');
+set_databases('one, missing, without_extension, two, template0, "Odd name, really"');
 is_done('one', 'owner with LOGIN');
 if ($node->pg_version < 17)
 {
@@ -91,18 +87,13 @@ if ($node->pg_version < 17)
 }
 is_done('two', 'owner without LOGIN (since PostgreSQL 17)');
 is_done('Odd name, really', 'quoted name');
-is(rows_of($node, 'three', 'ONLY history'),
-	1000, 'a database not listed: nothing is done');
+is(rows_of($node, 'three', 'ONLY history'), 1000, 'a database not listed: nothing is done');
 is( $node->safe_psql(
-		'two',
-		"SELECT DISTINCT relowner::regrole FROM pg_class WHERE relname ~ '_p20'"
-	),
+		'two', "SELECT DISTINCT relowner::regrole FROM pg_class WHERE relname ~ '_p20'"),
 	'bob',
 	'new partitions belong to the owner');
-is( $node->safe_psql(
-		'template1', "SELECT to_regnamespace('zbxhist') IS NULL"),
-	't',
-	'nothing in template1');
+is($node->safe_psql('template1', "SELECT to_regnamespace('zbxhist') IS NULL"),
+	't', 'nothing in template1');
 
 my $log = slurp_file($node->logfile);
 like(
@@ -113,10 +104,7 @@ like(
 	$log,
 	qr/database "template0" of "zbxhist.databases" .*accepts no connections/,
 	'one without connections is reported');
-unlike(
-	$log,
-	qr/without_extension.*zbxhist/,
-	'one without the extension is not');
+unlike($log, qr/without_extension.*zbxhist/, 'one without the extension is not');
 
 # ---- who runs it ----
 
@@ -132,8 +120,7 @@ CREATE EVENT TRIGGER note ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
     EXECUTE FUNCTION note();
 SQL
 $node->safe_psql('one', 'DROP TABLE ' . partition('history', 3));
-ok($node->poll_query_until('one', 'SELECT count(*) > 0 FROM who'),
-	'the next run is soon');
+ok($node->poll_query_until('one', 'SELECT count(*) > 0 FROM who'), 'the next run is soon');
 is($node->safe_psql('one', 'SELECT DISTINCT * FROM who'),
 	'alice|off', 'maintenance runs as the database owner');
 $node->safe_psql('one', 'DROP EVENT TRIGGER note');
@@ -151,34 +138,26 @@ $node->safe_psql('postgres', 'DROP DATABASE three');
 $node->safe_psql('postgres', 'ALTER DATABASE two RENAME TO three');
 $node->safe_psql('three', 'DROP TABLE ' . partition('history', 3));
 ok( $node->poll_query_until(
-		'three',
-		"SELECT to_regclass('" . partition('history', 3) . "') IS NOT NULL"),
-	'DROP DATABASE is not kept waiting, and a new one of the name is maintained'
-);
-is($node->safe_psql('postgres', $launcher),
-	$first_launcher, 'the launcher is still the first');
+		'three', "SELECT to_regclass('" . partition('history', 3) . "') IS NOT NULL"),
+	'DROP DATABASE is not kept waiting, and a new one of the name is maintained');
+is($node->safe_psql('postgres', $launcher), $first_launcher, 'the launcher is still the first');
 
 set_databases('');
 ok( $node->poll_query_until(
 		'postgres',
-		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'zbxhist maintenance'"
-	),
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'zbxhist maintenance'"),
 	'no database: no worker');
 
 # ---- a database whose maintenance hangs ----
 
 my $hanging = $node->background_psql('one');
-$hanging->query_safe(
-	'BEGIN; LOCK TABLE zbxhist.parent_state IN ACCESS EXCLUSIVE MODE');
+$hanging->query_safe('BEGIN; LOCK TABLE zbxhist.parent_state IN ACCESS EXCLUSIVE MODE');
 $node->safe_psql('three', 'DROP TABLE ' . partition('history', 3));
 set_databases('one, three');
 for my $round (1, 2)
 {
 	ok( $node->poll_query_until(
-			'three',
-			"SELECT to_regclass('"
-			  . partition('history', 3)
-			  . "') IS NOT NULL"),
+			'three', "SELECT to_regclass('" . partition('history', 3) . "') IS NOT NULL"),
 		"another one has its turn, round $round");
 	$node->safe_psql('three', 'DROP TABLE ' . partition('history', 3));
 }
@@ -195,15 +174,12 @@ like(
 	'the log says so');
 $hanging->query_safe('COMMIT');
 $hanging->quit;
-ok( $node->poll_query_until(
-		'one', "SELECT bool_and(begun_pid IS NULL) FROM zbxhist.parent_state"
-	),
+ok( $node->poll_query_until('one', "SELECT bool_and(begun_pid IS NULL) FROM zbxhist.parent_state"),
 	'it goes on when it can');
 set_databases('');
 ok( $node->poll_query_until(
 		'postgres',
-		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'zbxhist maintenance'"
-	),
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'zbxhist maintenance'"),
 	'... to its end');
 
 # ---- counters ----
@@ -215,8 +191,7 @@ is( $node->safe_psql(
 	'0|1000|1',
 	'counters: rows kept');
 $node->safe_psql('one',
-		insert_values('history', 5001, 600, day(0))
-	  . insert_values('history_uint', 1, 6, day(0)));
+	insert_values('history', 5001, 600, day(0)) . insert_values('history_uint', 1, 6, day(0)));
 $node->safe_psql('one', insert_values('history', 6001, 400, day(0)));
 is( $node->safe_psql(
 		'one',
@@ -225,9 +200,7 @@ is( $node->safe_psql(
 	"history|1000|1000|3|t\nhistory_uint|6|0|1|t",
 	'counters: rows routed');
 is( $node->safe_psql(
-		'postgres',
-		'CREATE EXTENSION zbxhist; SELECT count(*) FROM zbxhist_internal.counters()'
-	),
+		'postgres', 'CREATE EXTENSION zbxhist; SELECT count(*) FROM zbxhist_internal.counters()'),
 	0,
 	'counters: only those of the database');
 
@@ -239,15 +212,10 @@ $node->stop('fast');
 $node->start;
 $node->safe_psql('one', 'DROP TABLE ' . partition('history', 3));
 ok( $node->poll_query_until(
-		'one',
-		"SELECT to_regclass('" . partition('history', 3) . "') IS NOT NULL"),
+		'one', "SELECT to_regclass('" . partition('history', 3) . "') IS NOT NULL"),
 	'it works after a restart');
-is( scalar(
-		() =
-		  slurp_file($node->logfile) =~
-		  /"zbxhist launcher" \(PID \d+\) exited/g),
-	1,
-	'the launcher has ended only with the server');
+is(scalar(() = slurp_file($node->logfile) =~ /"zbxhist launcher" \(PID \d+\) exited/g),
+	1, 'the launcher has ended only with the server');
 log_is_clean($node);
 $node->stop;
 done_testing();

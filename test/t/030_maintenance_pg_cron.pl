@@ -24,13 +24,11 @@ cron.database_name = 'zabbix'
 cron.host = '${\ $node->host }'
 EOC
 $node->restart;
-$node->safe_psql('zabbix',
-	'CREATE EXTENSION pg_cron; GRANT USAGE ON SCHEMA cron TO zabbix');
+$node->safe_psql('zabbix', 'CREATE EXTENSION pg_cron; GRANT USAGE ON SCHEMA cron TO zabbix');
 
 # seconds are understood from 1.5 on
 my ($major, $minor) = split /\./,
-  $node->safe_psql('zabbix',
-	"SELECT extversion FROM pg_extension WHERE extname = 'pg_cron'");
+  $node->safe_psql('zabbix', "SELECT extversion FROM pg_extension WHERE extname = 'pg_cron'");
 my $schedule = $major > 1 || $minor >= 5 ? '1 second' : '* * * * *';
 
 $node->safe_psql('zabbix',
@@ -38,8 +36,7 @@ $node->safe_psql('zabbix',
 	  . insert_values('history', 1, 1000, day(0))
 	  . "SET SESSION AUTHORIZATION zabbix;"
 	  . "SELECT zbxhist.create_partition('history', '${\ date(-40)}');"
-	  . "SELECT cron.schedule('zbxhist', '$schedule', 'CALL zbxhist.run_maintenance()')"
-);
+	  . "SELECT cron.schedule('zbxhist', '$schedule', 'CALL zbxhist.run_maintenance()')");
 ok( $node->poll_query_until(
 		'zabbix',
 		'SELECT count(*) > 0 FROM cron.job_run_details'
@@ -53,15 +50,10 @@ is( $node->safe_psql(
 	'... as the database owner, with success');
 is(rows_of($node, 'zabbix', 'ONLY history'), 0, 'it has moved rows');
 is(rows_of($node, 'zabbix', 'history'), 1000, '... and lost none');
+is($node->safe_psql('zabbix', "SELECT to_regclass('" . partition('history', -40) . "') IS NULL"),
+	't', 'it has dropped a partition');
 is( $node->safe_psql(
-		'zabbix',
-		"SELECT to_regclass('" . partition('history', -40) . "') IS NULL"),
-	't',
-	'it has dropped a partition');
-is( $node->safe_psql(
-		'zabbix',
-		'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'
-	),
+		'zabbix', 'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'),
 	0,
 	'without an error');
 

@@ -53,8 +53,7 @@ sub write_both
 {
 	my ($sql) = @_;
 
-	$node->safe_psql($database, join ';',
-		map { $sql =~ s/\bhistory\b/$_/gr } qw(history plain));
+	$node->safe_psql($database, join ';', map { $sql =~ s/\bhistory\b/$_/gr } qw(history plain));
 	return;
 }
 
@@ -63,13 +62,11 @@ sub store_in_parent
 {
 	my ($second) = @_;
 
-	$node->safe_psql($database,
-		'ALTER TABLE history DISABLE TRIGGER zzz_zbxhist_route');
+	$node->safe_psql($database, 'ALTER TABLE history DISABLE TRIGGER zzz_zbxhist_route');
 	write_both(
 		"INSERT INTO history SELECT i, $from + $second + s * 60, s, 0 FROM generate_series(1, 10) i, generate_series(0, 99) s"
 	);
-	$node->safe_psql($database,
-		'ALTER TABLE history ENABLE TRIGGER zzz_zbxhist_route');
+	$node->safe_psql($database, 'ALTER TABLE history ENABLE TRIGGER zzz_zbxhist_route');
 	return;
 }
 
@@ -80,10 +77,8 @@ sub change
 	write_both(
 		"INSERT INTO history SELECT i, $from + 30 + $minute * 60, -i, 0 FROM generate_series(1, 10) i;"
 		  . "UPDATE history SET value = -1 WHERE itemid = 2 AND clock = $from + $minute * 60;"
-		  . "DELETE FROM history WHERE itemid = 3 AND clock = $from + $minute * 60"
-	);
-	$node->safe_psql($database,
-		'UPDATE zbxhist.packed_day SET merged_at = NULL');
+		  . "DELETE FROM history WHERE itemid = 3 AND clock = $from + $minute * 60");
+	$node->safe_psql($database, 'UPDATE zbxhist.packed_day SET merged_at = NULL');
 	maintain($node, $database);
 	return;
 }
@@ -95,10 +90,8 @@ sub is_like_plain
 	is( totals($node, $database, 'history'),
 		totals($node, $database, 'plain'),
 		"$tool, $name: every value is there once");
-	is( $node->safe_psql(
-			$database, "SELECT * FROM zbxhist.verify('history')"),
-		'',
-		"$tool, $name: verified");
+	is($node->safe_psql($database, "SELECT * FROM zbxhist.verify('history')"),
+		'', "$tool, $name: verified");
 	return;
 }
 
@@ -113,8 +106,7 @@ sub repack_beside_changes
 	  $tool eq 'REPACK'
 	  ? ('psql', '-X', '-c', "REPACK (CONCURRENTLY) $table")
 	  : (
-		'pg_repack', '-t',
-		$table =~ /\A\w+_p\d+\z/ ? "zbxhist_partitions.$table" : $table,
+		'pg_repack', '-t', $table =~ /\A\w+_p\d+\z/ ? "zbxhist_partitions.$table" : $table,
 		'-D', '--wait-timeout=60');
 	my $is_waiting =
 	  $tool eq 'REPACK'
@@ -123,11 +115,9 @@ sub repack_beside_changes
 
 	$old->query_safe('BEGIN');
 	$old->query_safe('SELECT txid_current()');
-	my $run = IPC::Run::start(
-		[ @command, '-h', $node->host, '-p', $node->port, '-d', $database ],
+	my $run = IPC::Run::start([ @command, '-h', $node->host, '-p', $node->port, '-d', $database ],
 		'>&', \$said);
-	until ( !$run->pumpable
-		  || $node->safe_psql($database, "SELECT $is_waiting") eq 't')
+	until (!$run->pumpable || $node->safe_psql($database, "SELECT $is_waiting") eq 't')
 	{
 		$run->pump_nb;
 		Time::HiRes::sleep(0.1);
@@ -151,8 +141,7 @@ sub repack_beside_changes
 
 sub check_tables
 {
-	$node->safe_psql($database,
-		"SELECT zbxhist.alter_parent('history', never_pack => true)");
+	$node->safe_psql($database, "SELECT zbxhist.alter_parent('history', never_pack => true)");
 	for my $table ('history', $day)
 	{
 		store_in_parent($table eq $day ? 16 : 15);
@@ -160,16 +149,13 @@ sub check_tables
 		is($code, 0, "$tool of $table");
 		is_like_plain("$table repacked");
 		is( $node->safe_psql(
-				$database,
-				"SELECT count(*) FROM pg_trigger WHERE tgname = 'repack_trigger'"
-			),
+				$database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'repack_trigger'"),
 			0,
 			'maintenance has given its trigger to no partition');
 		change();
 		is_like_plain("$table maintained");
 	}
-	is(rows_of($node, $database, 'ONLY history'),
-		0, 'no value waits any more');
+	is(rows_of($node, $database, 'ONLY history'), 0, 'no value waits any more');
 	return;
 }
 
@@ -177,11 +163,10 @@ sub check_tables
 
 sub check_packed_day
 {
-	$node->safe_psql($database,
-		"SELECT zbxhist.alter_parent('history', pack_after => '1 day')");
+	$node->safe_psql($database, "SELECT zbxhist.alter_parent('history', pack_after => '1 day')");
 	maintain($node, $database);
-	my $packed = $node->safe_psql($database,
-		"SELECT day FROM zbxhist.packed_day WHERE from_clock = $from");
+	my $packed =
+	  $node->safe_psql($database, "SELECT day FROM zbxhist.packed_day WHERE from_clock = $from");
 	my ($code, $said) = repack_beside_changes($packed);
 	isnt($code, 0, "$tool of a packed day is refused");
 	if ($tool eq 'REPACK')
@@ -193,10 +178,7 @@ sub check_packed_day
 	else
 	{
 		like($said, qr/is the table of a packed day/, '... and told why');
-		like(
-			$said,
-			qr/Leave out the schema "zbxhist_packed"/,
-			'... and what to do');
+		like($said, qr/Leave out the schema "zbxhist_packed"/, '... and what to do');
 	}
 	change();
 	is_like_plain('a packed day');
@@ -211,10 +193,7 @@ for (@tools)
 	if ($tool eq 'pg_repack')
 	{
 		$node->command_ok(
-			[
-				'pg_repack', '-h', $node->host, '-p', $node->port, '-d',
-				$database, '-c', 'public'
-			],
+			[ 'pg_repack', '-h', $node->host, '-p', $node->port, '-d', $database, '-c', 'public' ],
 			'pg_repack of the other schema');
 	}
 	else
@@ -222,11 +201,8 @@ for (@tools)
 		$node->safe_psql($database, 'REPACK');
 	}
 	is_like_plain('all that may be');
-	is( $node->safe_psql(
-			$database,
-			"SELECT code FROM zbxhist.check() WHERE severity = 'error'"),
-		'',
-		'check() is content');
+	is($node->safe_psql($database, "SELECT code FROM zbxhist.check() WHERE severity = 'error'"),
+		'', 'check() is content');
 }
 $node->stop;
 done_testing();

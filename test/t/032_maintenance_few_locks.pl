@@ -46,8 +46,7 @@ my $inserter = in_background(
 			  $client->query("INSERT INTO $table ($form{$table}) VALUES "
 				  . join(',', map { "($_, $clock, 1)" } 1 .. 5));
 
-			$counts->{ $result->{errors}[0]
-				  . " $table: $result->{messages}[0]" }++
+			$counts->{ $result->{errors}[0] . " $table: $result->{messages}[0]" }++
 			  if @{ $result->{errors} };
 		}
 		$counts->{n}++;
@@ -58,8 +57,8 @@ my $inserter = in_background(
 sub done_without_error
 {
 	my ($name, @sql) = @_;
-	my ($code, $out, $err) = psql_script($node, 'zabbix', join("\n", @sql),
-		'-q', '-v', 'ON_ERROR_STOP=1');
+	my ($code, $out, $err) =
+	  psql_script($node, 'zabbix', join("\n", @sql), '-q', '-v', 'ON_ERROR_STOP=1');
 
 	is("$code $err", '0 ', $name);
 	return $out;
@@ -70,17 +69,12 @@ sub done_without_error
 done_without_error(
 	'setup',
 	'SET client_min_messages = warning;',
-	"SELECT count(*) FROM zbxhist.setup('public', '200 years', '200 years', premake => 60);"
-);
+	"SELECT count(*) FROM zbxhist.setup('public', '200 years', '200 years', premake => 60);");
 done_without_error('maintenance', "CALL zbxhist.run_maintenance('$_');")
   for qw(history history_uint);
-cmp_ok(
-	$node->safe_psql(
-		'zabbix', "SELECT count(*) FROM zbxhist.list_partitions('history')"),
-	'>', 60,
-	'there are many partitions');
-is( done_without_error('a query of all', 'SELECT count(*) > 0 FROM history;'),
-	't',
+cmp_ok($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.list_partitions('history')"),
+	'>', 60, 'there are many partitions');
+is(done_without_error('a query of all', 'SELECT count(*) > 0 FROM history;'), 't',
 	'rows are found');
 
 # ---- hundreds of packed days ----
@@ -93,15 +87,14 @@ for (my $day = 1; $day <= $days; $day += 20)
 		"days $day to $last",
 		'SET client_min_messages = warning;',
 		(   map {
-				"SELECT zbxhist.create_partition('history', date '1970-01-01' + $_);"
+					"SELECT zbxhist.create_partition('history', date '1970-01-01' + $_);"
 				  . "INSERT INTO history SELECT i, $_ * 86400, $_, 0 FROM generate_series(1, 10) i;"
 			} $day .. $last),
 		(   map {
 				"SELECT format('CALL zbxhist.pack(%L, %L)', 'history', date '1970-01-01' + $_) \\gexec"
 			} $day .. $last));
 }
-is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.packed_day"),
-	$days, 'they are packed');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.packed_day"), $days, 'they are packed');
 my $end = ($days + 1) * 86400;
 my $sum = 10 * $days * ($days + 1) / 2;
 for my $query (
@@ -110,8 +103,7 @@ for my $query (
 	"SELECT sum(value) FROM (SELECT (zbxhist.range(NULL::history, i, 0, $end)).value FROM generate_series(1, 10) i) h"
   )
 {
-	is(done_without_error('a query of all packed days', "$query;"),
-		$sum, $query);
+	is(done_without_error('a query of all packed days', "$query;"), $sum, $query);
 }
 is( done_without_error(
 		'in a transaction',
@@ -124,18 +116,16 @@ is( done_without_error(
 	'with locks that are held');
 is( done_without_error(
 		'the newest',
-		"SELECT value FROM history WHERE itemid = 3 AND clock < $end ORDER BY clock DESC LIMIT 2;"
-	),
+		"SELECT value FROM history WHERE itemid = 3 AND clock < $end ORDER BY clock DESC LIMIT 2;"),
 	"$days\n" . ($days - 1),
 	'the newest values');
 
 # of days that are changed the locks have to stay
-done_without_error('DELETE',
-	'DELETE FROM history WHERE itemid = 3 AND clock < 86400 * 50;');
+done_without_error('DELETE', 'DELETE FROM history WHERE itemid = 3 AND clock < 86400 * 50;');
 done_without_error('UPDATE',
 	'UPDATE history SET value = 0 WHERE itemid = 4 AND clock < 86400 * 50;');
 done_without_error('views',
-	'SELECT count(*) FROM zbxhist.check(); SELECT count(*) FROM zbxhist.partitions;'
+		'SELECT count(*) FROM zbxhist.check(); SELECT count(*) FROM zbxhist.partitions;'
 	  . ' SELECT count(*) FROM zbxhist.status; SELECT count(*) FROM zbxhist.preview(); SELECT count(*) FROM zbxhist.verify(\'history\');'
 );
 
@@ -147,8 +137,7 @@ done_without_error(
 	"SELECT zbxhist.alter_parent('history', retention => '30 years', accept_deletion => true, never_pack => true);"
 );
 done_without_error('retention', "CALL zbxhist.run_maintenance('history');");
-is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.packed_day'),
-	0, 'days are dropped');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.packed_day'), 0, 'days are dropped');
 done_without_error(
 	'undo',
 	'SET client_min_messages = warning;',
@@ -157,16 +146,12 @@ done_without_error(
 
 append_to_file($stop, '');
 waitpid($inserter, 0);
-like(
-	outcome_of($node, 'inserter'),
-	qr/\An \d+\nrounds \d+\n\z/,
-	'no INSERT has failed');
+like(outcome_of($node, 'inserter'), qr/\An \d+\nrounds \d+\n\z/, 'no INSERT has failed');
 is( $node->safe_psql('zabbix', 'SELECT count(*) FROM history_uint'),
 	5 * (outcome_of($node, 'inserter') =~ /^n (\d+)/)[0],
 	'all values are there');
 
-ok(slurp_file($node->logfile) !~ /out of shared memory/,
-	'no lock was missing');
+ok(slurp_file($node->logfile) !~ /out of shared memory/, 'no lock was missing');
 log_is_clean($node);
 $node->stop;
 done_testing();

@@ -19,8 +19,7 @@ my $SETTLED = 5;    # days after which nothing grows any more
 my $PACKED = 25;    # tables made of packed rows in a day
 my @TABLES = (
 	qw(history history_str history_uint history_text history_log
-	  history_bin trends trends_uint)
-)[ 0 .. ($ENV{ZBXHIST_TABLES} || 2) - 1 ];
+	  history_bin trends trends_uint))[ 0 .. ($ENV{ZBXHIST_TABLES} || 2) - 1 ];
 my %value =
   map { $_ => /^trends/ ? 'value_avg' : 'value' } @TABLES;
 my $START = 1795132800;    # 2026-11-20 00:00 UTC
@@ -101,8 +100,7 @@ SQL
 		# its own statements are planned as ever when this is asked
 		run($name, 'SELECT 1');
 		my $rows = run($name,
-			'SELECT name, count(*), sum(used_bytes) FROM pg_backend_memory_contexts GROUP BY name'
-		);
+			'SELECT name, count(*), sum(used_bytes) FROM pg_backend_memory_contexts GROUP BY name');
 		$seen{"memory of the $name"} = 0;
 		for my $row (@$rows)
 		{
@@ -119,8 +117,7 @@ SQL
 }
 
 
-run('maintenance',
-	"SET hours.present = $START; SET client_min_messages = error");
+run('maintenance', "SET hours.present = $START; SET client_min_messages = error");
 run('maintenance',
 	"SELECT zbxhist.create_parent('$_', '1 hour', retention => '$KEPT hours', premake => 2, pack_after => '1 hour')"
 ) for @TABLES;
@@ -182,23 +179,18 @@ sub allowed
 }
 
 is( $node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL"
-	),
+		'zabbix', "SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL"),
 	0,
 	'no step failed');
 cmp_ok(
 	$node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'drop'"),
+		'zabbix', "SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'drop'"),
 	'>=',
 	(($HOURS - $KEPT) / 24 - 2) * @TABLES,
 	'the days were dropped again');
 cmp_ok(
 	$node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'compact'"
-	),
+		'zabbix', "SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'compact'"),
 	'>=',
 	($HOURS / 24 - 2) * @TABLES,
 	'their hours had become one');

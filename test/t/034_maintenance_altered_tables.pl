@@ -168,8 +168,7 @@ my @cases = (
 	},
 	{
 		name => 'bounds are gone',
-		ours =>
-		  ['ALTER TABLE history_p19700103 DROP CONSTRAINT zbxhist_clock'],
+		ours => ['ALTER TABLE history_p19700103 DROP CONSTRAINT zbxhist_clock'],
 		code => 'no_bounds'
 	},
 	{
@@ -203,9 +202,7 @@ my @cases = (
 	},
 	{
 		name => 'a partition has no key',
-		ours => [
-			'ALTER TABLE history_p19700103 DROP CONSTRAINT history_p19700103_pkey'
-		],
+		ours => ['ALTER TABLE history_p19700103 DROP CONSTRAINT history_p19700103_pkey'],
 		code => 'indexes',
 		severity => 'error',
 		twice => 1,
@@ -225,8 +222,7 @@ my @cases = (
 	{
 		name => 'a child is somebody else\'s',
 		ours => [
-			'CREATE TABLE history_child (PRIMARY KEY (itemid, clock, ns))'
-			  . ' INHERITS (history)',
+			'CREATE TABLE history_child (PRIMARY KEY (itemid, clock, ns))' . ' INHERITS (history)',
 			'INSERT INTO history_child VALUES (9, 172800, 9, 0)'
 		],
 		both => ['INSERT INTO %s SELECT 9, 172800, 9, 0 WHERE %2$s'],
@@ -241,15 +237,13 @@ my @cases = (
 	},
 	{
 		name => 'the table has a parent',
-		ours => [
-			'CREATE TABLE upper (itemid bigint NOT NULL)',
-			'ALTER TABLE history INHERIT upper'
-		]
+		ours =>
+		  [ 'CREATE TABLE upper (itemid bigint NOT NULL)', 'ALTER TABLE history INHERIT upper' ]
 	},
 	{
 		name => 'a foreign key refers to the table',
 		ours => [
-			'CREATE TABLE referring (itemid bigint, clock integer, ns integer,'
+				'CREATE TABLE referring (itemid bigint, clock integer, ns integer,'
 			  . ' FOREIGN KEY (itemid, clock, ns) REFERENCES history)'
 		],
 		code => 'unfit',
@@ -270,8 +264,8 @@ my @cases = (
 
 sub run_script
 {
-	my ($code, $out, $err) = psql_script($node, 'zabbix', join(";\n", @_),
-		'-q', '-v', 'ON_ERROR_STOP=1');
+	my ($code, $out, $err) =
+	  psql_script($node, 'zabbix', join(";\n", @_), '-q', '-v', 'ON_ERROR_STOP=1');
 
 	die $err if $code;
 	return $err;
@@ -287,7 +281,7 @@ sub make_tables
 		'DROP TABLE IF EXISTS history, plain, other, upper, referring CASCADE',
 		'CALL zbxhist.run_maintenance()',
 		(   map {
-				"CREATE TABLE $_ (itemid bigint NOT NULL, clock integer NOT NULL,"
+					"CREATE TABLE $_ (itemid bigint NOT NULL, clock integer NOT NULL,"
 				  . ' value double precision NOT NULL, ns integer NOT NULL,'
 				  . ' PRIMARY KEY (itemid, clock, ns))'
 			} qw(history plain other)),
@@ -295,9 +289,7 @@ sub make_tables
 		  . " FROM unnest('{history,other}'::regclass[]) t",
 		"SELECT zbxhist.create_partition('history', d)"
 		  . " FROM (VALUES (date '1970-01-02'), ('1970-01-03')) v (d)",
-		(   map {
-				"INSERT INTO history SELECT i, $_, i, 0 FROM generate_series(1, 5) i"
-			} @clocks),
+		(map { "INSERT INTO history SELECT i, $_, i, 0 FROM generate_series(1, 5) i" } @clocks),
 		'INSERT INTO plain SELECT * FROM history',
 		"CALL zbxhist.pack('history', '1970-01-02')",
 		'CALL zbxhist.run_maintenance()',
@@ -356,24 +348,18 @@ sub statements
 		  "INSERT INTO %s ($columns) VALUES (" . $row->(2, 77) . ')',
 		  "INSERT INTO %s ($columns) VALUES (" . $row->(2, 2) . ')',
 		  "INSERT INTO %s ($columns) SELECT " . $row->(2, 78),
-		  "INSERT INTO %s ($columns) SELECT "
-		  . $row->(7, 77)
-		  . " RETURNING $columns",
-		  "INSERT INTO %s ($columns) VALUES ("
-		  . $row->(3, 77)
-		  . ') ON CONFLICT DO NOTHING',
+		  "INSERT INTO %s ($columns) SELECT " . $row->(7, 77) . " RETURNING $columns",
+		  "INSERT INTO %s ($columns) VALUES (" . $row->(3, 77) . ') ON CONFLICT DO NOTHING',
 		  "INSERT INTO %s ($columns) VALUES (" . $row->(8, 1) . ')',
 		  "INSERT INTO %s ($columns) VALUES (" . $row->(8, 1) . ')';
 	}
 	push @result, $select;
 	push @result,
-	  "UPDATE %s SET $name{value} = $name{value} + 1 WHERE $name{itemid} = "
-	  . $item->(4)
+	  "UPDATE %s SET $name{value} = $name{value} + 1 WHERE $name{itemid} = " . $item->(4)
 	  if defined $name{value} && defined $name{itemid};
 	push @result, "DELETE FROM %s WHERE $name{itemid} = " . $item->(5)
 	  if defined $name{itemid};
-	push @result,
-	  "DELETE FROM %s WHERE $name{clock} = 86400 AND $name{value} = 3"
+	push @result, "DELETE FROM %s WHERE $name{clock} = 86400 AND $name{value} = 3"
 	  if defined $name{clock} && defined $name{value};
 	return (@result, $select);
 }
@@ -384,8 +370,7 @@ sub maintain_again
 	my ($case) = @_;
 	my ($select) = statements($case);
 
-	$node->safe_psql('zabbix',
-		'UPDATE zbxhist.packed_day SET merged_at = NULL');
+	$node->safe_psql('zabbix', 'UPDATE zbxhist.packed_day SET merged_at = NULL');
 	my $err = run_script('CALL zbxhist.run_maintenance()');
 	my $client = PgWire->new($node, 'zabbix');
 
@@ -398,13 +383,9 @@ sub maintain_again
 			'SELECT count(*) FROM ONLY history_p19700103 a JOIN ONLY history_p19700103 b'
 			  . ' USING (itemid, clock, ns) WHERE a.ctid < b.ctid'),
 		0,
-		"$case->{name}: ... nor puts it where its key is"
-	) if $case->{name} =~ /^a partition/;
-	like(
-		$err,
-		qr/\A(?:psql:\S+ (?:NOTICE|INFO).*\n)*\z/,
-		"$case->{name}: nor does it fail"
-	) unless $case->{code} && $case->{code} eq 'unfit';
+		"$case->{name}: ... nor puts it where its key is") if $case->{name} =~ /^a partition/;
+	like($err, qr/\A(?:psql:\S+ (?:NOTICE|INFO).*\n)*\z/, "$case->{name}: nor does it fail")
+	  unless $case->{code} && $case->{code} eq 'unfit';
 }
 
 # What a statement did.
@@ -446,8 +427,7 @@ sub compare
 sub children
 {
 	return $node->safe_psql('zabbix',
-		"SELECT count(*) FROM pg_inherits WHERE inhparent = 'history'::regclass"
-	);
+		"SELECT count(*) FROM pg_inherits WHERE inhparent = 'history'::regclass");
 }
 
 # check()'s row of that code about the table.
@@ -456,7 +436,7 @@ sub found
 	my ($code) = @_;
 
 	return $node->safe_psql('zabbix',
-		"SELECT hint FROM zbxhist.check() WHERE object ~ 'history' AND code = '$code'"
+			"SELECT hint FROM zbxhist.check() WHERE object ~ 'history' AND code = '$code'"
 		  . ' LIMIT 1');
 }
 
@@ -465,13 +445,11 @@ sub found
 sub mend_key
 {
 	my ($case) = @_;
-	my $row =
-	  "FROM zbxhist.check() WHERE code = 'indexes' AND object ~ 'history'";
+	my $row = "FROM zbxhist.check() WHERE code = 'indexes' AND object ~ 'history'";
 	my ($severity, $hint) =
 	  map { $node->safe_psql('zabbix', "SELECT $_ $row") } qw(severity hint);
 
-	is($severity, $case->{severity},
-		"$case->{name}: it is told as severe as it is");
+	is($severity, $case->{severity}, "$case->{name}: it is told as severe as it is");
 	note($hint);
 	run_script(
 		'SET client_min_messages = error',
@@ -479,8 +457,7 @@ sub mend_key
 		'CALL zbxhist.run_maintenance()');
 	is(found('indexes'), '', "$case->{name}: the hint has mended it");
 	is(found('duplicates') ne '',
-		!!$case->{twice},
-		"$case->{name}: what is there twice is told, if it is");
+		!!$case->{twice}, "$case->{name}: what is there twice is told, if it is");
 }
 
 # The hint is executed; then the table is as it was, or a plain one.
@@ -521,28 +498,17 @@ for my $case (@cases)
 	ok($could, "$case->{name}: is done") or next;
 
 	my $before = children();
-	run_script(
-		'SET client_min_messages = error',
-		'CALL zbxhist.run_maintenance()');
-	cmp_ok(
-		children(), '<=',
-		$before + 5,
-		"$case->{name}: maintenance ends, without many tables");
+	run_script('SET client_min_messages = error', 'CALL zbxhist.run_maintenance()');
+	cmp_ok(children(), '<=', $before + 5, "$case->{name}: maintenance ends, without many tables");
 	is( $node->safe_psql(
-			'zabbix',
-			"SELECT to_regclass('" . partition('other', 3) . "') IS NOT NULL"
-		),
+			'zabbix', "SELECT to_regclass('" . partition('other', 3) . "') IS NOT NULL"),
 		't',
 		"$case->{name}: the other table is maintained");
 	isnt(found($case->{code}), '', "$case->{name}: check() says so")
 	  if defined $case->{code};
-	is( $node->safe_psql(
-			'zabbix',
-			'SELECT count(*) > 0 FROM zbxhist.status, zbxhist.parents'),
-		't',
-		"$case->{name}: the views can be read");
-	$node->safe_psql('zabbix',
-		'SELECT * FROM zbxhist.preview(); TABLE zbxhist.partitions');
+	is($node->safe_psql('zabbix', 'SELECT count(*) > 0 FROM zbxhist.status, zbxhist.parents'),
+		't', "$case->{name}: the views can be read");
+	$node->safe_psql('zabbix', 'SELECT * FROM zbxhist.preview(); TABLE zbxhist.partitions');
 
 	compare($case, 'statements do as with a plain table');
 	maintain_again($case);

@@ -118,7 +118,7 @@ sub findings
 	my ($database, $code, $role) = @_;
 	my $set = $role ? "SET ROLE $role;" : '';
 	my $lines = $node->safe_psql($database,
-		"$set SELECT object || chr(9) || message || chr(9) || coalesce(hint, '')"
+			"$set SELECT object || chr(9) || message || chr(9) || coalesce(hint, '')"
 		  . " FROM zbxhist.check() WHERE code = '$code'");
 
 	return map { [ split /\t/, $_, -1 ] } split /\n/, $lines;
@@ -129,16 +129,14 @@ sub findings
 sub run_printed
 {
 	my ($database, $command, $name) = @_;
-	my ($code, $out, $err) =
-	  psql_script($node, $database, $command, '-v', 'ON_ERROR_STOP=1');
+	my ($code, $out, $err) = psql_script($node, $database, $command, '-v', 'ON_ERROR_STOP=1');
 
 	if ($code != 0 && $err =~ /^HINT:\s+((?:SELECT|CALL|ALTER)\b.*;)$/m)
 	{
 		my $asked = $1;
 
 		pass("$name: it asks before: $asked");
-		($code, $out, $err) =
-		  psql_script($node, $database, $asked, '-v', 'ON_ERROR_STOP=1');
+		($code, $out, $err) = psql_script($node, $database, $asked, '-v', 'ON_ERROR_STOP=1');
 	}
 	is($code, 0, "$name: $command") or diag($err);
 	return $out;
@@ -182,8 +180,7 @@ sub block
 	my ($database, $sql) = @_;
 
 	$blocker = $node->background_psql($database);
-	$blocker->query_safe(
-		"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; $sql");
+	$blocker->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; $sql");
 }
 
 sub unblock
@@ -225,8 +222,7 @@ my @cases = (
 	{ code => 'partial_dump', provoke => '', shell => 1 },
 	{
 		code => 'new_table',
-		provoke =>
-		  'CREATE TABLE history_json (LIKE history_text INCLUDING ALL)',
+		provoke => 'CREATE TABLE history_json (LIKE history_text INCLUDING ALL)',
 		aged => 1
 	},
 	{
@@ -243,8 +239,7 @@ my @cases = (
 	},
 	{
 		code => 'foreign_routine',
-		provoke =>
-		  "CREATE FUNCTION zbxhist.undo(text) RETURNS void LANGUAGE sql AS ''"
+		provoke => "CREATE FUNCTION zbxhist.undo(text) RETURNS void LANGUAGE sql AS ''"
 	},
 	{
 		code => 'deleted_items',
@@ -290,8 +285,7 @@ my @cases = (
 			# any extension by that name will do
 			$node->safe_psql($database,
 				"CREATE EXTENSION zbxhist_migrate; CREATE EXTENSION $name; SET allow_system_table_mods = on;"
-				  . " UPDATE pg_extension SET extname = 'timescaledb' WHERE extname = '$name'"
-			);
+				  . " UPDATE pg_extension SET extname = 'timescaledb' WHERE extname = '$name'");
 		},
 		skip_unless => sub {
 			grep { has_extension($node, $_) } @stand_ins;
@@ -307,14 +301,12 @@ my @cases = (
 	# of Zabbix's settings
 	{
 		code => 'settings_unreadable',
-		provoke =>
-		  'CREATE ROLE monitor; GRANT USAGE ON SCHEMA public TO monitor',
+		provoke => 'CREATE ROLE monitor; GRANT USAGE ON SCHEMA public TO monitor',
 		role => 'monitor'
 	},
 	{
 		code => 'settings_unreadable',
-		provoke =>
-		  'CREATE ROLE viewer; REVOKE ALL ON SCHEMA public FROM PUBLIC',
+		provoke => 'CREATE ROLE viewer; REVOKE ALL ON SCHEMA public FROM PUBLIC',
 		role => 'viewer',
 		twice => 1
 	},
@@ -326,13 +318,11 @@ my @cases = (
 	},
 	{
 		code => 'no_retention',
-		provoke =>
-		  'UPDATE config SET hk_history_global = 0, hk_history = $$50d$$',
+		provoke => 'UPDATE config SET hk_history_global = 0, hk_history = $$50d$$',
 	},
 	{
 		code => 'no_retention',
-		provoke =>
-		  'UPDATE config SET hk_trends_global = 0, hk_history_global = 0',
+		provoke => 'UPDATE config SET hk_trends_global = 0, hk_history_global = 0',
 		lines => 2
 	},
 	{
@@ -350,26 +340,22 @@ my @cases = (
 	{ code => 'no_retention', provoke => 'DELETE FROM config' },
 	{
 		code => 'housekeeper_on',
-		provoke =>
-		  'UPDATE config SET hk_history_mode = 1, hk_trends_mode = 1',
+		provoke => 'UPDATE config SET hk_history_mode = 1, hk_trends_mode = 1',
 		lines => 2
 	},
 	{
 		code => 'housekeeper_on',
-		provoke =>
-		  'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0',
+		provoke => 'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0',
 		lines => 1
 	},
 	{
 		code => 'housekeeper_on',
-		provoke =>
-		  'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0;'
+		provoke => 'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0;'
 		  . " SELECT zbxhist.alter_parent(t, retention => '900 days') FROM unnest('{trends,trends_uint}'::regclass[]) t"
 	},
 	{
 		code => 'zabbix_hides_rows',
-		provoke =>
-		  "SELECT zbxhist.alter_parent('history', retention => '300 days')"
+		provoke => "SELECT zbxhist.alter_parent('history', retention => '300 days')"
 	},
 	{
 		code => 'zabbix_hides_rows',
@@ -420,8 +406,7 @@ my @cases = (
 	},
 	{
 		code => 'no_ns',
-		provoke =>
-		  "CALL zbxhist.undo('history_str'); ALTER TABLE history_str DROP COLUMN ns;"
+		provoke => "CALL zbxhist.undo('history_str'); ALTER TABLE history_str DROP COLUMN ns;"
 		  . " SELECT zbxhist.create_parent('history_str')",
 		changes => 1
 	},
@@ -469,16 +454,14 @@ my @cases = (
 	},
 	{
 		code => 'clocks',
-		provoke =>
-		  "SELECT zbxhist.alter_parent('history', max_age => '30 days');"
+		provoke => "SELECT zbxhist.alter_parent('history', max_age => '30 days');"
 		  . 'INSERT INTO history (itemid, clock) VALUES (7, 86400), (7, 1);',
 		look => qr/^history\|7\|2\|1\|86400\|/m,
 		then => 'DELETE FROM zbxhist.left_out'
 	},
 	{
 		code => 'clocks_ahead',
-		provoke =>
-		  'INSERT INTO history (itemid, clock) VALUES (7, 2147483647)'
+		provoke => 'INSERT INTO history (itemid, clock) VALUES (7, 2147483647)'
 	},
 	{
 		code => 'duplicates',
@@ -495,8 +478,7 @@ my @cases = (
 			$node->safe_psql($database,
 					'ALTER TABLE history_text SET (fillfactor = 10);'
 				  . ' SET zbxhist.enable_routing = off; INSERT INTO history_text (itemid, clock, value)'
-				  . " SELECT i, 1000000, repeat('x', 700) FROM generate_series(1, 9000) i"
-			);
+				  . " SELECT i, 1000000, repeat('x', 700) FROM generate_series(1, 9000) i");
 			block($database, 'SELECT 1 FROM ONLY history_text LIMIT 1');
 			$node->safe_psql($database,
 				"SELECT zbxhist.alter_parent('history_text', retention => '10 days', accept_deletion => true)"
@@ -545,8 +527,7 @@ my @cases = (
 	},
 	{
 		code => 'rule',
-		provoke =>
-		  'CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING'
+		provoke => 'CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING'
 	},
 	{
 		code => 'row_security',
@@ -562,8 +543,7 @@ my @cases = (
 	{
 		# what would be deleted is left where it is
 		code => 'no_bounds',
-		provoke =>
-		  'CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, 77)',
+		provoke => 'CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, 77)',
 		changes => 1,
 		says => qr/what is past retention stays in it/
 	},
@@ -573,13 +553,11 @@ my @cases = (
 	},
 	{
 		code => 'no_bounds',
-		provoke =>
-		  "ALTER TABLE $yesterday DROP CONSTRAINT zbxhist_clock; $late"
+		provoke => "ALTER TABLE $yesterday DROP CONSTRAINT zbxhist_clock; $late"
 	},
 	{
 		code => 'no_bounds',
-		provoke =>
-		  'CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;'
+		provoke => 'CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;'
 		  . " CREATE FOREIGN TABLE elsewhere () INHERITS (history) SERVER files OPTIONS (filename '/dev/null')",
 		back => 1,
 		skip_unless => sub { has_extension($node, 'file_fdw') }
@@ -652,8 +630,7 @@ my @cases = (
 	},
 	{
 		code => 'invalid_index',
-		provoke =>
-		  "CREATE UNIQUE INDEX CONCURRENTLY broken ON $yesterday ((itemid > 0))"
+		provoke => "CREATE UNIQUE INDEX CONCURRENTLY broken ON $yesterday ((itemid > 0))"
 	},
 	{
 		code => 'own_column',
@@ -662,15 +639,13 @@ my @cases = (
 	},
 	{
 		code => 'own_constraint',
-		provoke =>
-		  "ALTER TABLE $yesterday ADD CONSTRAINT positive CHECK (value >= 0);"
+		provoke => "ALTER TABLE $yesterday ADD CONSTRAINT positive CHECK (value >= 0);"
 		  . " ALTER TABLE $tomorrow ADD UNIQUE (value)",
 		lines => 2
 	},
 	{
 		code => 'own_not_null',
-		provoke =>
-		  "ALTER TABLE history ADD COLUMN note text; UPDATE $yesterday SET note = '';"
+		provoke => "ALTER TABLE history ADD COLUMN note text; UPDATE $yesterday SET note = '';"
 		  . " ALTER TABLE $yesterday ALTER note SET NOT NULL"
 	},
 	{
@@ -696,14 +671,12 @@ my @cases = (
 	},
 	{
 		code => 'two_packed_tables',
-		provoke =>
-		  'CREATE FOREIGN TABLE history_again () INHERITS (history) SERVER zbxhist',
+		provoke => 'CREATE FOREIGN TABLE history_again () INHERITS (history) SERVER zbxhist',
 		back => 1
 	},
 	{
 		code => 'damaged_day',
-		provoke =>
-		  "$damage SELECT zbxhist_internal.step_unpack('history', '$packed_table'); $late",
+		provoke => "$damage SELECT zbxhist_internal.step_unpack('history', '$packed_table'); $late",
 		unreadable => 1
 	},
 	{
@@ -714,8 +687,7 @@ my @cases = (
 	},
 	{
 		code => 'day_dropped',
-		provoke =>
-		  "SET zbxhist.allow_packed_drop = on; DROP TABLE $packed_table",
+		provoke => "SET zbxhist.allow_packed_drop = on; DROP TABLE $packed_table",
 		says => qr/1 packed day, with 500 values/
 	},
 	{
@@ -729,8 +701,7 @@ my @cases = (
 		provoke => sub {
 			my ($database) = @_;
 			psql_script($node, $database,
-				"$damage\nSELECT sum(value) FROM history WHERE value IS NOT NULL"
-			);
+				"$damage\nSELECT sum(value) FROM history WHERE value IS NOT NULL");
 		},
 		unreadable => 1
 	},
@@ -750,8 +721,7 @@ my @cases = (
 		provoke => sub {
 			my ($database) = @_;
 			block($database, "SELECT 1 FROM history LIMIT 1");
-			psql_script($node, $database,
-				"CALL zbxhist.unpack('history', '$packed')");
+			psql_script($node, $database, "CALL zbxhist.unpack('history', '$packed')");
 			maintain($node, $database);
 			$node->safe_psql($database, 'CALL age()');
 		},
@@ -763,8 +733,7 @@ my @cases = (
 		provoke => sub {
 			my ($database) = @_;
 			block($database, '');
-			psql_script($node, $database,
-				"CALL zbxhist.unpack('history', '$packed')");
+			psql_script($node, $database, "CALL zbxhist.unpack('history', '$packed')");
 			unblock();
 			$node->safe_psql($database, 'CALL age()');
 		}
@@ -785,8 +754,7 @@ SQL
 	{
 		# it is gone, or not for the owner of the table
 		code => 'packed_tablespace',
-		provoke =>
-		  "SET allow_in_place_tablespaces = on; CREATE TABLESPACE slow LOCATION '';"
+		provoke => "SET allow_in_place_tablespaces = on; CREATE TABLESPACE slow LOCATION '';"
 		  . " SELECT zbxhist.alter_parent('history', packed_tablespace => 'slow'); DROP TABLESPACE slow"
 	},
 	{
@@ -872,8 +840,7 @@ SQL
 		provoke => sub {
 			my ($database) = @_;
 			$node->safe_psql($database,
-				"SELECT zbxhist.alter_parent('history', pack_after => '1 minute')"
-			);
+				"SELECT zbxhist.alter_parent('history', pack_after => '1 minute')");
 			block($database, "SELECT 1 FROM $yesterday LIMIT 1");
 			maintain($node, $database);
 			$node->safe_psql($database, 'CALL age()');
@@ -900,8 +867,7 @@ sub run_back
 	my ($back) = $message =~ /(ALTER FOREIGN TABLE \S+ INHERIT \S+;)/;
 
 	run_printed($database, $back // 'there is none', "$name: the way back");
-	is_deeply([ findings($database, $code) ],
-		[$finding], "$name: all is as before");
+	is_deeply([ findings($database, $code) ], [$finding], "$name: all is as before");
 	run_printed($database, $hint, $name);
 }
 
@@ -923,22 +889,16 @@ sub run_case
 	if (ref $case->{provoke}) { $case->{provoke}->($database) }
 	else
 	{
-		psql_script($node, $database, $case->{provoke}, '-v',
-			'ON_ERROR_STOP=1');
+		psql_script($node, $database, $case->{provoke}, '-v', 'ON_ERROR_STOP=1');
 	}
-	is(scalar findings($database, $code),
-		0, "$name: at first it is left to maintenance")
+	is(scalar findings($database, $code), 0, "$name: at first it is left to maintenance")
 	  if $case->{aged} && $code ne 'maintenance_late';
 	$node->safe_psql($database, 'CALL age()') if $case->{aged};
 
 	my @found = findings($database, $code, $case->{role});
 	cmp_ok(scalar @found, '>=', $case->{lines} // 1, "$name: found")
 	  or return;
-	cmp_ok(
-		scalar @found,
-		'<=',
-		$case->{lines} // 1,
-		"$name: a line for each cause");
+	cmp_ok(scalar @found, '<=', $case->{lines} // 1, "$name: a line for each cause");
 	note("$code: $_->[0]: $_->[1]: $_->[2]") for @found;
 	like($found[0][1], $case->{says}, "$name: it says how much goes")
 	  if $case->{says};
@@ -973,8 +933,7 @@ sub run_case
 			like($hint, qr/;$/, "$name: ... complete");
 			my $read = contents($database, $case);
 			my $out = run_printed($database, $hint, $name);
-			is(contents($database, $case),
-				$read, "$name: the same rows are read after it")
+			is(contents($database, $case), $read, "$name: the same rows are read after it")
 			  unless announced($message);
 			run_back($database, $finding, $code, $name) if $case->{back};
 			$goes += announced($message) unless $case->{drops};
@@ -987,8 +946,7 @@ sub run_case
 		if (ref $case->{then}) { $case->{then}->() }
 		else
 		{
-			psql_script($node, $database, $case->{then}, '-v',
-				'ON_ERROR_STOP=1');
+			psql_script($node, $database, $case->{then}, '-v', 'ON_ERROR_STOP=1');
 		}
 		maintain($node, $database);
 	}
@@ -1020,8 +978,7 @@ sub run_case
 make_base();
 is( $node->safe_psql(
 		copy_base(),
-		"SELECT code, object, message FROM zbxhist.check() WHERE code <> 'partial_dump'"
-	),
+		"SELECT code, object, message FROM zbxhist.check() WHERE code <> 'partial_dump'"),
 	'',
 	'at first there is nothing to find');
 
@@ -1044,7 +1001,6 @@ run_case($_) for @cases;
 
 # the damage that was made above, with what belongs to that error
 log_is_clean($node, undef,
-	qr/packed values of item 500 in .* are corrupt|XX001 \S+ (?:HINT|STATEMENT): /
-);
+	qr/packed values of item 500 in .* are corrupt|XX001 \S+ (?:HINT|STATEMENT): /);
 $node->stop;
 done_testing();

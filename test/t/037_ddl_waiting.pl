@@ -25,18 +25,11 @@ my @locking = ('ACCESS SHARE');
 # tables the command is for: p(arent), c(hild: a partition), d(ay: a packed
 # day's table), o(wn) ones of the extension and m(arks), which has no index.
 my @commands = (
-	(   map {
-			{
-				sql => "CREATE $_",
-				until => \@building,
-				undo => 'DROP INDEX %s.i',
-				on => 'pcd'
-			}
-		} 'INDEX CONCURRENTLY i ON %t (clock)',
+	(   map { { sql => "CREATE $_", until => \@building, undo => 'DROP INDEX %s.i', on => 'pcd' } }
+		  'INDEX CONCURRENTLY i ON %t (clock)',
 		'UNIQUE INDEX CONCURRENTLY i ON %t (itemid, clock, ns)',
 		'UNIQUE INDEX CONCURRENTLY i ON %t (ns, clock, itemid)',
-		'UNIQUE INDEX CONCURRENTLY i ON %t ((clock + 1), itemid, ns) WHERE ns >= 0',
-	),
+		'UNIQUE INDEX CONCURRENTLY i ON %t ((clock + 1), itemid, ns) WHERE ns >= 0',),
 	{
 		sql => 'CREATE UNIQUE INDEX CONCURRENTLY i ON %t ((0))',
 		on => 'pc',
@@ -121,10 +114,7 @@ sub targets
 		p => [ [ 'managed', $managed ] ],
 		c => [ [ 'zbxhist_partitions', "${managed}_p20010102" ] ],
 		d => [ [ 'zbxhist_packed', "${managed}_p20010101" ] ],
-		o => [
-			map { [ 'zbxhist', $_ ] }
-			  qw(packed_day parent_config partition_state)
-		],
+		o => [ map { [ 'zbxhist', $_ ] } qw(packed_day parent_config partition_state) ],
 		m => [ [ 'zbxhist', 'stray_mark' ] ]);
 
 	return map { [ $_, [ 'plain', $plain ] ] } @{ $names{$letter} };
@@ -187,8 +177,7 @@ sub try_command
 
 	$trial->sql(map { fill($command->{before}, $_) } @targets);
 	$holder = hold($modes[0], @targets);
-	$runners[$_]->send_message('Q',
-		join('; ', fill($command->{sql}, $targets[$_])) . "\0")
+	$runners[$_]->send_message('Q', join('; ', fill($command->{sql}, $targets[$_])) . "\0")
 	  for 0, 1;
 	for my $i (0 .. $#modes)
 	{
@@ -208,9 +197,7 @@ sub try_command
 	{
 		my $result = $runners[$i]->read_until_ready;
 
-		is( "@{ $result->{errors} }",
-			$command->{fails} ? '23505' : '',
-			"$what: @{ $targets[$i] }");
+		is("@{ $result->{errors} }", $command->{fails} ? '23505' : '', "$what: @{ $targets[$i] }");
 	}
 	$trial->go_on($what);
 	$trial->rows_are_there($what);

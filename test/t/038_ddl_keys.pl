@@ -60,16 +60,10 @@ sub told_file
 sub some_rows
 {
 	my ($n, $table) = @_;
-	my @rows = map {
-		[
-			10 * $n + int rand 5,
-			any(@{ $clocks{$table} }),
-			100 * ++$counter + $n
-		]
-	} 1 .. any(1, 3, 30);
+	my @rows = map { [ 10 * $n + int rand 5, any(@{ $clocks{$table} }), 100 * ++$counter + $n ] }
+	  1 .. any(1, 3, 30);
 
-	push @rows,
-	  [ any(1, 2), any(@{ $clocks{$table} }), int(time() * 20) % 1000000 ]
+	push @rows, [ any(1, 2), any(@{ $clocks{$table} }), int(time() * 20) % 1000000 ]
 	  if rand() < 0.3;
 	push @rows, [ @{ any(@earlier) }[ 1 .. 3 ] ] if @earlier && rand() < 0.02;
 	my %seen;
@@ -109,8 +103,8 @@ sub write_something
 	my ($n, $client, $counts) = @_;
 	my @told;
 
-	$client->query('BEGIN ISOLATION LEVEL '
-		  . any('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'));
+	$client->query(
+		'BEGIN ISOLATION LEVEL ' . any('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'));
 	for (1 .. any(1, 1, 1, 2))
 	{
 		my $rows = insert_some($n, $client, $counts);
@@ -139,9 +133,8 @@ sub write_something
 
 # %t is a table, %n its name without the schema.
 my @commands = (
-	(   map {
-			"BEGIN; LOCK TABLE ONLY %t IN $_ MODE; SELECT pg_sleep(0.05); COMMIT"
-		} 'ACCESS SHARE',
+	(   map { "BEGIN; LOCK TABLE ONLY %t IN $_ MODE; SELECT pg_sleep(0.05); COMMIT" }
+		  'ACCESS SHARE',
 		'ROW SHARE',
 		'ROW EXCLUSIVE',
 		'SHARE UPDATE EXCLUSIVE',
@@ -149,8 +142,7 @@ my @commands = (
 		'SHARE ROW EXCLUSIVE',
 		'EXCLUSIVE',
 		'ACCESS EXCLUSIVE'),
-	(   map { "BEGIN; $_; SELECT pg_sleep(0.03); ROLLBACK" }
-		  'TRUNCATE ONLY %t',
+	(   map { "BEGIN; $_; SELECT pg_sleep(0.03); ROLLBACK" } 'TRUNCATE ONLY %t',
 		'ALTER TABLE %t RENAME TO zz',
 		'ALTER TABLE %t SET SCHEMA pg_temp',
 		'DROP TABLE %t CASCADE'),
@@ -240,8 +232,7 @@ sub alter_something
 	if ($row && !($statement =~ / COLUMN / && $row->[1] =~ /^zbxhist_packed/))
 	{
 		my ($oid, $table, $name, $index, $key) = @$row;
-		my %value =
-		  (t => $table, n => $name, i => $index, k => $key, o => $oid);
+		my %value = (t => $table, n => $name, i => $index, k => $key, o => $oid);
 
 		$statement =~ s/%([tnik])/$value{$1} \/\/ 'none'/ge;
 		$statement =~ s/%o/$oid/g;
@@ -332,17 +323,14 @@ sub rows_are_there
 	  sort map { /^$table (.*)/ ? "$1 $told{$_}[0]" =~ s/ /|/gr : () }
 	  keys %told;
 	my $stored = join "\n", sort split /\n/,
-	  $node->safe_psql('zabbix',
-		"SELECT itemid, clock, ns, value FROM $table");
+	  $node->safe_psql('zabbix', "SELECT itemid, clock, ns, value FROM $table");
 
 	ok($stored eq join("\n", @rows), "$when: $table has each row once")
-	  or
-	  diag(scalar(@rows) . ' told, ' . ($stored =~ tr/\n//) . ' + 1 stored');
+	  or diag(scalar(@rows) . ' told, ' . ($stored =~ tr/\n//) . ' + 1 stored');
 }
 
 rows_are_there($_, 'after the run') for sort keys %clocks;
-$node->safe_psql('zabbix',
-	'SET statement_timeout = 0; CALL zbxhist.run_maintenance()');
+$node->safe_psql('zabbix', 'SET statement_timeout = 0; CALL zbxhist.run_maintenance()');
 rows_are_there($_, 'after maintenance') for sort keys %clocks;
 
 # two who drop or alter the same index, and what a killed REINDEX has left: PostgreSQL's own

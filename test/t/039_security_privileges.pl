@@ -15,8 +15,7 @@ my $node = test_server('privileges');
 sub as
 {
 	my ($role, $sql) = @_;
-	my ($code, $out, $err) =
-	  psql_script($node, 'zabbix', "SET SESSION AUTHORIZATION $role;\n$sql",
+	my ($code, $out, $err) = psql_script($node, 'zabbix', "SET SESSION AUTHORIZATION $role;\n$sql",
 		'-q', '-v', 'ON_ERROR_STOP=1', '-v', 'VERBOSITY=verbose');
 
 	return $err =~ /ERROR:  (\w{5}):/ ? $1 : $out;
@@ -30,10 +29,8 @@ SQL
 
 # ---- the owner ----
 
-is(as('owner', 'CREATE EXTENSION zbxhist'),
-	'', 'the database owner creates the extension');
-$node->safe_psql('zabbix',
-	'GRANT ALL ON SCHEMA public TO zabbix; GRANT zabbix TO owner');
+is(as('owner', 'CREATE EXTENSION zbxhist'), '', 'the database owner creates the extension');
+$node->safe_psql('zabbix', 'GRANT ALL ON SCHEMA public TO zabbix; GRANT zabbix TO owner');
 create_zabbix_tables($node, 'zabbix', 'zabbix');
 $node->safe_psql('zabbix', <<'SQL');
 GRANT SELECT ON history, history_log TO reader;
@@ -45,106 +42,76 @@ is( as( 'owner',
 	),
 	8,
 	'... and sets up tables of a role that he is a member of');
-is( as( 'owner',
-		"SELECT zbxhist.create_partition('history', '${\ date(-1)}')"),
+is( as('owner', "SELECT zbxhist.create_partition('history', '${\ date(-1)}')"),
 	partition('history', -1),
 	'... creates a partition');
-is( as( 'owner',
-		"SELECT zbxhist.create_partition('history', '${\ date(-40)}')"),
+is( as('owner', "SELECT zbxhist.create_partition('history', '${\ date(-40)}')"),
 	partition('history', -40),
 	'... and another');
 is(as('owner', "SELECT zbxhist.alter_parent('history', premake => 4)"),
 	'', '... changes the policy');
-is( as( 'zabbix',
-		'SET zbxhist.enable_routing = off;'
-		  . insert_values('history', 1, 1000, day(0))),
-	'',
-	'the tables\' owner writes');
-is(as('owner', 'CALL zbxhist.run_maintenance()'),
-	'', 'the database owner runs maintenance');
+is(as('zabbix', 'SET zbxhist.enable_routing = off;' . insert_values('history', 1, 1000, day(0))),
+	'', 'the tables\' owner writes');
+is(as('owner', 'CALL zbxhist.run_maintenance()'), '', 'the database owner runs maintenance');
 is(rows_of($node, 'zabbix', 'ONLY history'), 0, '... which moves');
-is( $node->safe_psql(
-		'zabbix', "SELECT to_regclass('" . partition('history', -40) . "')"),
-	'',
-	'... drops');
-is( $node->safe_psql(
-		'zabbix', "SELECT to_regclass('" . partition('history', 4) . "')"),
+is($node->safe_psql('zabbix', "SELECT to_regclass('" . partition('history', -40) . "')"),
+	'', '... drops');
+is( $node->safe_psql('zabbix', "SELECT to_regclass('" . partition('history', 4) . "')"),
 	partition('history', 4),
 	'... and premakes');
 is( $node->safe_psql(
-		'zabbix',
-		"SELECT DISTINCT relowner::regrole FROM pg_class WHERE relname ~ '_p20'"
-	),
+		'zabbix', "SELECT DISTINCT relowner::regrole FROM pg_class WHERE relname ~ '_p20'"),
 	'zabbix',
 	"partitions belong to the table's owner");
 is( $node->safe_psql(
-		'zabbix',
-		'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'
-	),
+		'zabbix', 'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'),
 	0,
 	'maintenance has had no error');
 
 # ---- readers and writers ----
 
-my $reading =
-  'SELECT count(*), sum(hashtextextended(h::text, 0)::numeric) FROM history h';
+my $reading = 'SELECT count(*), sum(hashtextextended(h::text, 0)::numeric) FROM history h';
 is( as('reader', $reading),
 	$node->safe_psql('zabbix', $reading),
 	'a reader reads all through the parent');
-is(as('reader', 'SELECT count(*) FROM ' . partition('history', 4)),
-	0, '... and any partition');
-is(as('reader', 'SELECT count(*) FROM history_uint'),
-	'42501', '... but no other table');
-is(as('reader', insert_values('history', 2001, 10, day(0))),
-	'42501', 'a reader cannot write');
+is(as('reader', 'SELECT count(*) FROM ' . partition('history', 4)), 0, '... and any partition');
+is(as('reader', 'SELECT count(*) FROM history_uint'), '42501', '... but no other table');
+is(as('reader', insert_values('history', 2001, 10, day(0))), '42501', 'a reader cannot write');
 is(as('reader', 'DELETE FROM history'), '42501', '... nor delete');
 
-is(as('writer', insert_values('history', 3001, 1000, day(0))),
-	'', 'a writer writes');
-is(rows_of($node, 'zabbix', 'history WHERE itemid > 3000'),
-	1000, '... each row');
+is(as('writer', insert_values('history', 3001, 1000, day(0))), '', 'a writer writes');
+is(rows_of($node, 'zabbix', 'history WHERE itemid > 3000'), 1000, '... each row');
 is(rows_of($node, 'zabbix', 'ONLY history'), 0, '... into partitions');
 is(as('writer', insert_values('history', 3501, 1000, day(0))),
 	'23505', '... and gets 23505 for a duplicate');
 is(as('writer', "INSERT INTO history (itemid, clock) VALUES (-1, 5)"),
 	'', '... days without a partition too');
-is(as('writer', 'SELECT count(*) FROM history'),
-	'42501', 'a writer cannot read');
+is(as('writer', 'SELECT count(*) FROM history'), '42501', 'a writer cannot read');
 is(as('writer', insert_values('history_uint', 1, 1, day(0))),
 	'42501', '... nor write another table');
 
 # packed days belong to the table's owner, and are read through the parent
 my $day = date(-1);
 my $packed = 'zbxhist_packed.' . partition('history', -1);
-is(as('owner', "CALL zbxhist.pack('history', '$day')"),
-	'', 'the database owner packs a day');
+is(as('owner', "CALL zbxhist.pack('history', '$day')"), '', 'the database owner packs a day');
 is( $node->safe_psql(
 		'zabbix',
 		'SELECT string_agg(DISTINCT relowner::regrole::text, \',\') FROM pg_class'
-		  . " WHERE oid IN ('$packed'::regclass, 'history_packed'::regclass)"
-	),
+		  . " WHERE oid IN ('$packed'::regclass, 'history_packed'::regclass)"),
 	'zabbix',
 	"... which belongs to the table's owner");
 is( as('reader', $reading),
 	$node->safe_psql('zabbix', $reading),
 	'a reader reads it through the parent');
-is(as('reader', 'SELECT count(*) FROM history_packed'),
-	'42501', '... not by the foreign table');
-is(as('reader', "SELECT count(*) FROM $packed"),
-	'42501', '... nor by its table');
-is(as('reader', 'DELETE FROM history WHERE clock < ' . day(0)),
-	'42501', '... nor deletes');
-is( as( 'writer',
-		'INSERT INTO history (itemid, clock) VALUES (1, ' . day(-1) . ')'),
-	'',
-	'a writer writes late rows');
+is(as('reader', 'SELECT count(*) FROM history_packed'), '42501', '... not by the foreign table');
+is(as('reader', "SELECT count(*) FROM $packed"), '42501', '... nor by its table');
+is(as('reader', 'DELETE FROM history WHERE clock < ' . day(0)), '42501', '... nor deletes');
+is(as('writer', 'INSERT INTO history (itemid, clock) VALUES (1, ' . day(-1) . ')'),
+	'', 'a writer writes late rows');
 is(as('owner', 'CALL zbxhist.run_maintenance()'), '', '... which are merged');
-is(rows_of($node, 'zabbix', 'ONLY history'),
-	0, '... and expired ones deleted');
-is(as('owner', "CALL zbxhist.unpack('history', '$day')"),
-	'', 'the database owner unpacks it');
-is(as('late', "CALL zbxhist.pack('history', '$day')"),
-	'42501', 'nobody else packs');
+is(rows_of($node, 'zabbix', 'ONLY history'), 0, '... and expired ones deleted');
+is(as('owner', "CALL zbxhist.unpack('history', '$day')"), '', 'the database owner unpacks it');
+is(as('late', "CALL zbxhist.pack('history', '$day')"), '42501', 'nobody else packs');
 $node->safe_psql('zabbix',
 	'DELETE FROM history WHERE itemid = 1 AND ns = 0 AND clock = ' . day(-1));
 
@@ -158,8 +125,7 @@ is( as('late', 'SELECT count(*) FROM history'),
 $node->safe_psql('zabbix', 'REVOKE INSERT ON history FROM writer');
 is(as('writer', insert_values('history', 6001, 100, day(0))),
 	'42501', 'REVOKE on the parent is enough');
-is(as('writer', 'INSERT INTO history_uint SELECT 1, 2, 3, 4'),
-	'42501', 'no way round');
+is(as('writer', 'INSERT INTO history_uint SELECT 1, 2, 3, 4'), '42501', 'no way round');
 
 # ---- nobody ----
 
@@ -203,9 +169,8 @@ sub snapshot
 		'SELECT oid, relname, relkind, relowner, relacl, relfilenode FROM pg_class'
 		  . " WHERE relnamespace IN ('public'::regnamespace, 'zbxhist'::regnamespace) ORDER BY oid",
 		'SELECT oid, tgname, tgrelid FROM pg_trigger ORDER BY oid',
-		(   map {
-				"SELECT count(*), sum(hashtextextended(t::text, 0)::numeric) FROM $_ t"
-			} qw(history zbxhist.parent_config zbxhist.parent_state zbxhist.managed_schema zbxhist.maintenance_log)
+		(   map { "SELECT count(*), sum(hashtextextended(t::text, 0)::numeric) FROM $_ t" }
+			  qw(history zbxhist.parent_config zbxhist.parent_state zbxhist.managed_schema zbxhist.maintenance_log)
 		));
 }
 
@@ -215,8 +180,7 @@ for (@functions)
 	my ($kind, $schema, $name, $types) = split /\|/, $_;
 	my @types = split /;/, $types // '';
 
-	my $values = join ', ',
-	  map { ($arguments{$_} // (/\[\]$/ ? "'{}'" : 'NULL')) . "::$_" } @types;
+	my $values = join ', ', map { ($arguments{$_} // (/\[\]$/ ? "'{}'" : 'NULL')) . "::$_" } @types;
 	my $call = "$schema.$name($values)";
 
 	as('nobody', $kind eq 'p' ? "CALL $call" : "SELECT * FROM $call");
@@ -246,17 +210,14 @@ is( as( 'nobody',
 	),
 	'42501',
 	'nobody makes a trigger of route()');
-is(as('nobody', 'SELECT count(*) FROM zbxhist.parents'),
-	8, 'nobody may look at the policy');
-is(as('nobody', 'SELECT count(*) FROM zbxhist.maintenance_log'),
-	'42501', '... not at the log');
+is(as('nobody', 'SELECT count(*) FROM zbxhist.parents'), 8, 'nobody may look at the policy');
+is(as('nobody', 'SELECT count(*) FROM zbxhist.maintenance_log'), '42501', '... not at the log');
 
 # ---- an owner of tables who is not the database owner ----
 
 is(as('zabbix', "SELECT zbxhist.alter_parent('history', premake => 1)"),
 	'42501', "the tables' owner has no say in the policy");
-is(as('zabbix', 'CALL zbxhist.run_maintenance()'),
-	'42501', '... nor in maintenance');
+is(as('zabbix', 'CALL zbxhist.run_maintenance()'), '42501', '... nor in maintenance');
 $node->safe_psql('zabbix', 'REVOKE zabbix FROM owner');
 isnt(
 	as( 'owner',

@@ -66,8 +66,7 @@ sub attacks
 	my $log = slurp_file($node->logfile, $position);
 	my %seen;
 
-	$seen{$1}{"$2 as $3"}++
-	  while $log =~ /attack: "([^"]*)" by (\w+) as "?(\w+)/g;
+	$seen{$1}{"$2 as $3"}++ while $log =~ /attack: "([^"]*)" by (\w+) as "?(\w+)/g;
 	$position += length $log;
 	return map { $_ => join(', ', sort keys %{ $seen{$_} }) } keys %seen;
 }
@@ -80,14 +79,11 @@ sub is_harmless
 	my %seen = attacks();
 	my @harm = grep { $seen{$_} !~ /^(\w+) as \1$/ } sort keys %seen;
 
-	is(join("\n", map { "$_: $seen{$_}" } @harm),
-		'', "$name: nothing is run as somebody else");
-	is(join(', ', grep { !$seen{$_} } @expected),
-		'', "$name: it has been tried")
+	is(join("\n", map { "$_: $seen{$_}" } @harm), '', "$name: nothing is run as somebody else");
+	is(join(', ', grep { !$seen{$_} } @expected), '', "$name: it has been tried")
 	  if @expected;
 	is( $node->safe_psql(
-			'postgres',
-			'SELECT string_agg(rolname, \',\') FROM pg_roles WHERE rolsuper'),
+			'postgres', 'SELECT string_agg(rolname, \',\') FROM pg_roles WHERE rolsuper'),
 		'postgres',
 		"$name: nobody has become a superuser");
 }
@@ -98,8 +94,8 @@ sub is_harmless
 sub as
 {
 	my ($database, $role, $sql) = @_;
-	my ($code, $out, $err) = psql_script($node, $database, $sql,
-		'-q', '-U', $role, '-v', 'VERBOSITY=verbose');
+	my ($code, $out, $err) =
+	  psql_script($node, $database, $sql, '-q', '-U', $role, '-v', 'VERBOSITY=verbose');
 
 	return $out . join('', $err =~ /^(?:psql:\S+ )?ERROR:  (.*\n?)/mg);
 }
@@ -125,13 +121,10 @@ sub rows_as_owner
 }
 
 my $look = join ";\n",
-  map { "SELECT * FROM zbxhist.$_" }
-  qw(check() parents status partitions progress preview());
+  map { "SELECT * FROM zbxhist.$_" } qw(check() parents status partitions progress preview());
 
-$node->safe_psql(
-	'postgres',
-	join('; ',
-		map { "CREATE ROLE $_ LOGIN" } qw(zabbix dba mallory reader heir)));
+$node->safe_psql('postgres',
+	join('; ', map { "CREATE ROLE $_ LOGIN" } qw(zabbix dba mallory reader heir)));
 
 # ---- the owner of the tables ----
 
@@ -145,9 +138,7 @@ sub owner_against
 
 	$node->safe_psql('postgres', "CREATE DATABASE $db OWNER dba");
 	$node->safe_psql('postgres', 'GRANT zabbix TO dba');
-	$node->safe_psql($db,
-		'GRANT ALL ON SCHEMA public TO zabbix, reader; '
-		  . trap_for('zabbix'));
+	$node->safe_psql($db, 'GRANT ALL ON SCHEMA public TO zabbix, reader; ' . trap_for('zabbix'));
 	as_well($db, $user, 'CREATE EXTENSION zbxhist');
 	create_zabbix_tables($node, $db, 'zabbix');
 
@@ -176,8 +167,7 @@ INSERT INTO config VALUES (ROW('0'), ROW('1'), ROW('1s'), ROW('0'), ROW('1'), RO
 SQL
 	is_harmless("$with: preparations");
 	as_well(
-		$db,
-		$user,
+		$db, $user,
 		"SELECT * FROM zbxhist.setup('public', '30 days', NULL, history_interval => '1 day')",
 		"$with: set-up");
 	is_harmless("$with: set-up");
@@ -190,18 +180,15 @@ SQL
 			map {
 				"INSERT INTO $_ (itemid, clock) SELECT i, c FROM generate_series(1, 3) i, unnest(ARRAY[${\ day(-1)}, ${\ day(0)}, ${\ day(-60)}]) c"
 			} qw(history history_uint history_str history_text history_log))
-		  . join(
-			'',
-			map {
-				"; INSERT INTO $_ (itemid, clock) VALUES (4, ${\ day(300)})"
-			} qw(history history_uint history_str history_text)),
+		  . join('',
+			map { "; INSERT INTO $_ (itemid, clock) VALUES (4, ${\ day(300)})" }
+			  qw(history history_uint history_str history_text)),
 		"$with: rows");
 	attacks();
 	as($db, $user, $look);
 	is_harmless("$with: looks");
 	my $answer = as_well($db, $user,
-		"SELECT retention_source FROM zbxhist.parents WHERE parent = 'trends'::regclass"
-	);
+		"SELECT retention_source FROM zbxhist.parents WHERE parent = 'trends'::regclass");
 	is($answer, 'none', "$with: a setting of another type is none");
 
 	as_well(
@@ -214,34 +201,23 @@ SQL
 	# a policy stops whom it applies to
 	is_harmless(
 		"$with: maintenance",
-		'index',
-		'check',
+		'index', 'check',
 		'delete trigger',
 		'statement trigger',
-		'rule',
-		'generated',
+		'rule', 'generated',
 		'truncate trigger',
 		$user eq 'postgres' ? 'policy' : ());
-	is(rows_as_owner($db, 'ONLY history'),
-		1, "$with: rows are moved and deleted");
+	is(rows_as_owner($db, 'ONLY history'), 1, "$with: rows are moved and deleted");
 	as($db, $user, $look);
 	is_harmless("$with: looks again");
 
 	packed_days($db, $user, $with);
 	settings($db, $user, $with);
 
-	is( as_well(
-			$db, $user,
-			"SELECT zbxhist.delete_values('history', 4, 0, 0, 'greater')"),
-		1,
-		"$with: a row is deleted");
-	is_harmless(
-		"$with: deleting",
-		'delete trigger',
-		'statement trigger', 'rule');
-	as($db, $user,
-		'CALL zbxhist.undo(\'history\'); CALL zbxhist.undo(\'history_str\');'
-	);
+	is(as_well($db, $user, "SELECT zbxhist.delete_values('history', 4, 0, 0, 'greater')"),
+		1, "$with: a row is deleted");
+	is_harmless("$with: deleting", 'delete trigger', 'statement trigger', 'rule');
+	as($db, $user, 'CALL zbxhist.undo(\'history\'); CALL zbxhist.undo(\'history_str\');');
 	is_harmless("$with: undo", 'index', 'check');
 	is(rows_as_owner($db, 'ONLY history'), 9, "$with: every row is back");
 	$node->safe_psql('postgres', 'REVOKE zabbix FROM dba');
@@ -253,10 +229,8 @@ sub packed_days
 {
 	my ($db, $user, $with) = @_;
 
-	as_well(
-		$db, $user,
-		"CALL zbxhist.pack('$_', '$yesterday')",
-		"$with: $_ is packed") for qw(history history_text history_log);
+	as_well($db, $user, "CALL zbxhist.pack('$_', '$yesterday')", "$with: $_ is packed")
+	  for qw(history history_text history_log);
 	is_harmless("$with: packing");
 	as_well($db, 'zabbix', <<"SQL", "$with: late rows");
 INSERT INTO history (itemid, clock) SELECT i, ${\ (day(-1) + 1)} FROM generate_series(1, 3) i;
@@ -271,14 +245,10 @@ SQL
 		  . " ADD CHECK (trap_zabbix.evil('constant check of a day', 1) > 0), ADD CHECK (trap_zabbix.evil('check of a day', first_clock) > 0)"
 	);
 	attacks();
-	as_well(
-		$db, $user,
-		"CALL zbxhist.repack('history', '$yesterday')",
-		"$with: a day is repacked");
+	as_well($db, $user, "CALL zbxhist.repack('history', '$yesterday')", "$with: a day is repacked");
 	is_harmless("$with: repacking");
 	as($db, $user,
-		"SELECT * FROM zbxhist.verify('history'); CALL zbxhist.unpack('history', '$yesterday')"
-	);
+		"SELECT * FROM zbxhist.verify('history'); CALL zbxhist.unpack('history', '$yesterday')");
 	is_harmless("$with: unpacking", 'index', 'check');
 
 	# columns that need the owner's code to be read
@@ -293,18 +263,16 @@ SQL
 	for my $who ($user, 'reader')
 	{
 		my $answer = as($db, $who,
-			"SELECT (value).c, d FROM history_text WHERE clock < ${\ day(0)};"
+				"SELECT (value).c, d FROM history_text WHERE clock < ${\ day(0)};"
 			  . "SELECT (r).d FROM zbxhist.range(NULL::history_text, 1, ${\ day(-1)}, ${\ day(0)}) r;"
 		);
 
-		is($answer, "|7\n|7\n|7\n7",
-			"$with: $who reads packed rows as they are now");
+		is($answer, "|7\n|7\n|7\n7", "$with: $who reads packed rows as they are now");
 		is_harmless("$with: reading as $who", 'domain', 'cast from text');
 	}
 	as($db, $user, "CALL zbxhist.unpack('history_text', '$yesterday')");
 	is_harmless("$with: unpacking other types", 'domain', 'cast from text');
-	is(rows_as_owner($db, partition('history_text', -1)),
-		3, "$with: they are unpacked");
+	is(rows_as_owner($db, partition('history_text', -1)), 3, "$with: they are unpacked");
 }
 
 # Settings of Zabbix, of the types that they ought to have.
@@ -333,11 +301,8 @@ SQL
 		"SELECT * FROM zbxhist.setup('public', '30 days', configure_zabbix => true, history_interval => '1 day')"
 	);
 	is_harmless("$with: changing settings", 'trigger of config');
-	is( as_well(
-			$db, 'zabbix',
-			'SELECT hk_history_global, hk_trends_mode FROM config'),
-		'1|0',
-		"$with: they are changed");
+	is(as_well($db, 'zabbix', 'SELECT hk_history_global, hk_trends_mode FROM config'),
+		'1|0', "$with: they are changed");
 	is( as_well(
 			$db,
 			$user,
@@ -357,15 +322,12 @@ SQL
 	as($db, $user, $look);
 	is_harmless("$with: a view of settings");
 	is( as_well(
-			$db,
-			$user,
-			"SELECT retention_source FROM zbxhist.parents WHERE parent = 'trends'::regclass"
-		),
+			$db, $user,
+			"SELECT retention_source FROM zbxhist.parents WHERE parent = 'trends'::regclass"),
 		'none',
 		"$with: that is no setting");
 	as_well($db, 'zabbix',
-		'DROP VIEW config; DROP TABLE settings; ALTER TABLE former RENAME TO config'
-	);
+		'DROP VIEW config; DROP TABLE settings; ALTER TABLE former RENAME TO config');
 	attacks();
 }
 
@@ -378,10 +340,8 @@ SET zbxhist.enable_routing = off;
 INSERT INTO trends_uint (itemid, clock) SELECT i, ${\ day(0)} FROM generate_series(1, 100) i;
 ALTER TABLE trends_uint ALTER itemid TYPE text;
 SQL
-as('against_postgres', 'postgres',
-	"$look; CALL zbxhist.run_maintenance('trends_uint')");
-is(rows_as_owner('against_postgres', 'trends_uint'),
-	100, 'itemid of type text: the server lives');
+as('against_postgres', 'postgres', "$look; CALL zbxhist.run_maintenance('trends_uint')");
+is(rows_as_owner('against_postgres', 'trends_uint'), 100, 'itemid of type text: the server lives');
 
 # ---- somebody who may create tables ----
 
@@ -396,16 +356,14 @@ DROP TABLE history_bin;
 CREATE TABLE settings (name varchar(255) PRIMARY KEY, type integer NOT NULL, value_str text DEFAULT '' NOT NULL, value_int integer DEFAULT '0' NOT NULL);
 INSERT INTO settings VALUES ('hk_history_global', 2, '', 1), ('hk_history', 1, '31d', 0), ('hk_trends_global', 2, '', 1), ('hk_trends', 1, '365d', 0);
 SQL
-as_well('neighbours', 'dba',
-	"SELECT * FROM zbxhist.setup('public', history_interval => '1 day')");
+as_well('neighbours', 'dba', "SELECT * FROM zbxhist.setup('public', history_interval => '1 day')");
 my $hostile_bin = <<"SQL";
 CREATE TABLE history_bin (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0, value bytea NOT NULL DEFAULT '', PRIMARY KEY (itemid, clock, ns));
 CREATE INDEX ON history_bin ((clock - trap_mallory.evil('history_bin', clock)));
 CREATE TRIGGER t AFTER DELETE ON history_bin EXECUTE FUNCTION trap_mallory.fired('history_bin trigger');
 INSERT INTO history_bin VALUES (1, 1), (2, 2147483647), (3, ${\ day(0)});
 SQL
-as_well('neighbours', 'mallory',
-	<<"SQL", 'somebody makes tables in the schema of Zabbix');
+as_well('neighbours', 'mallory', <<"SQL", 'somebody makes tables in the schema of Zabbix');
 CREATE TABLE config (hk_history_mode integer, hk_history_global trap_mallory.comp, hk_history trap_mallory.comp, hk_trends_global integer, hk_trends varchar(32));
 INSERT INTO config VALUES (1, ROW('1'), ROW('1s'), 1, '1s');
 GRANT ALL ON config TO PUBLIC;
@@ -423,40 +381,30 @@ for my $user ('postgres', 'dba')
 	as('neighbours', $user, "$look; CALL zbxhist.run_maintenance()");
 	is_harmless("a table that anybody could make, $user");
 	is( as_well(
-			'neighbours',
-			$user,
-			'SELECT DISTINCT retention_source FROM zbxhist.parents ORDER BY 1'
-		),
+			'neighbours', $user,
+			'SELECT DISTINCT retention_source FROM zbxhist.parents ORDER BY 1'),
 		"zabbix: settings.hk_history\nzabbix: settings.hk_trends",
 		'... is not taken for the settings of Zabbix');
 	is( as_well(
 			'neighbours',
 			$user,
-			"SELECT code, object FROM zbxhist.check() WHERE code IN ('not_taken_up', 'new_table')"
-		),
+			"SELECT code, object FROM zbxhist.check() WHERE code IN ('not_taken_up', 'new_table')"),
 		'not_taken_up|public.history_bin',
 		'... nor taken up, as check() says');
 }
 is( $node->safe_psql(
 		'neighbours',
-		"SELECT count(*) FROM zbxhist.parent_config WHERE parent = 'history_bin'::regclass"
-	),
+		"SELECT count(*) FROM zbxhist.parent_config WHERE parent = 'history_bin'::regclass"),
 	0,
 	'it is not managed');
-my $hint = $node->safe_psql('neighbours',
-	"SELECT hint FROM zbxhist.check() WHERE code = 'not_taken_up'");
-as_well('neighbours', 'postgres', $hint,
-	'a superuser may take it up nevertheless');
+my $hint =
+  $node->safe_psql('neighbours', "SELECT hint FROM zbxhist.check() WHERE code = 'not_taken_up'");
+as_well('neighbours', 'postgres', $hint, 'a superuser may take it up nevertheless');
 as_well('neighbours', 'postgres',
 	"SELECT zbxhist.alter_parent('history_bin', retention => '1 day', move_existing => true, accept_deletion => true)"
 );
-as('neighbours', 'postgres',
-	"$look; CALL zbxhist.run_maintenance('history_bin')")
-  for 1 .. 3;
-is_harmless(
-	'... whose code is its owner\'s then',
-	'history_bin',
-	'history_bin trigger');
+as('neighbours', 'postgres', "$look; CALL zbxhist.run_maintenance('history_bin')") for 1 .. 3;
+is_harmless('... whose code is its owner\'s then', 'history_bin', 'history_bin trigger');
 
 # ---- the owner of the database, and tables of others ----
 
@@ -476,8 +424,7 @@ for (
 	"SELECT zbxhist_internal.count_own_rows('private.precious', NULL, NULL)")
 {
 	$node->safe_psql('neighbours', "GRANT USAGE ON SCHEMA private TO dba");
-	like(as('neighbours', 'dba', $_),
-		qr/^42501: /, "the database's owner is refused: $_");
+	like(as('neighbours', 'dba', $_), qr/^42501: /, "the database's owner is refused: $_");
 }
 as_well('neighbours', 'dba',
 	"INSERT INTO zbxhist.managed_schema (schema_name, history_retention, premake, move_existing, history_interval) VALUES ('private', '1 second', 1, false, '1 hour')"
@@ -490,8 +437,7 @@ is(rows_of($node, 'neighbours', 'private.history'),
 
 # Functions, operators and types of the names that ours are called by, found
 # before those of PostgreSQL.
-as_well('neighbours', 'mallory',
-	<<'SQL', 'a schema that is looked through first');
+as_well('neighbours', 'mallory', <<'SQL', 'a schema that is looked through first');
 CREATE DOMAIN trap_mallory.text AS pg_catalog.text CHECK (trap_mallory.evil('type text', 1) > 0);
 CREATE DOMAIN trap_mallory.regclass AS pg_catalog.regclass CHECK (trap_mallory.evil('type regclass', 1) > 0);
 CREATE DOMAIN trap_mallory.timestamptz AS pg_catalog.timestamptz CHECK (trap_mallory.evil('type timestamptz', 1) > 0);
@@ -509,8 +455,7 @@ CREATE OPERATOR trap_mallory.= (FUNCTION = trap_mallory.equal, LEFTARG = pg_cata
 CREATE OPERATOR trap_mallory.<> (FUNCTION = trap_mallory.equal, LEFTARG = pg_catalog.text, RIGHTARG = pg_catalog.text);
 SQL
 as_well('neighbours', 'dba',
-	'ALTER DATABASE neighbours SET search_path = trap_mallory, pg_catalog, public'
-);
+	'ALTER DATABASE neighbours SET search_path = trap_mallory, pg_catalog, public');
 attacks();
 for my $user ('postgres', 'dba')
 {
@@ -534,8 +479,7 @@ sub extension_after
 	$node->safe_psql('postgres', 'CREATE DATABASE fresh OWNER dba');
 	$node->safe_psql('fresh', 'GRANT CREATE ON DATABASE fresh TO mallory');
 	as_well('fresh', 'postgres', $sql);
-	($code, $out, $err) =
-	  psql_script($node, 'fresh', 'CREATE EXTENSION zbxhist',
+	($code, $out, $err) = psql_script($node, 'fresh', 'CREATE EXTENSION zbxhist',
 		'-q', '-U', 'dba', '-v', 'VERBOSITY=terse');
 	return $err =~ /ERROR:  (.*)/ ? $1 : '';
 }
@@ -566,8 +510,7 @@ is( extension_after("CREATE SCHEMA $_ AUTHORIZATION dba"),
 	"schema \"$_\" exists",
 	"schema $_ is refused") for qw(zbxhist_internal zbxhist_packed);
 is( extension_after(
-		'SET ROLE dba; CREATE SCHEMA zbxhist; GRANT ALL ON SCHEMA zbxhist TO mallory, PUBLIC'
-	),
+		'SET ROLE dba; CREATE SCHEMA zbxhist; GRANT ALL ON SCHEMA zbxhist TO mallory, PUBLIC'),
 	'',
 	'an empty one of the database\'s owner is taken');
 is( $node->safe_psql(
@@ -577,25 +520,20 @@ is( $node->safe_psql(
 	'pg_database_owner|f|t',
 	'... but nobody else\'s right to put something there');
 $node->safe_psql('fresh', 'DROP EXTENSION zbxhist');
-as_well(
-	'fresh', 'dba',
-	'CREATE EXTENSION zbxhist', 'what DROP EXTENSION leaves is taken again');
+as_well('fresh', 'dba', 'CREATE EXTENSION zbxhist', 'what DROP EXTENSION leaves is taken again');
 is(extension_after('CREATE SCHEMA zbxhist'),
 	'', 'one of a superuser is taken, as a restore makes it');
 like(
 	$node->safe_psql('postgres', 'SELECT 1')
 	  . as(
-		'fresh',
-		'dba',
-		'DROP EXTENSION zbxhist; CREATE TABLE zbxhist.t (); CREATE EXTENSION zbxhist;'
-	  ),
+		'fresh', 'dba',
+		'DROP EXTENSION zbxhist; CREATE TABLE zbxhist.t (); CREATE EXTENSION zbxhist;'),
 	qr/is not empty/,
 	'the check is there for each CREATE EXTENSION');
 
 # The owner of the database may put functions into zbxhist: ours are called all
 # the same, and check() tells of them.
-$node->safe_psql('neighbours',
-	'ALTER ROLE dba CREATEROLE; ' . trap_for('dba'));
+$node->safe_psql('neighbours', 'ALTER ROLE dba CREATEROLE; ' . trap_for('dba'));
 as_well(
 	'neighbours',
 	'dba',
@@ -609,8 +547,7 @@ as_well(
 			'version(VARIADIC integer[]) RETURNS SETOF text',
 			'insert_paths(integer DEFAULT 1) RETURNS SETOF record',
 			'delete_values(regclass, bigint, integer, integer, varchar) RETURNS SETOF bigint',
-			'delete_values(regclass, bigint, bigint, bigint, text) RETURNS SETOF bigint'
-		)),
+			'delete_values(regclass, bigint, bigint, bigint, text) RETURNS SETOF bigint')),
 	'functions with the names of ours');
 attacks();
 as('neighbours', 'postgres',
@@ -624,12 +561,9 @@ is( $node->safe_psql(
 	'7|t',
 	'check() tells of them');
 $node->safe_psql('neighbours',
-	"SELECT hint FROM zbxhist.check() WHERE code = 'foreign_routine' \\gexec"
-);
+	"SELECT hint FROM zbxhist.check() WHERE code = 'foreign_routine' \\gexec");
 is( $node->safe_psql(
-		'neighbours',
-		"SELECT count(*) FROM zbxhist.check() WHERE code = 'foreign_routine'"
-	),
+		'neighbours', "SELECT count(*) FROM zbxhist.check() WHERE code = 'foreign_routine'"),
 	0,
 	'... and how to be rid of them');
 
@@ -641,19 +575,17 @@ $node->safe_psql('inherited',
 as_well('inherited', 'dba', 'CREATE EXTENSION zbxhist');
 create_zabbix_tables($node, 'inherited', 'zabbix');
 as_well('inherited', 'dba',
-	"SELECT * FROM zbxhist.setup('public', '30 days', history_interval => '1 day');"
+		"SELECT * FROM zbxhist.setup('public', '30 days', history_interval => '1 day');"
 	  . "SELECT zbxhist.create_partition('history', '$yesterday')");
 as_well('inherited', 'zabbix',
-	'GRANT SELECT, INSERT ON history TO reader;'
-	  . insert_values('history', 1, 300, day(0)));
+	'GRANT SELECT, INSERT ON history TO reader;' . insert_values('history', 1, 300, day(0)));
 as_well('inherited', 'dba', "CALL zbxhist.pack('history', '$yesterday')");
 $node->safe_psql('inherited', 'ALTER TABLE history OWNER TO heir');
 
 my $owners =
 	"SELECT string_agg(DISTINCT relowner::regrole::text, ',') FROM pg_class"
   . " WHERE relname ~ '^history_(p20|packed)' AND relkind IN ('r', 'f')";
-my $by_sql =
-  "SELECT itemid, clock, ns, value FROM history WHERE itemid = 3 ORDER BY clock, ns";
+my $by_sql = "SELECT itemid, clock, ns, value FROM history WHERE itemid = 3 ORDER BY clock, ns";
 my $by_function =
   "SELECT itemid, clock, ns, value FROM zbxhist.range(NULL::history, 3, 0, 2147483647)";
 
@@ -666,32 +598,24 @@ sub works_for_all
 	is(scalar(split /\n/, $rows), 1, "$name: a packed row");
 	for my $role (qw(heir reader postgres))
 	{
-		is(as_well('inherited', $role, $by_sql),
-			$rows, "$name: $role reads it by SQL");
-		is(as_well('inherited', $role, $by_function),
-			$rows, "$name: ... and by function");
+		is(as_well('inherited', $role, $by_sql), $rows, "$name: $role reads it by SQL");
+		is(as_well('inherited', $role, $by_function), $rows, "$name: ... and by function");
 	}
 	is( as_well(
-			'inherited',
-			'reader',
-			'SELECT (zbxhist.statistics(\'history\', 3, 0, 2147483647)).count'
-		),
+			'inherited', 'reader',
+			'SELECT (zbxhist.statistics(\'history\', 3, 0, 2147483647)).count'),
 		1,
 		"$name: statistics, too");
 	like(as('inherited', 'reader', insert_values('history', 3, 1, day(0))),
 		qr/^23505/, "$name: its key is known");
 	is( as_well(
-			'inherited',
-			'heir',
-			'BEGIN; DELETE FROM history WHERE itemid = 6 RETURNING itemid; ROLLBACK'
-		),
+			'inherited', 'heir',
+			'BEGIN; DELETE FROM history WHERE itemid = 6 RETURNING itemid; ROLLBACK'),
 		6,
 		"$name: rows can be deleted by SQL");
 	is( as_well(
-			'inherited',
-			'dba',
-			"BEGIN; SELECT zbxhist.delete_values('history', 6, 0, 0, 'greater'); ROLLBACK"
-		),
+			'inherited', 'dba',
+			"BEGIN; SELECT zbxhist.delete_values('history', 6, 0, 0, 'greater'); ROLLBACK"),
 		1,
 		"$name: ... and by function");
 }
@@ -699,11 +623,8 @@ sub works_for_all
 is($node->safe_psql('inherited', $owners),
 	'zabbix', 'ALTER TABLE ... OWNER TO leaves the children');
 works_for_all('another owner');
-is( $node->safe_psql(
-		'inherited',
-		"SELECT count(*) FROM zbxhist.check() WHERE code = 'owner'"),
-	0,
-	'check() does not tell before maintenance has had a day to mend it');
+is($node->safe_psql('inherited', "SELECT count(*) FROM zbxhist.check() WHERE code = 'owner'"),
+	0, 'check() does not tell before maintenance has had a day to mend it');
 
 # who may not give them away says so, and goes on with the others
 $node->safe_psql('inherited', 'REVOKE zabbix FROM dba');
@@ -712,21 +633,15 @@ as('inherited', 'dba', "CALL zbxhist.run_maintenance('history')");
 is($node->safe_psql('inherited', $owners),
 	'zabbix', 'they stay with whom the maintainer may not act for');
 $node->safe_psql('inherited', 'GRANT zabbix TO dba');
-as_well(
-	'inherited', 'dba',
-	"CALL zbxhist.run_maintenance('history')", 'maintenance mends it');
+as_well('inherited', 'dba', "CALL zbxhist.run_maintenance('history')", 'maintenance mends it');
 is($node->safe_psql('inherited', $owners), 'heir', 'all children follow');
 is( $node->safe_psql(
 		'inherited',
-		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'owner' AND sqlstate IS NULL"
-	),
+		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'owner' AND sqlstate IS NULL"),
 	6,
 	'... each in the log');
-is( $node->safe_psql(
-		'inherited',
-		"SELECT count(*) FROM zbxhist.check() WHERE code = 'owner'"),
-	0,
-	'check() is content');
+is($node->safe_psql('inherited', "SELECT count(*) FROM zbxhist.check() WHERE code = 'owner'"),
+	0, 'check() is content');
 works_for_all('after maintenance');
 as_well(
 	'inherited',

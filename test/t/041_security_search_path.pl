@@ -68,8 +68,7 @@ CREATE FUNCTION evil.more(bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RA
 CREATE AGGREGATE evil.count(*) (SFUNC = evil.more, STYPE = pg_catalog.int8, INITCOND = '0');
 CREATE FUNCTION evil.other(bigint, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'TRAPPED aggregate'; RETURN $2; END $$;
 SQL
-$trap .=
-  "CREATE AGGREGATE evil.$_(bigint) (SFUNC = evil.other, STYPE = pg_catalog.int8);\n"
+$trap .= "CREATE AGGREGATE evil.$_(bigint) (SFUNC = evil.other, STYPE = pg_catalog.int8);\n"
   for qw(max min sum);
 
 $node->safe_psql('postgres', 'CREATE DATABASE trapped');
@@ -79,8 +78,8 @@ $node->safe_psql('trapped', $trap);
 sub messages_of
 {
 	my ($statement) = @_;
-	my (undef, undef, $messages) = psql_script($node, 'trapped',
-		"SET search_path = evil, pg_catalog, public;\n$statement;\n");
+	my (undef, undef, $messages) =
+	  psql_script($node, 'trapped', "SET search_path = evil, pg_catalog, public;\n$statement;\n");
 
 	return $messages;
 }
@@ -93,10 +92,7 @@ sub is_safe
 	unlike($messages, qr/TRAPPED|ERROR/, $statement =~ s/\s+/ /gr);
 }
 
-like(
-	messages_of("SELECT $_->[0]"),
-	qr/TRAPPED \Q$_->[1]/,
-	"the trap: $_->[1]")
+like(messages_of("SELECT $_->[0]"), qr/TRAPPED \Q$_->[1]/, "the trap: $_->[1]")
   for [ 'pg_catalog.int8 \'1\' + 1::pg_catalog.int8', '+' ],
   [ 'clock_timestamp()', 'clock_timestamp' ],
   [ 'count(*)', 'count' ];
@@ -104,8 +100,7 @@ like(messages_of("SELECT 'x'::text"), qr/malformed record/, 'the trap: text');
 
 # ---- everything that is called ----
 
-is_safe($_)
-  for 'CREATE EXTENSION zbxhist', 'CREATE EXTENSION zbxhist_migrate';
+is_safe($_) for 'CREATE EXTENSION zbxhist', 'CREATE EXTENSION zbxhist_migrate';
 create_zabbix_tables($node, 'trapped', 'postgres');
 $node->safe_psql('trapped', <<"SQL");
 DROP TABLE history_log;

@@ -18,8 +18,8 @@ my $node = test_server('revoked');
 sub as
 {
 	my ($role, $sql, $database) = @_;
-	my ($code, $out, $err) = psql_script($node, $database // 'zabbix',
-		$sql, '-q', '-U', $role, '-v', 'ON_ERROR_STOP=1');
+	my ($code, $out, $err) =
+	  psql_script($node, $database // 'zabbix', $sql, '-q', '-U', $role, '-v', 'ON_ERROR_STOP=1');
 
 	return $err =~ /(?:ERROR|FATAL):\s+(.*)/ ? $1 : $out;
 }
@@ -46,20 +46,13 @@ GRANT zabbix TO dba;
 SQL
 create_database($node, 'zabbix', 'dba');
 create_zabbix_tables($node, 'zabbix', 'zabbix');
-$node->safe_psql(
-	'zabbix',
-	'GRANT CREATE ON DATABASE zabbix TO other; SET ROLE dba;'
+$node->safe_psql('zabbix',
+		'GRANT CREATE ON DATABASE zabbix TO other; SET ROLE dba;'
 	  . ' SELECT zbxhist.create_parent(t, \'1 day\', \'30 days\') FROM unnest(\'{history,history_uint}\'::regclass[]) t;'
-	  . join(
-		'',
-		map {
-			"SELECT zbxhist.create_partition('history', '${\ date(-$_)}');"
-		} 1 .. 2));
-$node->safe_psql('zabbix',
-	join('', map { insert_values('history', 1, 100, day(-$_)) } 0 .. 1));
+	  . join('', map { "SELECT zbxhist.create_partition('history', '${\ date(-$_)}');" } 1 .. 2));
+$node->safe_psql('zabbix', join('', map { insert_values('history', 1, 100, day(-$_)) } 0 .. 1));
 as('dba', "CALL zbxhist.pack('history', '${\ date(-2)}')");
-$node->safe_psql('zabbix',
-	'ALTER DATABASE zabbix RESET session_preload_libraries');
+$node->safe_psql('zabbix', 'ALTER DATABASE zabbix RESET session_preload_libraries');
 my $stored = totals($node, 'zabbix', 'history');
 my $day = $node->safe_psql('zabbix', 'SELECT day FROM zbxhist.packed_day');
 
@@ -90,8 +83,7 @@ is( as('zabbix', 'SELECT count(*), max(clock) FROM history WHERE itemid = 3'),
 	'... SELECT');
 is( as( 'zabbix',
 		'UPDATE history SET value = -1 WHERE itemid = 3; DELETE FROM history WHERE itemid = 6;'
-		  . ' SELECT count(*), sum(value) FROM history WHERE itemid IN (3, 6)'
-	),
+		  . ' SELECT count(*), sum(value) FROM history WHERE itemid IN (3, 6)'),
 	'2|-2',
 	'... UPDATE and DELETE');
 is( as( 'zabbix',
@@ -100,12 +92,9 @@ is( as( 'zabbix',
 	'1',
 	'... a new column');
 like(
-	as( 'zabbix',
-		"ALTER TABLE history ALTER value TYPE numeric, ADD COLUMN note text DEFAULT 'x'"
-	),
+	as('zabbix', "ALTER TABLE history ALTER value TYPE numeric, ADD COLUMN note text DEFAULT 'x'"),
 	qr/permission denied for schema zbxhist/,
-	'... but no rewrite after which new columns of packed rows would be unknown'
-);
+	'... but no rewrite after which new columns of packed rows would be unknown');
 as('dba', 'CALL zbxhist.run_maintenance()');
 is( $node->safe_psql(
 		'zabbix',
@@ -114,9 +103,7 @@ is( $node->safe_psql(
 	'{missing=7}',
 	'... whose default maintenance notes');
 is( $node->safe_psql(
-		'zabbix',
-		'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'
-	),
+		'zabbix', 'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'),
 	0,
 	'maintenance works as well');
 
@@ -127,19 +114,15 @@ $node->safe_psql('zabbix',
 	"UPDATE pg_proc SET probin = '\$libdir/gone' WHERE pronamespace = 'zbxhist_internal'::regnamespace AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')"
 );
 works_for_others('without library and privileges');
-my $missing =
-  qr/because the library of zbxhist is missing and there are packed days/;
+my $missing = qr/because the library of zbxhist is missing and there are packed days/;
 like(as('zabbix', 'DROP OWNED BY zabbix CASCADE'),
 	$missing, 'without either: DROP OWNED of packed days is refused');
-$node->safe_psql('zabbix',
-	'GRANT USAGE ON SCHEMA zbxhist, zbxhist_internal TO PUBLIC');
+$node->safe_psql('zabbix', 'GRANT USAGE ON SCHEMA zbxhist, zbxhist_internal TO PUBLIC');
 works_for_others('without library');
 like(as('dba', 'DROP EXTENSION zbxhist CASCADE'),
 	$missing, 'without library: DROP EXTENSION is refused');
-is( as( 'dba',
-		'SET zbxhist.allow_packed_drop = on; DROP EXTENSION zbxhist CASCADE'),
-	'',
-	'... but for who allows it');
+is(as('dba', 'SET zbxhist.allow_packed_drop = on; DROP EXTENSION zbxhist CASCADE'),
+	'', '... but for who allows it');
 works_for_others('after it');
 
 log_is_clean($node);

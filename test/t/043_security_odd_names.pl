@@ -34,13 +34,11 @@ sub run_printed
 
 	if ($command =~ /^[A-Z]{4,} /)
 	{
-		($code, $out, $err) =
-		  psql_script($node, $database, $command, '-v', 'ON_ERROR_STOP=1');
+		($code, $out, $err) = psql_script($node, $database, $command, '-v', 'ON_ERROR_STOP=1');
 	}
 	else
 	{
-		IPC::Run::run([ 'sh', '-c', "cd '$directory' && $command" ],
-			'>', \$out, '2>', \$err);
+		IPC::Run::run([ 'sh', '-c', "cd '$directory' && $command" ], '>', \$out, '2>', \$err);
 		$code = $? >> 8;
 	}
 	is($code, 0, "$name: $command") or diag($err);
@@ -63,9 +61,7 @@ local $ENV{PATH} = $node->config_data('--bindir') . ":$ENV{PATH}";
 # ---- tables ----
 
 $node->safe_psql('postgres',
-		"CREATE ROLE $role LOGIN; CREATE DATABASE "
-	  . identifier($database)
-	  . " OWNER $role");
+	"CREATE ROLE $role LOGIN; CREATE DATABASE " . identifier($database) . " OWNER $role");
 my $columns =
   'itemid bigint NOT NULL, clock integer DEFAULT 0 NOT NULL, value float8 DEFAULT 0 NOT NULL, ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns)';
 ask(<<"SQL");
@@ -82,8 +78,7 @@ CREATE TABLE $other ($columns);
 SQL
 is( ask("SET SESSION AUTHORIZATION $role; SELECT string_agg(action, ',' ORDER BY action) FROM zbxhist.setup('"
 		  . ($schema =~ s/^"|"$//gr =~ s/""/"/gr =~ s/'/''/gr)
-		  . "', '30 days', history_interval => '1 day')"
-	) =~ /create_parent,create_parent/,
+		  . "', '30 days', history_interval => '1 day')") =~ /create_parent,create_parent/,
 	1,
 	'setup of the odd schema');
 my $literal = $other =~ s/'/''/gr;
@@ -99,10 +94,8 @@ SQL
 my $owner = "SET SESSION AUTHORIZATION $role;";
 ask("$owner CALL zbxhist.pack('$_', '${\ date(-2)}')") for $literal, $history;
 
-is( ask("$owner SELECT host, item, item_key FROM zbxhist.item_usage('$history') WHERE itemid = 1"
-	),
-	'host|item|key',
-	'items of the odd schema have names');
+is( ask("$owner SELECT host, item, item_key FROM zbxhist.item_usage('$history') WHERE itemid = 1"),
+	'host|item|key', 'items of the odd schema have names');
 
 # ---- check() ----
 
@@ -119,9 +112,7 @@ CREATE FUNCTION zbxhist."f ""g'"() RETURNS void LANGUAGE sql AS '';
 CREATE TABLE zbxhist_packed."lo ""st'" (a integer);
 SQL
 $node->safe_psql('postgres',
-		'ALTER DATABASE '
-	  . identifier($database)
-	  . ' RESET session_preload_libraries');
+	'ALTER DATABASE ' . identifier($database) . ' RESET session_preload_libraries');
 my %seen;
 for (1 .. 3)
 {
@@ -135,17 +126,13 @@ for (1 .. 3)
 	}
 	ask('CALL zbxhist.run_maintenance()');
 }
-my $codes =
-  ask(
-	"SELECT string_agg(DISTINCT code, ' ' ORDER BY code) FROM zbxhist.check()"
-  );
+my $codes = ask("SELECT string_agg(DISTINCT code, ' ' ORDER BY code) FROM zbxhist.check()");
 is($codes, 'partial_dump', 'nothing is left to be told but of dumps');
 cmp_ok(scalar keys %seen, '>', 7, scalar(keys %seen) . ' commands were run');
 
 # ---- scripts ----
 
-my ($code, $out, $err) =
-  run_script('report', '--database', $database, '--json');
+my ($code, $out, $err) = run_script('report', '--database', $database, '--json');
 is("$code $err", '0 ', 'report');
 my $report = JSON::PP->new->utf8->decode($out);
 is( join(' ', sort map { $_->{table} } @{ $report->{tables} }),
@@ -154,12 +141,10 @@ is( join(' ', sort map { $_->{table} } @{ $report->{tables} }),
 is_deeply($report->{unreadable}, {}, '... everything can be read');
 my $place = qq{it's "there" \$HOME};
 ($code, $out, $err) =
-  run_script('report', '--database', $database, '--output',
-	"$directory/$place/r.html");
+  run_script('report', '--database', $database, '--output', "$directory/$place/r.html");
 is($code, 1, 'report to a directory that is none');
 run_printed($err =~ /^hint: (.*)$/m, 'report');
-($code) = run_script('report', '--database', $database, '--output',
-	"$directory/$place/r.html");
+($code) = run_script('report', '--database', $database, '--output', "$directory/$place/r.html");
 is($code, 0, '... works then');
 my $page = slurp_file("$directory/$place/r.html");
 like($page, qr/we &quot;ird&#x27; 5% \$db: zbxhist/, '... and has the name');
@@ -179,28 +164,17 @@ my $file = "$directory/export.sql";
 ($code, $out, $err) = run_script('export', '--database', $database, $other);
 is("$code $err", '0 ', 'export');
 append_to_file($file, $out);
-$node->safe_psql($empty,
-	"CREATE SCHEMA $schema; CREATE TABLE $other ($columns)");
-$node->command_ok(
-	[
-		'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $empty, '-f',
-		$file
-	],
+$node->safe_psql($empty, "CREATE SCHEMA $schema; CREATE TABLE $other ($columns)");
+$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $empty, '-f', $file ],
 	'... can be brought in');
-is( totals($node, $empty, $other),
-	totals($node, $database, $other),
-	'... every row');
+is(totals($node, $empty, $other), totals($node, $database, $other), '... every row');
 
 # the line for cron, where "\%" is "%", and nothing else is changed
 ($out) = run_command(
 	[
-		'bash',
-		'-c',
+		'bash', '-c',
 		q~eval "$(sed -n '/^cron_line/,/^}/p' "$1")"; DATABASE=$2 OWNER= PORT=$3; cron_line~,
-		'cron',
-		"$scripts/install",
-		$database,
-		$node->port
+		'cron', "$scripts/install", $database, $node->port
 	]);
 like($out, qr{^\*/15 \* \* \* \* postgres psql }, 'a line for cron');
 unlike($out, qr/(?<!\\)%/, '... with each per cent sign quoted');
@@ -209,8 +183,7 @@ run_printed(($out =~ /postgres (psql .*)$/)[0] =~ s/\\%/%/gr, 'cron');
 # ---- the way out ----
 
 ($code, $out, $err) =
-  psql_script($node, $database, "DROP SCHEMA $schema CASCADE",
-	'-v', 'ON_ERROR_STOP=1');
+  psql_script($node, $database, "DROP SCHEMA $schema CASCADE", '-v', 'ON_ERROR_STOP=1');
 isnt($code, 0, 'packed days are not dropped with their schema');
 like($err, qr/^HINT:  To keep them, run first: CALL/m, '... but');
 run_printed($_, 'drop') for $err =~ /(CALL zbxhist\.undo\(.*?\);)(?= |$)/mg;
@@ -221,8 +194,8 @@ my @advice = $advice =~ /^   (\S.*)$/gm;
 is(scalar @advice, 3, 'uninstall says what to do');
 run_printed($_, 'uninstall') for @advice;
 is(ask("SELECT count(*) FROM $other"), 500, 'every value is there');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_db_role_setting'),
-	0, '... and no setting');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_db_role_setting'), 0,
+	'... and no setting');
 
 log_is_clean($node);
 $node->stop;

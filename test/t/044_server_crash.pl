@@ -49,8 +49,7 @@ sub write_values
 
 		print $psql "begin;\n",
 		  insert_values('history', $first, $ROWS, $clock),
-		  insert_values('history_uint', $first, $ROWS / 10, $clock),
-		  "commit;\n\\echo $first\n"
+		  insert_values('history_uint', $first, $ROWS / 10, $clock), "commit;\n\\echo $first\n"
 		  or die 'psql has ended';
 	}
 }
@@ -61,8 +60,7 @@ sub maintain_without_end
 {
 	my ($psql) = @_;
 
-	print $psql
-	  "load 'zbxhist'; set zbxhist.maintenance_lock_timeout = '50ms';\n";
+	print $psql "load 'zbxhist'; set zbxhist.maintenance_lock_timeout = '50ms';\n";
 	for (my $n = 1;; $n++)
 	{
 		print $psql 'drop table if exists ' . partition('history', 3) . ";\n",
@@ -84,15 +82,14 @@ my $expected = 0;
 for my $round (1 .. $ROUNDS)
 {
 	my %writers;
-	my $keeper = start_psql($node, 'zabbix', "$directory/keeper",
-		\&maintain_without_end);
+	my $keeper = start_psql($node, 'zabbix', "$directory/keeper", \&maintain_without_end);
 
 	for my $writer (1 .. $WRITERS)
 	{
 		my $file = "$directory/writer$round-$writer";
 
-		$writers{$file} = start_psql($node, 'zabbix', $file,
-			sub { write_values($_[0], $round, $writer) });
+		$writers{$file} =
+		  start_psql($node, 'zabbix', $file, sub { write_values($_[0], $round, $writer) });
 	}
 	Time::HiRes::sleep(1.5 + rand(1));
 	kill_server($node);
@@ -101,9 +98,8 @@ for my $round (1 .. $ROUNDS)
 
 	# what each table has of every transaction
 	my %stored = map { split /\|/, $_, 2 } split /\n/,
-	  $node->safe_psql(
-		'zabbix',
-		"SELECT first, string_agg(format('%s/%s', n, items), ' ' ORDER BY t)"
+	  $node->safe_psql('zabbix',
+			"SELECT first, string_agg(format('%s/%s', n, items), ' ' ORDER BY t)"
 		  . ' FROM (SELECT t, itemid / 1000 * 1000 AS first, count(*) AS n,'
 		  . ' count(DISTINCT itemid) AS items'
 		  . ' FROM (SELECT 1 AS t, itemid FROM history'
@@ -129,8 +125,7 @@ for my $round (1 .. $ROUNDS)
 
 	# maintenance finds its way
 	my $before = totals($node, 'zabbix', 'history');
-	$node->safe_psql('zabbix',
-		"SELECT zbxhist.create_partition('history', '${\ date(-2)}')");
+	$node->safe_psql('zabbix', "SELECT zbxhist.create_partition('history', '${\ date(-2)}')");
 	maintain($node, 'zabbix');
 	is(totals($node, 'zabbix', 'history'),
 		$before, "round $round: maintenance leaves every row as it was");
@@ -139,15 +134,11 @@ for my $round (1 .. $ROUNDS)
 	is(rows_of($node, 'zabbix', 'ONLY history WHERE clock >= ' . day(-1)),
 		0, "round $round: ... and moves those that have a partition");
 	is( $node->safe_psql(
-			'zabbix',
-			"SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate <> '55P03'"
-		),
+			'zabbix', "SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate <> '55P03'"),
 		0,
 		"round $round: ... without an error");
 	is( $node->safe_psql(
-			'zabbix',
-			"SELECT to_regclass('" . partition('history', -40) . "') IS NULL"
-		),
+			'zabbix', "SELECT to_regclass('" . partition('history', -40) . "') IS NULL"),
 		't',
 		"round $round: ... and drops what is past retention");
 }
@@ -159,8 +150,7 @@ SKIP:
 	is( $node->safe_psql(
 			'zabbix',
 			"SELECT count(bt_index_check(i.indexrelid, true)::text) > 3"
-			  . ' FROM pg_inherits h JOIN pg_index i ON i.indrelid = h.inhrelid'
-		),
+			  . ' FROM pg_inherits h JOIN pg_index i ON i.indrelid = h.inhrelid'),
 		't',
 		'the indexes have every row');
 }

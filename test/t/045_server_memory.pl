@@ -55,8 +55,7 @@ my $columns = '(itemid,clock,ns,value)';
 
 # name => SQL of one cycle
 my %kinds = (
-	'multi-row INSERT' =>
-	  sub { insert_values('history', items($ROWS), $ROWS, $now) },
+	'multi-row INSERT' => sub { insert_values('history', items($ROWS), $ROWS, $now) },
 	'single-row INSERT' => sub {
 		join '', map { insert_values('history', items(1), 1, $now) } 1 .. 20;
 	},
@@ -67,8 +66,7 @@ my %kinds = (
 	'COPY' => sub {
 		my $first = items($ROWS);
 		"COPY history $columns FROM stdin;\n"
-		  . join('', map { $first + $_ . "\t$now\t0\t1\n" } 1 .. $ROWS - 1)
-		  . "\\.\n";
+		  . join('', map { $first + $_ . "\t$now\t0\t1\n" } 1 .. $ROWS - 1) . "\\.\n";
 	},
 	'COPY that fails' => sub {
 		my $first = items($ROWS);
@@ -88,9 +86,7 @@ my %kinds = (
 		  . " FROM generate_series($first, $first + 1999) i;\n";
 	},
 	'rolled back' => sub {
-		"BEGIN;\n"
-		  . insert_values('history', items($ROWS), $ROWS, $now)
-		  . "ROLLBACK;\n";
+		"BEGIN;\n" . insert_values('history', items($ROWS), $ROWS, $now) . "ROLLBACK;\n";
 	},
 	'savepoints' => sub {
 		join '', "BEGIN;\n",
@@ -117,11 +113,9 @@ my %kinds = (
 		  . value_rows(items($ROWS), $ROWS, $now)
 		  . " ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = excluded.value;\n";
 	},
-	'rows kept' =>
-	  sub { insert_values('history', items($ROWS), $ROWS, day(-9)) },
+	'rows kept' => sub { insert_values('history', items($ROWS), $ROWS, day(-9)) },
 	'kept row by row' => sub {
-		join '',
-		  map { insert_values('history', items(1), 1, day(-9)) } 1 .. 20;
+		join '', map { insert_values('history', items(1), 1, day(-9)) } 1 .. 20;
 	},
 	'two tables' => sub {
 		my $first = items($ROWS);
@@ -195,15 +189,12 @@ for my $name (sort(keys %kinds), 'all')
 	};
 	my $few = $name eq 'all' ? 12 : 10;
 	my $many = $name eq 'all' ? $CYCLES / 5 : $CYCLES;
-	my ($warm, $before, $after) =
-	  run_session(join '', $prepare, (map { $cycle->() } 1 .. $few),
+	my ($warm, $before, $after) = run_session(join '', $prepare, (map { $cycle->() } 1 .. $few),
 		$measure, $measure, (map { $cycle->() } 1 .. $many), $measure);
 
 	BAIL_OUT("$name: no measurement") unless $after;
-	cmp_ok($after->[0] - $before->[0],
-		'<=', $TOLERANCE, "$name: total memory");
-	cmp_ok($after->[1] - $before->[1], '<=', $TOLERANCE,
-		"$name: used memory");
+	cmp_ok($after->[0] - $before->[0], '<=', $TOLERANCE, "$name: total memory");
+	cmp_ok($after->[1] - $before->[1], '<=', $TOLERANCE, "$name: used memory");
 }
 
 log_is_clean($node);

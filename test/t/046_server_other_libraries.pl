@@ -41,41 +41,33 @@ for my $libraries (
 	my $copied = $libraries =~ /^zbxhist/ ? 700 : 0;
 	my ($first, $now) = ($item, day(0));
 
-	$node->adjust_conf('postgresql.conf', 'shared_preload_libraries',
-		"'$libraries'");
+	$node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'$libraries'");
 	$node->restart;
 	$node->safe_psql('zabbix',
-		'CREATE EXTENSION IF NOT EXISTS pg_stat_statements; SELECT pg_stat_statements_reset()'
-	);
+		'CREATE EXTENSION IF NOT EXISTS pg_stat_statements; SELECT pg_stat_statements_reset()');
 	my $client = PgWire->new($node, 'zabbix');
 
 	# without preloading, the first statement loads the library
-	$client->query(
-		"insert into history_uint (itemid, clock) values ($item, $now)")
+	$client->query("insert into history_uint (itemid, clock) values ($item, $now)")
 	  unless $preloaded;
 
 	my $result = $client->query(insert_values('history', $item, 900, $now));
 	is_deeply($result->{tags}, ['INSERT 0 900'], "$libraries: tag of INSERT");
 	$item += 900;
 	my $data = join '', map { $item + $_ . "\t$now\t0\t1\n" } 0 .. 699;
-	$result =
-	  $client->copy_in('copy history (itemid,clock,ns,value) from stdin',
-		$data);
+	$result = $client->copy_in('copy history (itemid,clock,ns,value) from stdin', $data);
 	is_deeply($result->{tags}, ['COPY 700'], "$libraries: tag of COPY");
 	$item += 700;
 	$result = $client->query(
 		"with a as (insert into history_uint select i, $now, 0, 0 from generate_series($item, $item + 9) i)"
-		  . " insert into history select i, $now, 0, 0 from generate_series($item, $item + 299) i"
-	);
+		  . " insert into history select i, $now, 0, 0 from generate_series($item, $item + 299) i");
 	is_deeply($result->{tags}, ['INSERT 0 300'], "$libraries: tag of a WITH");
 	$item += 300;
-	$result =
-	  $client->query(insert_values('history', $first + 899, 20, $now));
+	$result = $client->query(insert_values('history', $first + 899, 20, $now));
 	is_deeply($result->{errors}, ['23505'], "$libraries: duplicate");
 	$result =
 	  $client->query("explain (analyze, costs off, timing off, summary off)"
-		  . " insert into history select i, $now, 0, 0 from generate_series($item, $item + 99) i"
-	  );
+		  . " insert into history select i, $now, 0, 0 from generate_series($item, $item + 99) i");
 	like(
 		join("\n", map { $_->[0] } @{ $result->{rows} }),
 		qr/Trigger zzz_zbxhist_route: calls=100/,

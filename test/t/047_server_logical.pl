@@ -33,30 +33,22 @@ SKIP:
 		  . insert_values('history', 3001, 200, $now)
 		  . 'ROLLBACK TO a;'
 		  . 'DELETE FROM history WHERE itemid = 2001; COMMIT');
-	$publisher->safe_psql('zabbix',
-		"INSERT INTO history (itemid, clock) VALUES (-1, 5)");
+	$publisher->safe_psql('zabbix', "INSERT INTO history (itemid, clock) VALUES (-1, 5)");
 	my @changes = split /\n/,
 	  $publisher->safe_psql('zabbix',
 		"SELECT data FROM pg_logical_slot_get_changes('s', NULL, NULL)");
 
 	# every third item of 1 .. 1000 and of 2001 .. 2200 is of yesterday
 	is( scalar(
-			grep {
-				/^table zbxhist_partitions\.${\ partition('history', 0)}: INSERT: /
-			} @changes),
+			grep { /^table zbxhist_partitions\.${\ partition('history', 0)}: INSERT: / } @changes),
 		1000 - 333 + 200 - 67,
 		"today's rows are decoded");
 	is( scalar(
-			grep {
-				/^table zbxhist_partitions\.${\ partition('history', -1)}: INSERT: /
-			} @changes),
+			grep { /^table zbxhist_partitions\.${\ partition('history', -1)}: INSERT: / } @changes),
 		333 + 67,
 		"yesterday's rows, too");
-	is( scalar(
-			grep { /^table public\.history: INSERT: itemid\[bigint\]:-1 / }
-			  @changes),
-		1,
-		'and a row that stays in the parent');
+	is(scalar(grep { /^table public\.history: INSERT: itemid\[bigint\]:-1 / } @changes),
+		1, 'and a row that stays in the parent');
 	is(scalar(grep { / DELETE: / } @changes), 1, 'and a DELETE');
 	$publisher->safe_psql('zabbix', "SELECT pg_drop_replication_slot('s')");
 }
@@ -72,8 +64,7 @@ $publisher->safe_psql('plain',
 create_database($subscriber, 'managed');
 set_up($subscriber, 'managed');
 $subscriber->safe_psql('managed',
-	"CREATE SUBSCRIPTION s CONNECTION '${\ $publisher->connstr} dbname=plain' PUBLICATION p"
-);
+	"CREATE SUBSCRIPTION s CONNECTION '${\ $publisher->connstr} dbname=plain' PUBLICATION p");
 $subscriber->wait_for_subscription_sync($publisher, 's', 'managed');
 is( totals($subscriber, 'managed', 'history'),
 	totals($publisher, 'plain', 'history'),
@@ -87,20 +78,15 @@ $publisher->wait_for_catchup('s');
 is( totals($subscriber, 'managed', 'history'),
 	totals($publisher, 'plain', 'history'),
 	'applied: every row');
-is(rows_of($subscriber, 'managed', 'ONLY history WHERE itemid > 2000'),
-	3000, '... in the parent');
+is(rows_of($subscriber, 'managed', 'ONLY history WHERE itemid > 2000'), 3000, '... in the parent');
 
 maintain($subscriber, 'managed');
-is(rows_of($subscriber, 'managed', 'ONLY history'),
-	0, 'maintenance moves them');
-is( totals($subscriber, 'managed', 'history'),
-	totals($publisher, 'plain', 'history'),
-	'... all');
+is(rows_of($subscriber, 'managed', 'ONLY history'), 0, 'maintenance moves them');
+is(totals($subscriber, 'managed', 'history'), totals($publisher, 'plain', 'history'), '... all');
 
 $publisher->safe_psql('plain', insert_values('history', 5001, 1000, $now));
 $publisher->wait_for_catchup('s');
-is(rows_of($subscriber, 'managed', 'history WHERE itemid > 5000'),
-	1000, 'replication goes on');
+is(rows_of($subscriber, 'managed', 'history WHERE itemid > 5000'), 1000, 'replication goes on');
 
 # the subscriber's own rows go to partitions meanwhile
 $subscriber->safe_psql('managed', insert_values('history', 9001, 500, $now));
@@ -115,15 +101,13 @@ set_up($subscriber, 'copy');
 $publisher->safe_psql('zabbix', 'CREATE PUBLICATION p FOR TABLE ' . join ', ',
 	'history', 'trends', partition('history', 1));
 $subscriber->safe_psql('copy',
-	"CREATE SUBSCRIPTION c CONNECTION '${\ $publisher->connstr} dbname=zabbix' PUBLICATION p"
-);
+	"CREATE SUBSCRIPTION c CONNECTION '${\ $publisher->connstr} dbname=zabbix' PUBLICATION p");
 $subscriber->wait_for_subscription_sync($publisher, 'c', 'copy');
 is( totals($subscriber, 'copy', 'history'),
 	totals($publisher, 'zabbix', 'history'),
 	'both managed, initial copy: every row');
 $publisher->safe_psql('zabbix',
-		insert_values('history', 6001, 1000, $now)
-	  . insert_values('history', 6001, 1000, $now + 1));
+	insert_values('history', 6001, 1000, $now) . insert_values('history', 6001, 1000, $now + 1));
 $publisher->wait_for_catchup('c');
 is( totals($subscriber, 'copy', 'history'),
 	totals($publisher, 'zabbix', 'history'),

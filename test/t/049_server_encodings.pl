@@ -19,15 +19,11 @@ my $node = test_server('encodings');
 
 # texts as clients send them; no text at all in SQL_ASCII's are fine there
 my %texts = (
-	LATIN1 => [
-		"caf\xE9", "\xA0\xFF\x80", 'plain', '',
-		"\xC3\xA9", "it''s \xFC\xDF", "\xE9" x 255
-	],
+	LATIN1 =>
+	  [ "caf\xE9", "\xA0\xFF\x80", 'plain', '', "\xC3\xA9", "it''s \xFC\xDF", "\xE9" x 255 ],
 	SQL_ASCII => [
-		"caf\xC3\xA9", "caf\xE9",
-		"\xFF\xFE", '',
-		'plain', "\xE4\xBA\x8B\xE4",
-		"\xED\xA0\x80", "\x80" x 255
+		"caf\xC3\xA9", "caf\xE9", "\xFF\xFE", '',
+		'plain', "\xE4\xBA\x8B\xE4", "\xED\xA0\x80", "\x80" x 255
 	]);
 
 # A statement, sent as it is and run on each managed table and its plain twin.
@@ -43,15 +39,11 @@ sub run_on_both
 		for my $name ($table, "plain_$table")
 		{
 			my ($code, $out, $err) = psql_script($node, $database,
-					"SET client_encoding = $encoding;\n"
-				  . ($statement =~ s/\{t\}/$name/gr)
-				  . ";\n");
-			push @outcomes, join '|', $out,
-			  $err =~ /ERROR/ ? 'error' : 'no error';
+				"SET client_encoding = $encoding;\n" . ($statement =~ s/\{t\}/$name/gr) . ";\n");
+			push @outcomes, join '|', $out, $err =~ /ERROR/ ? 'error' : 'no error';
 		}
 		is($outcomes[0], $outcomes[1],
-			"$database, $table: "
-			  . substr($statement =~ s/[^ -~]/?/gr, 0, 60));
+			"$database, $table: " . substr($statement =~ s/[^ -~]/?/gr, 0, 60));
 	}
 }
 
@@ -85,8 +77,7 @@ sub kinds_are
 		"$database: $what");
 	is( $node->safe_psql(
 			$database,
-			"SELECT sum((SELECT count(*) FROM zbxhist.verify(parent))) FROM zbxhist.parent_config"
-		),
+			"SELECT sum((SELECT count(*) FROM zbxhist.verify(parent))) FROM zbxhist.parent_config"),
 		0,
 		'... and nothing is found damaged');
 }
@@ -109,8 +100,7 @@ sub insert_texts
 		'insert into {t} (itemid,clock,ns,value) values ' . join ',',
 		map {
 			my $item = $_;
-			map { "($item,@{[ $clock + $offset + $_ ]},$item,'$texts[$_]')" }
-			  0 .. $#texts
+			map { "($item,@{[ $clock + $offset + $_ ]},$item,'$texts[$_]')" } 0 .. $#texts
 		} 1 .. 5);
 }
 
@@ -121,20 +111,18 @@ sub read_texts
 	my $high = $texts{ uc $database }[1];
 
 	run_on_both($database, $_)
-	  for
-	  "SELECT itemid, clock, ns FROM {t} WHERE value = '$high' ORDER BY 1, 2, 3",
+	  for "SELECT itemid, clock, ns FROM {t} WHERE value = '$high' ORDER BY 1, 2, 3",
 	  "SELECT count(*) FROM {t} WHERE value LIKE 'caf%' AND itemid = 2",
 	  "SELECT value, count(*) FROM {t} WHERE clock >= $clock GROUP BY 1 ORDER BY 1",
 	  'SELECT max(value), min(value), sum(length(value)), sum(octet_length(value)) FROM {t}';
 	for my $table (@tables)
 	{
 		my ($code, $read, $err) = psql_script($node, $database,
-			"SELECT * FROM zbxhist.range(NULL::$table, 2, $clock, $clock + 86400);"
-			  . "SELECT * FROM zbxhist.last_values(NULL::$table, ARRAY[3], 20)"
-		);
+				"SELECT * FROM zbxhist.range(NULL::$table, 2, $clock, $clock + 86400);"
+			  . "SELECT * FROM zbxhist.last_values(NULL::$table, ARRAY[3], 20)");
 		is($err, '', "$database, $table: functions read");
 		my ($plain_code, $plain) = psql_script($node, $database,
-			"SELECT * FROM plain_$table WHERE itemid = 2 ORDER BY clock, ns;"
+				"SELECT * FROM plain_$table WHERE itemid = 2 ORDER BY clock, ns;"
 			  . "SELECT * FROM plain_$table WHERE itemid = 3 ORDER BY clock DESC, ns DESC LIMIT 20"
 		);
 		is($read, $plain, '... what is there');
@@ -148,15 +136,9 @@ sub restore
 	my $file = "$directory/$target.sql";
 
 	$node->safe_psql('postgres',
-		"CREATE DATABASE $target ENCODING '$encoding' LOCALE 'C' TEMPLATE template0"
-	);
-	$node->command_ok([ 'pg_dump', '-f', $file, $database ],
-		"$database: dumped");
-	$node->command_ok(
-		[
-			'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $target, '-f',
-			$file
-		],
+		"CREATE DATABASE $target ENCODING '$encoding' LOCALE 'C' TEMPLATE template0");
+	$node->command_ok([ 'pg_dump', '-f', $file, $database ], "$database: dumped");
+	$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $target, '-f', $file ],
 		"... and restored with encoding $encoding");
 }
 
@@ -165,8 +147,7 @@ for my $database (qw(latin1 sql_ascii))
 	my $encoding = uc $database;
 
 	$node->safe_psql('postgres',
-		"CREATE DATABASE $database ENCODING '$encoding' LOCALE 'C' TEMPLATE template0"
-	);
+		"CREATE DATABASE $database ENCODING '$encoding' LOCALE 'C' TEMPLATE template0");
 	$node->safe_psql($database,
 		"CREATE EXTENSION zbxhist; ALTER DATABASE $database SET session_preload_libraries = 'zbxhist'"
 	);
@@ -191,19 +172,16 @@ for my $database (qw(latin1 sql_ascii))
 	);
 	is( $node->safe_psql(
 			$database,
-			"SELECT sum((SELECT count(*) FROM ONLY $tables[$_])) FROM generate_series(1, 1)"
-		),
+			"SELECT sum((SELECT count(*) FROM ONLY $tables[$_])) FROM generate_series(1, 1)"),
 		0,
-		"$database: late values are merged into $tables[$_]"
-	) for 0 .. $#tables;
+		"$database: late values are merged into $tables[$_]") for 0 .. $#tables;
 	kinds_are($database, 'packed', 'late values are packed');
 	check_bytes($database, 'bytes merged');
 
 	# changes of packed rows
 	my ($first, $second) = @{ $texts{$encoding} };
 	run_on_both($database, $_)
-	  for
-	  "UPDATE {t} SET value = '$second' || value WHERE itemid = 1 AND value = '$first'",
+	  for "UPDATE {t} SET value = '$second' || value WHERE itemid = 1 AND value = '$first'",
 	  "UPDATE {t} SET value = '$first' WHERE itemid = 5 AND clock > $clock + 600",
 	  "DELETE FROM {t} WHERE itemid = 2 AND value = '$second'",
 	  "DELETE FROM {t} WHERE itemid = 3 AND value = '$first' RETURNING value";
@@ -216,9 +194,7 @@ for my $database (qw(latin1 sql_ascii))
 		is( totals($node, "restored_$database", $table),
 			totals($node, $database, $table),
 			"$database, $table: the same rows");
-		is( $node->safe_psql(
-				"restored_$database",
-				"SELECT count(*) FROM zbxhist.verify('$table')"),
+		is( $node->safe_psql("restored_$database", "SELECT count(*) FROM zbxhist.verify('$table')"),
 			0,
 			'... and found good');
 	}
@@ -232,18 +208,14 @@ for my $database (qw(latin1 sql_ascii))
 }
 
 # packed text stays in the encoding of before
-my ($code, $out, $err) = psql_script($node, 'utf8_latin1',
-	"\\set VERBOSITY verbose\nSELECT value FROM history_str;");
+my ($code, $out, $err) =
+  psql_script($node, 'utf8_latin1', "\\set VERBOSITY verbose\nSELECT value FROM history_str;");
 like(
 	$err,
 	qr/ERROR:  XX001: packed values of item \d+ in "[^"]+" are corrupt/,
-	'packed text that is none in the encoding of another database is an error'
-);
-isnt(
-	$node->safe_psql(
-		'utf8_latin1', "SELECT count(*) FROM zbxhist.verify('history_str')"),
-	0,
-	'... which verify() tells of');
+	'packed text that is none in the encoding of another database is an error');
+isnt($node->safe_psql('utf8_latin1', "SELECT count(*) FROM zbxhist.verify('history_str')"),
+	0, '... which verify() tells of');
 
 log_is_clean($node, 'nothing unusual in the log', 'XX001');
 $node->stop;

@@ -28,14 +28,10 @@ create_database($main, 'zabbix');
 create_zabbix_tables($main, 'zabbix');
 $main->safe_psql('zabbix', 'CREATE EXTENSION postgres_fdw');
 $main->safe_psql('zabbix',
-	q{SELECT zbxhist.create_parent('trends', '1 month', '1 year', 1, '1 day')}
-);
+	q{SELECT zbxhist.create_parent('trends', '1 month', '1 year', 1, '1 day')});
 my $schema = $main->basedir . '/history.sql';
 $main->command_ok(
-	[
-		'pg_dump', '-s', '-O', '-t', 'history*', '-f', $schema, '-d',
-		$main->connstr('zabbix')
-	],
+	[ 'pg_dump', '-s', '-O', '-t', 'history*', '-f', $schema, '-d', $main->connstr('zabbix') ],
 	'the tables of history');
 for my $name (sort keys %node)
 {
@@ -43,8 +39,7 @@ for my $name (sort keys %node)
 
 	create_database($server, 'zabbix');
 	$server->safe_psql('zabbix', slurp_file($schema));
-	$server->safe_psql('zabbix',
-		"SELECT * FROM zbxhist.setup(history_retention => '90 days')");
+	$server->safe_psql('zabbix', "SELECT * FROM zbxhist.setup(history_retention => '90 days')");
 	$server->safe_psql('zabbix', slurp_file("$sql/node.sql"));
 	$main->safe_psql('zabbix', <<"SQL");
 CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw
@@ -93,8 +88,7 @@ sub flush_values
 			for my $command (
 				'BEGIN',
 				"INSERT INTO history_uint (itemid,clock,ns,value) VALUES $rows",
-				$times++ ? () : @{ $further // [] },
-				'COMMIT')
+				$times++ ? () : @{ $further // [] }, 'COMMIT')
 			{
 				last if @errors;
 				@errors = @{ $client->query($command)->{errors} };
@@ -112,15 +106,11 @@ sub flush_values
 		elsif ($errors[0] eq '23505' && !$looked++)
 		{
 			# as DBmass_add_history: which of them are there?
-			my $keys = join ' OR ', map {
-				"(itemid=$1 AND clock=$2 AND ns=$3)"
-				  if /(\d+),(\d+),(\d+)/
-			} split /\),\(/, $rows;
-			my %found = map { ("$_->[0],$_->[1],$_->[2]" => 1) } @{
-				$client->query(
-					"SELECT itemid,clock,ns FROM history_uint WHERE $keys")
-				  ->{rows}
-			};
+			my $keys = join ' OR ',
+			  map { "(itemid=$1 AND clock=$2 AND ns=$3)" if /(\d+),(\d+),(\d+)/ } split /\),\(/,
+			  $rows;
+			my %found = map { ("$_->[0],$_->[1],$_->[2]" => 1) }
+			  @{ $client->query("SELECT itemid,clock,ns FROM history_uint WHERE $keys")->{rows} };
 
 			$rows = join ',', map { "($_)" }
 			  grep { !$found{s/,\d+\z//r} } split /\),\(/,
@@ -142,8 +132,7 @@ sub begin_flush
 
 	return $pid if $pid;
 	unlink $answer_file;
-	append_to_file($answer_file,
-		eval { flush_values($rows, $further) } // "died: $@");
+	append_to_file($answer_file, eval { flush_values($rows, $further) } // "died: $@");
 	POSIX::_exit(0);
 }
 
@@ -157,16 +146,15 @@ sub rows_on
 {
 	my ($name) = @_;
 
-	return $node{$name}->safe_psql('zabbix',
-		"SELECT count(*) FROM history_uint WHERE ns = $second");
+	return $node{$name}
+	  ->safe_psql('zabbix', "SELECT count(*) FROM history_uint WHERE ns = $second");
 }
 
 sub is_complete
 {
 	my ($rows, $name) = @_;
 
-	$main->safe_psql('zabbix',
-		"INSERT INTO sent (itemid,clock,ns,value) VALUES $rows")
+	$main->safe_psql('zabbix', "INSERT INTO sent (itemid,clock,ns,value) VALUES $rows")
 	  if $rows;
 	is($main->safe_psql('zabbix', 'SELECT * FROM difference'), '', $name);
 }
@@ -192,17 +180,15 @@ SQL
 $_->safe_psql('zabbix', 'ANALYZE') for values %node;
 is_complete('', 'rows of an INSERT ... SELECT');
 my %plans = (
-	'SELECT * FROM history_uint WHERE itemid = 7 AND clock > 1 ORDER BY clock DESC LIMIT 2'
-	  => [ 1, 'newest values of an item' ],
+	'SELECT * FROM history_uint WHERE itemid = 7 AND clock > 1 ORDER BY clock DESC LIMIT 2' =>
+	  [ 1, 'newest values of an item' ],
 	'SELECT itemid, count(*), avg(value), max(clock) FROM history_uint WHERE itemid = 7 AND clock > 1 GROUP BY itemid, clock / 3600'
 	  => [ 1, 'a graph' ],
-	'SELECT itemid, avg(value) FROM history_uint GROUP BY itemid' =>
-	  [ 2, 'GROUP BY itemid' ]);
+	'SELECT itemid, avg(value) FROM history_uint GROUP BY itemid' => [ 2, 'GROUP BY itemid' ]);
 for my $query (sort keys %plans)
 {
 	my ($nodes, $name) = @{ $plans{$query} };
-	my $plan =
-	  $main->safe_psql('zabbix', "EXPLAIN (VERBOSE, COSTS off) $query");
+	my $plan = $main->safe_psql('zabbix', "EXPLAIN (VERBOSE, COSTS off) $query");
 	my $asked = () = $plan =~ /Remote SQL/g;
 
 	is($asked, $nodes, "$name: $nodes asked");
@@ -213,25 +199,17 @@ for my $query (sort keys %plans)
 	  if $name ne 'a graph';
 }
 unlike(
-	$main->safe_psql(
-		'zabbix',
-		'EXPLAIN (VERBOSE, COSTS off) SELECT avg(value) FROM history_uint'),
+	$main->safe_psql('zabbix', 'EXPLAIN (VERBOSE, COSTS off) SELECT avg(value) FROM history_uint'),
 	qr/Remote SQL: .*avg/,
 	'an average of all fetches the rows');
-$_->safe_psql('postgres',
-	'ALTER DATABASE zabbix RESET session_preload_libraries')
-  for values %node;
-is( $main->safe_psql(
-		'zabbix',
-		'SELECT node, code FROM zbxhist_sharding.findings ORDER BY 1'),
+$_->safe_psql('postgres', 'ALTER DATABASE zabbix RESET session_preload_libraries') for values %node;
+is( $main->safe_psql('zabbix', 'SELECT node, code FROM zbxhist_sharding.findings ORDER BY 1'),
 	"node1|not_preloaded\nnode2|not_preloaded",
 	'check() of each node');
 like(
 	(   psql_script(
-			$main,
-			'zabbix',
-			"BEGIN; INSERT INTO history_uint VALUES (1, 1, 1, 1); PREPARE TRANSACTION 'x'"
-		))[2],
+			$main, 'zabbix',
+			"BEGIN; INSERT INTO history_uint VALUES (1, 1, 1, 1); PREPARE TRANSACTION 'x'"))[2],
 	qr/cannot PREPARE a transaction that has operated on postgres_fdw foreign tables/,
 	'no common commit');
 
@@ -241,15 +219,10 @@ $rows = next_rows();
 $node{node2}->stop('immediate');
 my $flush = begin_flush($rows);
 sleep 2;
-is( $node{node1}->safe_psql(
-		'zabbix', "SELECT count(*) FROM history_uint WHERE ns = $second"),
-	0,
-	'while a node is away nothing is stored');
+is($node{node1}->safe_psql('zabbix', "SELECT count(*) FROM history_uint WHERE ns = $second"),
+	0, 'while a node is away nothing is stored');
 $node{node2}->start;
-like(
-	await($flush),
-	qr/^stored after \d+$/,
-	'... Zabbix sends it again until the node is back');
+like(await($flush), qr/^stored after \d+$/, '... Zabbix sends it again until the node is back');
 is_complete($rows, '... then every value is there, once');
 
 # ---- it dies between the commits of the two ----
@@ -262,30 +235,26 @@ CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_a
 CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON pause DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait();
 SQL
 	$main->safe_psql('zabbix',
-		"CREATE FOREIGN TABLE pause_$name (i integer) SERVER $name OPTIONS (table_name 'pause')"
-	);
+		"CREATE FOREIGN TABLE pause_$name (i integer) SERVER $name OPTIONS (table_name 'pause')");
 }
 $rows = next_rows();
 my %holder = map { $_ => $node{$_}->background_psql('zabbix') } keys %node;
 $holder{$_}->query_safe('SELECT pg_advisory_lock(1)') for keys %holder;
-$flush = begin_flush($rows,
-	[ map { "INSERT INTO pause_$_ VALUES (1)" } sort keys %node ]);
+$flush = begin_flush($rows, [ map { "INSERT INTO pause_$_ VALUES (1)" } sort keys %node ]);
 $node{$_}->poll_query_until('zabbix',
 	"SELECT count(*) = 1 FROM pg_stat_activity WHERE query = 'COMMIT TRANSACTION' AND wait_event = 'advisory'"
 ) for sort keys %node;
 kill_server($node{node2});
 $holder{node1}->quit;
-$node{node1}->poll_query_until('zabbix',
-	"SELECT count(*) > 0 FROM history_uint WHERE ns = $second");
+$node{node1}
+  ->poll_query_until('zabbix', "SELECT count(*) > 0 FROM history_uint WHERE ns = $second");
 my $half = rows_on('node1');
-cmp_ok($half, '<', 700,
-	"node1 has committed its $half values when node2 is killed");
+cmp_ok($half, '<', 700, "node1 has committed its $half values when node2 is killed");
 start_after_crash($node{node2});
 like(
 	await($flush),
 	qr/^stored after (?:[2-9]|\d\d+)$/,
-	'... Zabbix loses its connection, sends all again, and looks up what is there'
-);
+	'... Zabbix loses its connection, sends all again, and looks up what is there');
 is(rows_on('node1'), $half, '... that half stays as it is');
 is(rows_on('node1') + rows_on('node2'), 1000, '... the other one comes');
 is_complete($rows, '... every value is there, once');
@@ -295,8 +264,7 @@ eval { $holder{node2}->quit };
 
 $rows = next_rows();
 my $locker = $node{node2}->background_psql('zabbix');
-$locker->query_safe(
-	'BEGIN; LOCK TABLE history_uint IN ACCESS EXCLUSIVE MODE');
+$locker->query_safe('BEGIN; LOCK TABLE history_uint IN ACCESS EXCLUSIVE MODE');
 $flush = begin_flush($rows);
 $node{node2}->poll_query_until('zabbix',
 	"SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'INSERT INTO public.history_uint%' AND wait_event_type = 'Lock'"
@@ -304,10 +272,7 @@ $node{node2}->poll_query_until('zabbix',
 kill_server($node{node2});
 my $answer = await($flush);
 start_after_crash($node{node2});
-like(
-	$answer,
-	qr/^given up: 08/,
-	'killed amid an INSERT: Zabbix gives these values up');
+like($answer, qr/^given up: 08/, 'killed amid an INSERT: Zabbix gives these values up');
 is_complete('', '... nothing of them is stored');
 eval { $locker->quit };
 $rows = next_rows();

@@ -41,17 +41,14 @@ my @queries = (
 	'SELECT parent, partition, from_clock, to_clock, state FROM zbxhist.partitions',
 	'SELECT * FROM zbxhist.parents',
 	"SELECT * FROM zbxhist.list_partitions('history')",
-	'SELECT parent, action, relation, rows, sqlstate'
-	  . ' FROM zbxhist.maintenance_log ORDER BY id',
-	'SELECT count(*), sum(hashtextextended(t::text, 0)::numeric) FROM trends t'
-);
+	'SELECT parent, action, relation, rows, sqlstate' . ' FROM zbxhist.maintenance_log ORDER BY id',
+	'SELECT count(*), sum(hashtextextended(t::text, 0)::numeric) FROM trends t');
 
 # Both give the same answers, with the indexes and without.
 sub compare
 {
 	my ($action) = @_;
-	my $script = join ";\n",
-	  map { ("SET enable_seqscan = $_", @queries) } 'off', 'on';
+	my $script = join ";\n", map { ("SET enable_seqscan = $_", @queries) } 'off', 'on';
 
 	$primary->wait_for_catchup($standby);
 	is_same($primary, $standby, 'zabbix', $script, "$action: same answers");
@@ -61,8 +58,7 @@ compare('before set-up');
 
 $primary->safe_psql('zabbix', insert_values('history', 15001, 500, $now));
 $primary->safe_psql('zabbix',
-	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')"
-);
+	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')");
 push @queries,
   "SELECT * FROM zbxhist.range(NULL::history, 7, $yesterday, $now + 90000)",
   "SELECT zbxhist.range(NULL::history, 7, 0, 2147483647, 'desc') LIMIT 3",
@@ -73,14 +69,12 @@ push @queries,
   "SELECT * FROM zbxhist.buckets('history', 5, $yesterday, $now + 90000, 9)";
 compare('set-up');
 
-$primary->safe_psql('zabbix', insert_values('history', 1, 1000, $now + $_))
-  for 1 .. 5;
+$primary->safe_psql('zabbix', insert_values('history', 1, 1000, $now + $_)) for 1 .. 5;
 compare('batches');
 
 $primary->safe_psql('zabbix',
 		'INSERT INTO history'
-	  . " SELECT i, $now + 100 + i % 86400, i / 3.0, 5 FROM generate_series(1, 20000) i"
-);
+	  . " SELECT i, $now + 100 + i % 86400, i / 3.0, 5 FROM generate_series(1, 20000) i");
 compare('INSERT ... SELECT');
 
 $primary->safe_psql('zabbix',
@@ -99,8 +93,7 @@ $primary->safe_psql('zabbix',
 compare('trends written and updated');
 
 $primary->safe_psql('zabbix',
-	"SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 1)"
-);
+	"SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 1)");
 $primary->safe_psql('zabbix', insert_values('history', 7001, 900, $now));
 compare('partition created');
 
@@ -109,15 +102,14 @@ is(rows_of($primary, 'zabbix', 'ONLY history'), 0, 'rows have been moved');
 compare('move');
 
 $primary->safe_psql('zabbix',
-	"SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 40);"
+		"SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 40);"
 	  . 'INSERT INTO history SELECT i, '
 	  . day(-40)
 	  . ', 0, 0 FROM generate_series(1, 1000) i');
 compare('an old partition');
 maintain($primary, 'zabbix');
 is( $primary->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'drop'"),
+		'zabbix', "SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'drop'"),
 	1,
 	'it has been dropped');
 compare('drop');
@@ -129,8 +121,7 @@ $primary->safe_psql('zabbix', insert_values('history', 9001, 90, $now));
 compare('late rows');
 maintain($primary, 'zabbix');
 is( $primary->safe_psql(
-		'zabbix',
-		"SELECT rows FROM zbxhist.maintenance_log WHERE action = 'merge'"),
+		'zabbix', "SELECT rows FROM zbxhist.maintenance_log WHERE action = 'merge'"),
 	30,
 	'late rows have been merged');
 compare('merge');
@@ -155,15 +146,13 @@ sub standby_sees
 	ref $action ? $action->() : $primary->safe_psql('zabbix', $action);
 	$primary->wait_for_catchup($standby);
 	eval {
-		$found =
-		  $session->query("SELECT count(*) FROM $table")->{rows}[0][0];
+		$found = $session->query("SELECT count(*) FROM $table")->{rows}[0][0];
 		$session->close;
 	};
 	return $found // 'conflict';
 }
 
-$standby->append_conf('postgresql.conf',
-	"max_standby_streaming_delay = '100ms'");
+$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = '100ms'");
 $standby->reload;
 my $rows = rows_of($primary, 'zabbix', 'history');
 
@@ -175,12 +164,8 @@ sub conflicts_since
 
 	command_like(
 		[
-			'pg_waldump',
-			'-r', 'Btree', '-p',
-			$primary->data_dir . '/pg_wal',
-			'-s', $lsn, '-e',
-			$primary->safe_psql(
-				'zabbix', 'SELECT pg_current_wal_flush_lsn()')
+			'pg_waldump', '-r', 'Btree', '-p', $primary->data_dir . '/pg_wal',
+			'-s', $lsn, '-e', $primary->safe_psql('zabbix', 'SELECT pg_current_wal_flush_lsn()')
 		],
 		qr/REUSE_PAGE/,
 		"older snapshots of a standby conflict with $action");
@@ -196,10 +181,8 @@ like(
 		'history',
 		sub {
 			$primary->safe_psql('zabbix', $late);
-			$lsn = $primary->safe_psql('zabbix',
-				'SELECT pg_current_wal_insert_lsn()');
-			$primary->safe_psql('zabbix',
-				"CALL zbxhist.repack('history', '$day')");
+			$lsn = $primary->safe_psql('zabbix', 'SELECT pg_current_wal_insert_lsn()');
+			$primary->safe_psql('zabbix', "CALL zbxhist.repack('history', '$day')");
 		}),
 	qr/^(conflict|$rows)$/,
 	'an older snapshot sees no newer row or ends: repack');
@@ -207,8 +190,7 @@ compare('late rows repacked');
 conflicts_since($lsn, 'repacking');
 $rows = rows_of($primary, 'zabbix', 'history');
 like(standby_sees('history', "CALL zbxhist.unpack('history', '$day')"),
-	qr/^(conflict|$rows)$/,
-	'an older snapshot sees all rows or ends: unpack');
+	qr/^(conflict|$rows)$/, 'an older snapshot sees all rows or ends: unpack');
 compare('unpack');
 $lsn = $primary->safe_psql('zabbix', 'SELECT pg_current_wal_insert_lsn()');
 $primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
@@ -240,10 +222,8 @@ INSERT INTO parts SELECT i, 100001, 0 FROM generate_series(1, 100) i;
 SET zbxhist.maintenance_compact_limit = 0;
 CALL zbxhist.run_maintenance('parts');
 SQL
-			$lsn = $primary->safe_psql('zabbix',
-				'SELECT pg_current_wal_insert_lsn()');
-			$primary->safe_psql('zabbix',
-				"CALL zbxhist.compact('parts', '1970-01-02')");
+			$lsn = $primary->safe_psql('zabbix', 'SELECT pg_current_wal_insert_lsn()');
+			$primary->safe_psql('zabbix', "CALL zbxhist.compact('parts', '1970-01-02')");
 		}),
 	qr/^(conflict|$rows)$/,
 	'an older snapshot sees no newer row or ends: compact');
@@ -258,58 +238,41 @@ is_same(
 $rows = rows_of($primary, 'zabbix', 'trends');
 like(standby_sees('trends', "CALL zbxhist.undo('trends')"),
 	qr/^(conflict|$rows)$/, 'an older snapshot sees all rows or ends: undo');
-is( $primary->safe_psql(
-		'zabbix', "SELECT count(*) FROM zbxhist.list_partitions('trends')"),
-	0,
-	'trends are a plain table again');
+is($primary->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.list_partitions('trends')"),
+	0, 'trends are a plain table again');
 compare('undo');
 
 # ---- a standby only reads ----
 
 is( $standby->safe_psql(
-		'postgres',
-		"SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'zbxhist%'"
-	),
+		'postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'zbxhist%'"),
 	0,
 	'no worker on the standby');
-my ($code, $out, $err) =
-  $standby->psql('zabbix', 'CALL zbxhist.run_maintenance()');
+my ($code, $out, $err) = $standby->psql('zabbix', 'CALL zbxhist.run_maintenance()');
 is($code, 0, 'maintenance on the standby is no error (cron runs on both)');
 ($code, $out, $err) =
-  psql_script($standby, 'zabbix', insert_values('history', 1, 10, $now),
-	'-v', 'VERBOSITY=verbose');
+  psql_script($standby, 'zabbix', insert_values('history', 1, 10, $now), '-v', 'VERBOSITY=verbose');
 like($err, qr/25006/, 'INSERT on the standby: read only, as a plain table');
 is($standby->safe_psql('zabbix', "SELECT zbxhist.version() <> ''"),
 	't', 'functions that only read work');
-like(
-	$standby->safe_psql(
-		'zabbix', 'SELECT count(*) >= 0 FROM zbxhist.check()'),
-	qr/^t$/,
-	'check works');
-is( $standby->safe_psql('zabbix', 'SELECT count(*) > 5 FROM zbxhist.status'),
-	't',
-	'status works');
+like($standby->safe_psql('zabbix', 'SELECT count(*) >= 0 FROM zbxhist.check()'),
+	qr/^t$/, 'check works');
+is($standby->safe_psql('zabbix', 'SELECT count(*) > 5 FROM zbxhist.status'), 't', 'status works');
 
 # ---- promotion ----
 
 $primary->safe_psql('zabbix',
-	'SET zbxhist.enable_routing = off;'
-	  . insert_values('history', 20001, 300, $now));
+	'SET zbxhist.enable_routing = off;' . insert_values('history', 20001, 300, $now));
 $primary->wait_for_catchup($standby);
 $primary->stop;
-is(rows_of($standby, 'zabbix', 'ONLY history'),
-	300, 'rows wait on the standby');
+is(rows_of($standby, 'zabbix', 'ONLY history'), 300, 'rows wait on the standby');
 $standby->promote;
-ok( $standby->poll_query_until(
-		'zabbix', 'SELECT count(*) = 0 FROM ONLY history'),
+ok($standby->poll_query_until('zabbix', 'SELECT count(*) = 0 FROM ONLY history'),
 	'once promoted, the worker moves them');
-is(rows_of($standby, 'zabbix', 'history WHERE itemid > 20000'),
-	300, 'all of them');
+is(rows_of($standby, 'zabbix', 'history WHERE itemid > 20000'), 300, 'all of them');
 $standby->safe_psql('zabbix', insert_values('history', 30001, 1000, $now));
-is(rows_of($standby, 'zabbix', "ONLY history WHERE clock >= $now"),
-	0, 'new rows are routed');
-is(rows_of($standby, 'zabbix', 'history WHERE itemid > 30000'),
-	1000, '... and stored');
+is(rows_of($standby, 'zabbix', "ONLY history WHERE clock >= $now"), 0, 'new rows are routed');
+is(rows_of($standby, 'zabbix', 'history WHERE itemid > 30000'), 1000, '... and stored');
 
 log_is_clean($primary, 'primary: nothing unusual in the log');
 log_is_clean($standby, 'standby: nothing unusual in the log');

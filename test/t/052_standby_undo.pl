@@ -11,8 +11,7 @@ use PostgreSQL::Test::Cluster;
 use Test::More;
 use ZbxhistTest;
 
-my $primary =
-  test_server('undone', -allows_streaming => 1, autovacuum => 'off');
+my $primary = test_server('undone', -allows_streaming => 1, autovacuum => 'off');
 create_database($primary, 'zabbix');
 create_zabbix_tables($primary, 'zabbix');
 $primary->backup('backup');
@@ -21,8 +20,7 @@ $standby->init_from_backup($primary, 'backup', has_streaming => 1);
 $standby->append_conf('postgresql.conf', 'hot_standby_feedback = on');
 $standby->start;
 $primary->poll_query_until('zabbix',
-	'SELECT count(*) = 1 FROM pg_stat_replication WHERE backend_xmin IS NOT NULL'
-);
+	'SELECT count(*) = 1 FROM pg_stat_replication WHERE backend_xmin IS NOT NULL');
 
 # ---- hours of two days, packed ----
 

@@ -35,11 +35,9 @@ $primary->safe_psql(
 	SELECT zbxhist_internal.create_range('history', $_, $_ + 86400);
 	INSERT INTO history SELECT i, $_ + j * 60, i + j % 7 / 8.0, i * j FROM generate_series(1, 50) i, generate_series(0, 1439) j;
 }) for map { day($_) } -6, -5;
-$primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '${\ date($_)}')")
-  for -6, -5;
+$primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '${\ date($_)}')") for -6, -5;
 $primary->safe_psql('zabbix',
-	'CREATE TABLE plain (LIKE history); INSERT INTO plain SELECT * FROM history'
-);
+	'CREATE TABLE plain (LIKE history); INSERT INTO plain SELECT * FROM history');
 
 $primary->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -77,8 +75,7 @@ my %jobs = (
 	graph => sub {
 		my ($client, $counts) = @_;
 
-		note_answer($counts, 'graph',
-			$client->query(compared('itemid = ' . (1 + int rand 50))));
+		note_answer($counts, 'graph', $client->query(compared('itemid = ' . (1 + int rand 50))));
 		sleep 0.02;
 	},
 
@@ -102,9 +99,8 @@ sub write_values
 {
 	my ($client, $counts) = @_;
 	my $clock = any($hour + int rand 3600, day(-6) + int rand 172800);
-	my $rows = join ',', map {
-		sprintf '(%d,%d,%d,%d)', 1 + int rand 50, $clock, $_, int rand 1e9
-	} 1 .. 20;
+	my $rows = join ',',
+	  map { sprintf '(%d,%d,%d,%d)', 1 + int rand 50, $clock, $_, int rand 1e9 } 1 .. 20;
 
 	$client->query(
 		"BEGIN; INSERT INTO history (itemid,clock,value,ns) VALUES $rows; INSERT INTO plain (itemid,clock,value,ns) VALUES $rows; COMMIT"
@@ -117,8 +113,7 @@ sub change_days
 {
 	my ($client, $counts) = @_;
 	my $date = date(any(-6, -5));
-	my $gone = sprintf 'itemid = %d AND clock < %d', 1 + int rand 50,
-	  day(-6) + 7200;
+	my $gone = sprintf 'itemid = %d AND clock < %d', 1 + int rand 50, day(-6) + 7200;
 
 	for my $command (
 		"BEGIN; DELETE FROM history WHERE $gone; DELETE FROM plain WHERE $gone; COMMIT",
@@ -147,18 +142,15 @@ my $number = 0;
 for my $setting ([ 'off', '1s' ], [ 'on', '1s' ], [ 'on', '-1' ])
 {
 	my ($feedback, $delay) = @$setting;
-	my $name =
-	  "hot_standby_feedback $feedback, max_standby_streaming_delay $delay";
+	my $name = "hot_standby_feedback $feedback, max_standby_streaming_delay $delay";
 	my @before = split /\|/, conflicts();
 
 	$number++;
 	$hour += 3600;
 	$primary->safe_psql('zabbix',
-		"SELECT zbxhist_internal.create_range('history', $hour, $hour + 3600)"
-	);
+		"SELECT zbxhist_internal.create_range('history', $hour, $hour + 3600)");
 	$standby->append_conf('postgresql.conf',
-		"hot_standby_feedback = $feedback\nmax_standby_streaming_delay = $delay"
-	);
+		"hot_standby_feedback = $feedback\nmax_standby_streaming_delay = $delay");
 	$standby->reload;
 	sleep 2;
 	my @processes;
@@ -166,31 +158,23 @@ for my $setting ([ 'off', '1s' ], [ 'on', '1s' ], [ 'on', '-1' ])
 	for my $job (sort keys %jobs)
 	{
 		push @processes,
-		  in_background($standby, 'zabbix', "$job $number", $seconds,
-			$number, $jobs{$job});
+		  in_background($standby, 'zabbix', "$job $number", $seconds, $number, $jobs{$job});
 	}
 	push @processes,
-	  ( in_background(
-			$primary, 'zabbix',
-			"writer $number", $seconds,
-			$number, \&write_values),
+	  ( in_background($primary, 'zabbix', "writer $number", $seconds, $number, \&write_values),
 		in_background(
-			$primary, 'zabbix',
-			"days $number", $seconds,
-			$number, \&change_days,
-			sub { $_[1] > 0 }));
+			$primary, 'zabbix', "days $number", $seconds,
+			$number, \&change_days, sub { $_[1] > 0 }));
 	waitpid($_, 0) for @processes;
 	my @after = split /\|/, conflicts();
 	my %conflicts;
 	@conflicts{qw(lock snapshot bufferpin deadlock)} =
 	  map { $after[$_] - $before[$_] } 0 .. 3;
-	my $counts = join '', map {
-		outcome_of(m/graph|report/ ? $standby : $primary, "$_ $number") =~
-		  s/^rounds \d+\n//mr
-	} sort(keys %jobs), 'writer', 'days';
+	my $counts = join '',
+	  map { outcome_of(m/graph|report/ ? $standby : $primary, "$_ $number") =~ s/^rounds \d+\n//mr }
+	  sort(keys %jobs), 'writer', 'days';
 
-	diag("$name:\n$counts" . join ', ',
-		map { "$_ $conflicts{$_}" } sort keys %conflicts)
+	diag("$name:\n$counts" . join ', ', map { "$_ $conflicts{$_}" } sort keys %conflicts)
 	  if $ENV{ZBXHIST_SECONDS};
 	note($counts);
 	unlike($counts, qr/wrong/, "$name: what is answered is right");
@@ -198,8 +182,8 @@ for my $setting ([ 'off', '1s' ], [ 'on', '1s' ], [ 'on', '-1' ])
 	my @cancelled = $counts =~ /cancelled (\w+)|lost connection: (.*)/g;
 
 	# one that is idle when it is in the way loses its connection
-	my $has_ended = slurp_file($standby->logfile) =~
-	  /terminating connection due to conflict with recovery/;
+	my $has_ended =
+	  slurp_file($standby->logfile) =~ /terminating connection due to conflict with recovery/;
 
 	is( join(
 			' ',
@@ -212,11 +196,9 @@ for my $setting ([ 'off', '1s' ], [ 'on', '1s' ], [ 'on', '-1' ])
 		'... cancelled is what conflicts with recovery');
 	is($conflicts{snapshot}, 0, '... no rows are missed')
 	  if $feedback eq 'on';
-	is( join(' ',
-			grep { defined && !($conflicts{deadlock} && /40P01/) }
-			  @cancelled),
-		'',
-		'... nothing is cancelled') if $delay eq '-1';
+	is(join(' ', grep { defined && !($conflicts{deadlock} && /40P01/) } @cancelled),
+		'', '... nothing is cancelled')
+	  if $delay eq '-1';
 	$primary->wait_for_catchup($standby);
 	is($standby->safe_psql('zabbix', compared('true')),
 		'', '... in the end both have the same rows');
@@ -234,12 +216,9 @@ sub arrives_at
 
 	IPC::Run::run(
 		[
-			'psql',
-			'-XAtq',
-			'-d',
+			'psql', '-XAtq', '-d',
 			"dbname=zabbix host=$hosts port=$ports target_session_attrs=$kind",
-			'-c',
-			'SHOW cluster_name'
+			'-c', 'SHOW cluster_name'
 		],
 		'>',
 		\$out,
@@ -252,8 +231,7 @@ sub arrives_at
 is(arrives_at('read-write'), 'primary', 'Zabbix writes to the primary');
 is(arrives_at('prefer-standby'), 'standby', 'Grafana reads from the standby');
 $standby->stop('fast');
-is(arrives_at('prefer-standby'),
-	'primary', '... from the primary, where there is no other');
+is(arrives_at('prefer-standby'), 'primary', '... from the primary, where there is no other');
 $standby->start;
 $primary->stop('immediate');
 is(arrives_at('prefer-standby'), 'standby', '... while the primary is away');
@@ -262,11 +240,8 @@ $standby->promote;
 is(arrives_at('read-write'), 'standby', '... until it is promoted');
 is($standby->safe_psql('zabbix', compared('true')), '', '... with all rows');
 $standby->safe_psql('zabbix',
-	"INSERT INTO history VALUES (1, ${\ day(-1)}, 1, 1); CALL zbxhist.run_maintenance()"
-);
-is( $standby->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.check() WHERE severity <> 'info'"),
+	"INSERT INTO history VALUES (1, ${\ day(-1)}, 1, 1); CALL zbxhist.run_maintenance()");
+is( $standby->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.check() WHERE severity <> 'info'"),
 	0,
 	'... where maintenance goes on');
 

@@ -43,8 +43,7 @@ sub call
 {
 	my ($node, $what, $day) = @_;
 
-	$node->safe_psql('zabbix',
-		"CALL zbxhist.$what('history', '${\ date($day)}')");
+	$node->safe_psql('zabbix', "CALL zbxhist.$what('history', '${\ date($day)}')");
 }
 
 # The same rows of a plain table, stored in pages as they should be.
@@ -55,10 +54,8 @@ sub is_whole
 	is( totals($node, 'zabbix', 'history'),
 		totals($node, 'zabbix', 'plain'),
 		"$name: all rows, and no others");
-	is( $node->safe_psql(
-			'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-		0,
-		'... packed days are whole');
+	is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+		0, '... packed days are whole');
 }
 
 store($former, $_, 7) for -8 .. -5;
@@ -86,20 +83,17 @@ for my $case ([ $former, 5, 'former' ], [ $next, 3, 'next' ])
 	call($node, 'pack', -5);
 	call($node, 'pack', -4);
 	$node->safe_psql('zabbix',
-		"UPDATE $_ SET value = $salt WHERE itemid = $salt AND clock < ${\ day(-5)}"
-	) for qw(history plain);
+		"UPDATE $_ SET value = $salt WHERE itemid = $salt AND clock < ${\ day(-5)}")
+	  for qw(history plain);
 	call($node, 'repack', -6);
 	call($node, $name eq 'former' ? 'unpack' : 'repack', $other);
 	$node->safe_psql('zabbix',
-		"INSERT INTO $_ SELECT i, ${\ day(0)} + $salt, i, $salt FROM generate_series(1, 500) i"
-	) for qw(history plain);
+		"INSERT INTO $_ SELECT i, ${\ day(0)} + $salt, i, $salt FROM generate_series(1, 500) i")
+	  for qw(history plain);
 	is_whole($node, $name);
 }
 call($former, 'drop_day', -7);
-isnt(
-	totals($former, 'zabbix', 'history'),
-	totals($next, 'zabbix', 'history'),
-	'they have parted');
+isnt(totals($former, 'zabbix', 'history'), totals($next, 'zabbix', 'history'), 'they have parted');
 
 # ---- and one comes back ----
 
@@ -128,9 +122,7 @@ for my $how ('fast', 'immediate')
 	$next->wait_for_catchup($former->name);
 	is_whole($former, 'as a standby');
 	is_same(
-		$next,
-		$former,
-		'zabbix',
+		$next, $former, 'zabbix',
 		'SELECT count(*), sum(hashtextextended(h::text, 0)::numeric) FROM history h',
 		'... as the new primary has them');
 	last if $how eq 'immediate';
@@ -148,11 +140,8 @@ $next->stop;
 $former->promote;
 maintain($former, 'zabbix');
 is_whole($former, 'as a primary again');
-is( $former->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.check() WHERE severity <> 'info'"),
-	0,
-	'... all is well');
+is($former->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.check() WHERE severity <> 'info'"),
+	0, '... all is well');
 
 log_is_clean($_) for $former, $next;
 $former->stop;

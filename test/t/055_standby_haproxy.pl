@@ -39,20 +39,18 @@ $standby->start;
 # ---- HAProxy, with sockets for addresses ----
 
 my $place = PostgreSQL::Test::Utils::tempdir_short();
-my $configuration =
-  slurp_file("$FindBin::RealBin/../../dist/haproxy/haproxy.cfg");
+my $configuration = slurp_file("$FindBin::RealBin/../../dist/haproxy/haproxy.cfg");
 my %socket_of = (
 	db1 => $primary->host . '/.s.PGSQL.' . $primary->port,
 	db2 => $standby->host . '/.s.PGSQL.' . $standby->port);
 
 is($configuration =~ s/ (db[12]):5432 / unix\@$socket_of{$1} /g,
 	4, 'each server is asked for both ports');
-is($configuration =~ s/bind :(\d+)$/bind unix\@$place\/.s.PGSQL.$1/gm,
-	2, 'there are two ports');
+is($configuration =~ s/bind :(\d+)$/bind unix\@$place\/.s.PGSQL.$1/gm, 2, 'there are two ports');
 $configuration =~ s/inter 2s/inter 200ms/;
 append_to_file("$place/haproxy.cfg", $configuration);
-my $proxy = IPC::Run::start([ 'haproxy', '-db', '-f', "$place/haproxy.cfg" ],
-	'>', "$place/log", '2>&1');
+my $proxy =
+  IPC::Run::start([ 'haproxy', '-db', '-f', "$place/haproxy.cfg" ], '>', "$place/log", '2>&1');
 
 # The server that a new session of a port comes to, or nothing.
 sub arrives_at
@@ -62,15 +60,7 @@ sub arrives_at
 
 	IPC::Run::run(
 		[
-			'psql',
-			'-XAtq',
-			'-h',
-			$place,
-			'-p',
-			$port,
-			'-d',
-			'zabbix',
-			'-c',
+			'psql', '-XAtq', '-h', $place, '-p', $port, '-d', 'zabbix', '-c',
 			"SELECT current_setting('cluster_name') WHERE (SELECT count(*) FROM history) = 1010"
 		],
 		'>',
@@ -96,8 +86,7 @@ sub is_led
 	is("@found", "$writes $reads", $name);
 }
 
-is_led('primary', 'standby',
-	'writes go to the primary, reads to the standby');
+is_led('primary', 'standby', 'writes go to the primary, reads to the standby');
 $standby->stop('fast');
 is_led('primary', 'primary', 'reads to the primary, where there is no other');
 $standby->start;

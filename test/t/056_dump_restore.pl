@@ -17,11 +17,9 @@ my $yesterday = date(-1);
 
 my $node = test_server('dump');
 $node->safe_psql('postgres',
-	"CREATE ROLE $OWNER LOGIN; CREATE ROLE reader; CREATE ROLE other NOLOGIN"
-);
+	"CREATE ROLE $OWNER LOGIN; CREATE ROLE reader; CREATE ROLE other NOLOGIN");
 create_database($node, 'original', $OWNER);
-$node->safe_psql('original',
-	"SET ROLE $OWNER; CREATE EXTENSION zbxhist_migrate");
+$node->safe_psql('original', "SET ROLE $OWNER; CREATE EXTENSION zbxhist_migrate");
 set_up($node, 'original', $OWNER);
 
 # values in partitions, in the parent, of days without a partition; a table
@@ -76,10 +74,8 @@ my $state = join ";\n", (
   . " WHERE relnamespace IN ('public'::regnamespace, 'zbxhist_partitions'::regnamespace) ORDER BY 1";
 
 my $expected = $node->safe_psql('original', $state);
-is( $node->safe_psql(
-		'original', 'SELECT value, count(*) FROM readings GROUP BY 1'),
-	'7|50',
-	'a packed column that was dropped does not come back');
+is($node->safe_psql('original', 'SELECT value, count(*) FROM readings GROUP BY 1'),
+	'7|50', 'a packed column that was dropped does not come back');
 
 is( $node->safe_psql(
 		'original',
@@ -105,46 +101,37 @@ sub works
 	my ($target, $database, $name) = @_;
 
 	is($target->safe_psql($database, $state),
-		$expected,
-		"$name: the same rows, policy, partitions, triggers, grants");
+		$expected, "$name: the same rows, policy, partitions, triggers, grants");
 
 	my $all = rows_of($target, $database, 'history');
 	my $today = 'ONLY history WHERE clock >= ' . day(0);
 	my $kept = rows_of($target, $database, $today);
 	$target->safe_psql($database,
-		"SET SESSION AUTHORIZATION $OWNER;"
-		  . insert_values('history', 9001, 1000, day(0)));
-	is(rows_of($target, $database, $today),
-		$kept, "$name: new rows are routed");
+		"SET SESSION AUTHORIZATION $OWNER;" . insert_values('history', 9001, 1000, day(0)));
+	is(rows_of($target, $database, $today), $kept, "$name: new rows are routed");
 
 	$target->safe_psql($database,
 			"SET SESSION AUTHORIZATION $OWNER;"
 		  . "SELECT zbxhist.create_partition('history', '${\ date(-5)}')");
 	maintain($target, $database, $OWNER);
 	is( $target->safe_psql(
-			$database,
-			'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'
-		),
+			$database, 'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'),
 		0,
 		"$name: maintenance has no error");
-	is( rows_of($target, $database, 'ONLY history WHERE clock >= ' . day(-5)),
-		1,
-		"$name: maintenance moves all rows but that of 2038");
+	is(rows_of($target, $database, 'ONLY history WHERE clock >= ' . day(-5)),
+		1, "$name: maintenance moves all rows but that of 2038");
 	is( rows_of($target, $database, 'history WHERE clock >= ' . day(-17)),
 		$all + 1000,
 		"$name: every row within retention is still there");
 	is( $target->safe_psql(
-			$database,
-			"SELECT count(*) FROM zbxhist.verify('history'), zbxhist.packed_day"
-		),
+			$database, "SELECT count(*) FROM zbxhist.verify('history'), zbxhist.packed_day"),
 		0,
 		"$name: packed days are whole");
 	is( $target->safe_psql(
 			$database,
 			'SELECT count(*) > 0, count(*) = count(p.objid) FROM zbxhist.packed_day d'
 			  . ' LEFT JOIN pg_depend p ON p.objid = d.day'
-			  . " AND p.refobjid = zbxhist_internal.packed_table(d.parent) AND p.deptype = 'n'"
-		),
+			  . " AND p.refobjid = zbxhist_internal.packed_table(d.parent) AND p.deptype = 'n'"),
 		't|t',
 		"$name: ... and depend on what stands for them");
 }
@@ -168,59 +155,44 @@ works($node, 'from_plain', 'plain');
 
 my $custom = "$directory/custom.dump";
 run_as_owner($node, 'pg_dump', '-Fc', '-f', $custom, 'original');
-run_as_owner($node, 'pg_restore', new_database('from_custom'),
-	'-j2', '--exit-on-error', $custom);
+run_as_owner($node, 'pg_restore', new_database('from_custom'), '-j2', '--exit-on-error', $custom);
 works($node, 'from_custom', 'custom, -j2');
 
-run_as_owner($node, 'pg_dump', '-Fd', '-j2', '-f', "$directory/dir",
-	'original');
+run_as_owner($node, 'pg_dump', '-Fd', '-j2', '-f', "$directory/dir", 'original');
 run_as_owner($node, 'pg_restore', new_database('from_directory'),
 	'-1', '--exit-on-error', "$directory/dir");
 works($node, 'from_directory', 'directory, one transaction');
 
 # the schema first, then the data through the triggers
 my $inserts = "$directory/inserts.sql";
-run_as_owner($node, 'pg_dump', '-s', '-f', "$directory/schema.sql",
-	'original');
+run_as_owner($node, 'pg_dump', '-s', '-f', "$directory/schema.sql", 'original');
 run_as_owner($node, 'pg_dump', '-a', '-f', $inserts, 'original');
 run_as_owner(
 	$node, 'psql', new_database('from_data'), '-X',
 	'-q', '-v', 'ON_ERROR_STOP=1', '-f',
 	"$directory/schema.sql");
-run_as_owner(
-	$node, 'psql', '-d', 'from_data',
-	'-X', '-q', '-v', 'ON_ERROR_STOP=1',
-	'-f', $inserts);
+run_as_owner($node, 'psql', '-d', 'from_data', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $inserts);
 works($node, 'from_data', 'schema, then data');
 
 # ... or, as a superuser, without them
 $node->command_ok(
 	[
-		'pg_dump', '-a',
-		'--disable-triggers', '--column-inserts',
-		'--rows-per-insert=100', '-f',
-		$inserts, 'original'
+		'pg_dump', '-a', '--disable-triggers', '--column-inserts',
+		'--rows-per-insert=100', '-f', $inserts, 'original'
 	],
 	'pg_dump --data-only --disable-triggers --rows-per-insert');
 run_as_owner(
-	$node, 'psql',
-	new_database('from_inserts'), '-X',
-	'-q', '-v',
-	'ON_ERROR_STOP=1', '-f',
+	$node, 'psql', new_database('from_inserts'), '-X',
+	'-q', '-v', 'ON_ERROR_STOP=1', '-f',
 	"$directory/schema.sql");
 $node->command_ok(
-	[
-		'psql', '-X', '-q', '-v',
-		'ON_ERROR_STOP=1', '-d', 'from_inserts', '-f',
-		$inserts
-	],
+	[ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'from_inserts', '-f', $inserts ],
 	'... and its restore');
 
 # ENABLE TRIGGER ALL, at the end of each table, forgets which one was only for
 # replication; check() knows what to do
 $node->safe_psql('from_inserts',
-	"SELECT hint FROM zbxhist.check() WHERE hint LIKE 'ALTER TABLE%' \\gexec"
-);
+	"SELECT hint FROM zbxhist.check() WHERE hint LIKE 'ALTER TABLE%' \\gexec");
 works($node, 'from_inserts', 'schema, then INSERTs without triggers');
 
 # ---- the configuration alone ----
@@ -236,7 +208,7 @@ CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer NOT NULL);
 SQL
 create_zabbix_tables($node, 'configured', $OWNER);
 my $known =
-  "SELECT table_name FROM information_schema.tables WHERE table_schema='public'"
+	"SELECT table_name FROM information_schema.tables WHERE table_schema='public'"
   . " AND table_catalog='configured' AND table_type='BASE TABLE' ORDER BY 1";
 my @tables = split /\n/, $node->safe_psql('configured', $known);
 cmp_ok(scalar @tables, '>', 8, 'tables that are known');
@@ -260,8 +232,7 @@ run_as_owner(
 	$configuration,
 	'configured');
 new_database('from_configuration');
-$node->safe_psql('from_configuration',
-	"SET ROLE $OWNER; CREATE EXTENSION zbxhist");
+$node->safe_psql('from_configuration', "SET ROLE $OWNER; CREATE EXTENSION zbxhist");
 my (undef, undef, $complaints) =
   psql_script($node, 'from_configuration', slurp_file($configuration));
 $complaints =~ s/^.*schema "public" already exists\n//mg;
@@ -287,17 +258,14 @@ is( $node->safe_psql(
 	),
 	'300|0|100',
 	'setup() is all that it needs');
-$node->safe_psql('postgres', "DROP DATABASE $_")
-  for qw(configured from_configuration);
+$node->safe_psql('postgres', "DROP DATABASE $_") for qw(configured from_configuration);
 
 # ---- another server ----
 
 my $other = test_server('other');
 my $everything = "$directory/all.sql";
-$node->safe_psql('postgres', "DROP DATABASE from_$_")
-  for qw(plain custom directory data inserts);
-$node->command_ok([ 'pg_dumpall', '--no-role-passwords', '-f', $everything ],
-	'pg_dumpall');
+$node->safe_psql('postgres', "DROP DATABASE from_$_") for qw(plain custom directory data inserts);
+$node->command_ok([ 'pg_dumpall', '--no-role-passwords', '-f', $everything ], 'pg_dumpall');
 my ($code, $out, $err) =
   psql_script($other, 'postgres', slurp_file($everything));
 $err =~ s/^.*role "\S+" already exists\n//mg;

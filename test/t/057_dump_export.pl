@@ -40,8 +40,7 @@ $node->safe_psql('original', "CALL zbxhist.pack('$_', '$yesterday')")
   for grep { !/trends/ } @tables;
 $node->safe_psql('original', insert_values('history', 5000, 200, day(0)));
 $node->safe_psql('original', insert_values('history', 6000, 100, day(-9)));
-is($node->safe_psql('original', 'SELECT count(*) FROM zbxhist.packed_day'),
-	6, 'days are packed');
+is($node->safe_psql('original', 'SELECT count(*) FROM zbxhist.packed_day'), 6, 'days are packed');
 
 # ---- what a part of a dump has ----
 
@@ -58,18 +57,16 @@ is( $node->safe_psql(
 	),
 	'',
 	'... but as pg_dump sends it it has the rows of the table itself');
-my $rows = () = $node->safe_psql('original',
-	'COPY (SELECT itemid FROM history_str) TO STDOUT') =~ /^\d/mg;
+my $rows = () =
+  $node->safe_psql('original', 'COPY (SELECT itemid FROM history_str) TO STDOUT') =~ /^\d/mg;
 is($rows, 300, '... COPY of a SELECT has them all');
 
-my $told =
-  "SELECT severity, hint FROM zbxhist.check() WHERE code = 'partial_dump'";
+my $told = "SELECT severity, hint FROM zbxhist.check() WHERE code = 'partial_dump'";
 is( $node->safe_psql('original', $told),
 	"info|pg_dump -d 'original' -Fd -f zabbix.dump",
 	'check() says so');
 $node->safe_psql('original',
-	"BEGIN; UPDATE zbxhist.parent_config SET created_at = now() - interval '8 days'; COMMIT"
-);
+	"BEGIN; UPDATE zbxhist.parent_config SET created_at = now() - interval '8 days'; COMMIT");
 is($node->safe_psql('original', $told), '', '... for a week');
 
 # all of Zabbix's schema without the rest of the database
@@ -77,12 +74,9 @@ is($node->safe_psql('original', $told), '', '... for a week');
 	local $ENV{PGOPTIONS} = '-c session_preload_libraries=zbxhist';
 	$node->command_ok(
 		[
-			'pg_dump', '-n',
-			'public', '-n',
-			'zbxhist*', '-e',
-			'zbxhist', '-f',
-			"$directory/schemas.sql", '-d',
-			$node->connstr('original')
+			'pg_dump', '-n', 'public', '-n',
+			'zbxhist*', '-e', 'zbxhist', '-f',
+			"$directory/schemas.sql", '-d', $node->connstr('original')
 		],
 		'pg_dump of the schemas and the extension');
 }
@@ -95,16 +89,11 @@ $node->command_ok(
 		"$directory/schemas.sql", '-d', $node->connstr('schemas')
 	],
 	'... is restored');
-is(totals($node, 'schemas', $_), totals($node, 'original', $_), "... with $_")
-  for @tables;
+is(totals($node, 'schemas', $_), totals($node, 'original', $_), "... with $_") for @tables;
 
 # no rows at all: a working set-up, whose packed tables are empty
 $node->command_ok(
-	[
-		'pg_dump', '--schema-only',
-		'-f', "$directory/empty.sql",
-		'-d', $node->connstr('original')
-	],
+	[ 'pg_dump', '--schema-only', '-f', "$directory/empty.sql", '-d', $node->connstr('original') ],
 	'pg_dump --schema-only');
 $node->safe_psql('postgres', 'CREATE DATABASE empty');
 $node->command_ok(
@@ -117,8 +106,7 @@ $node->command_ok(
 is(rows_of($node, 'empty', 'history'), 0, '... and can be read');
 $node->safe_psql('empty', insert_values('history', 1, 10, day(-1)));
 is(rows_of($node, 'empty', 'history'), 10, '... and written');
-$node->safe_psql('empty',
-	'SELECT * FROM zbxhist.setup(); CALL zbxhist.run_maintenance()');
+$node->safe_psql('empty', 'SELECT * FROM zbxhist.setup(); CALL zbxhist.run_maintenance()');
 is(rows_of($node, 'empty', 'history'), 10, '... and set up again');
 
 # ---- scripts/export ----
@@ -130,8 +118,7 @@ sub export
 
 	local $ENV{PGHOST} = $node->host;
 	local $ENV{PGPORT} = $node->port;
-	my $result = IPC::Run::run([ $script, @arguments ],
-		'>', "$directory/$file", '2>', \my $err);
+	my $result = IPC::Run::run([ $script, @arguments ], '>', "$directory/$file", '2>', \my $err);
 	diag($err) if !$result;
 	return $result;
 }
@@ -142,13 +129,7 @@ sub import
 	my ($database, $file, $name) = @_;
 
 	return $node->command_ok(
-		[
-			'psql', '-X',
-			'-q', '-d',
-			$node->connstr($database), '-f',
-			"$directory/$file"
-		],
-		$name);
+		[ 'psql', '-X', '-q', '-d', $node->connstr($database), '-f', "$directory/$file" ], $name);
 }
 
 create_database($node, 'managed');
@@ -157,14 +138,11 @@ $node->safe_psql('postgres', 'CREATE DATABASE plain');
 create_zabbix_tables($node, 'plain');
 for my $table (@tables)
 {
-	ok(export("$table.sql", '--database', 'original', $table),
-		"$table is exported");
+	ok(export("$table.sql", '--database', 'original', $table), "$table is exported");
 	for my $database (qw(managed plain))
 	{
 		import($database, "$table.sql", "... and comes into $database");
-		is( totals($node, $database, $table),
-			totals($node, 'original', $table),
-			'... as it was');
+		is(totals($node, $database, $table), totals($node, 'original', $table), '... as it was');
 	}
 }
 import('managed', 'history.sql', 'a second time');
@@ -182,16 +160,14 @@ ok( export(
 	'a range is exported');
 my $from = day(-1) + 600;
 $node->safe_psql('plain',
-	"DELETE FROM history WHERE clock BETWEEN $from AND $from + 600 AND itemid <> 100"
-);
+	"DELETE FROM history WHERE clock BETWEEN $from AND $from + 600 AND itemid <> 100");
 import('plain', 'range.sql', '... and comes in');
 is( $node->safe_psql(
 		'plain',
 		"SELECT count(*), min(clock) - $from, max(clock) - $from, max(value) FROM history WHERE clock BETWEEN $from AND $from + 600"
 	),
 	'61|0|600|99',
-	'... from its first second to the last before its end, what is there stays'
-);
+	'... from its first second to the last before its end, what is there stays');
 
 # a file that was cut off changes nothing
 my $whole = PostgreSQL::Test::Utils::slurp_file("$directory/history.sql");
@@ -199,19 +175,11 @@ open my $cut, '>', "$directory/cut.sql" or die "cut.sql: $!";
 print $cut substr($whole, 0, length($whole) / 2);
 close $cut or die "cut.sql: $!";
 $node->safe_psql('plain', 'TRUNCATE history');
-IPC::Run::run(
-	[
-		'psql', '-X', '-q', '-d',
-		$node->connstr('plain'), '-f', "$directory/cut.sql"
-	],
-	'2>',
-	\my $err);
+IPC::Run::run([ 'psql', '-X', '-q', '-d', $node->connstr('plain'), '-f', "$directory/cut.sql" ],
+	'2>', \my $err);
 is(rows_of($node, 'plain', 'history'), 0, 'half a file brings nothing in');
 
-ok( !IPC::Run::run(
-		[ $script, '--database', 'original' ],
-		'>', \my $out, '2>', \$err),
-	'no table');
+ok(!IPC::Run::run([ $script, '--database', 'original' ], '>', \my $out, '2>', \$err), 'no table');
 like($err, qr/the name of a table is missing/, '... is told');
 ok( !IPC::Run::run(
 		[
@@ -227,10 +195,8 @@ ok( !IPC::Run::run(
 	'no such table: an error');
 like($err, qr/no_such.*does not exist/, '... that names it');
 ok( !export(
-		'reversed.sql', '--database',
-		'original', '--from',
-		"$yesterday 00:20 UTC", '--to',
-		"$yesterday 00:10 UTC", 'history'),
+		'reversed.sql', '--database', 'original', '--from',
+		"$yesterday 00:20 UTC", '--to', "$yesterday 00:10 UTC", 'history'),
 	'a range that ends before it begins: an error');
 is(-s "$directory/reversed.sql", 0, '... and no script without rows');
 

@@ -24,16 +24,14 @@ my $old = test_server(
 	-extra => [@initdb],
 	shared_preload_libraries => 'zbxhist');
 my $now = day(0);
-my @tables =
-  qw(history history_uint history_str history_text history_log history_bin);
+my @tables = qw(history history_uint history_str history_text history_log history_bin);
 
 # A script as the owner of the database.
 sub as_owner
 {
 	my ($node, $database, $sql) = @_;
 
-	return $node->safe_psql($database,
-		"SET SESSION AUTHORIZATION $OWNER; $sql");
+	return $node->safe_psql($database, "SET SESSION AUTHORIZATION $OWNER; $sql");
 }
 
 # ---- what there is ----
@@ -76,15 +74,13 @@ as_owner(
 	SELECT zbxhist.create_partition('history', '${\ date($_)}');
 	INSERT INTO history (itemid, clock, value) SELECT i, ${\ day($_)}, i FROM generate_series(1, 500) i;
 }) for -3, -4;
-as_owner($old, 'zabbix', "CALL zbxhist.pack('$_', '${\ date(-1)}')")
-  for @tables;
-as_owner($old, 'zabbix', "CALL zbxhist.pack('history', '${\ date($_)}')")
-  for -3, -4;
+as_owner($old, 'zabbix', "CALL zbxhist.pack('$_', '${\ date(-1)}')") for @tables;
+as_owner($old, 'zabbix', "CALL zbxhist.pack('history', '${\ date($_)}')") for -3, -4;
 
 # late rows; a group that has been changed; a partition is created for one day,
 # and has the rows of another
 my $unpack =
-  "SELECT zbxhist_internal.step_unpack('history', d.day) FROM zbxhist.packed_day d"
+	"SELECT zbxhist_internal.step_unpack('history', d.day) FROM zbxhist.packed_day d"
   . " WHERE d.parent = 'history'::regclass AND d.from_clock =";
 as_owner(
 	$old, 'zabbix', qq{
@@ -101,18 +97,14 @@ is( $old->safe_psql(
 	'days are packed, and amid their unpacking');
 
 # as it is after setup()
-$old->safe_psql('postgres',
-	"ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
+$old->safe_psql('postgres', "ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
 
-my $rows = join ';', map {
-	"SELECT '$_', count(*), sum(hashtextextended(h::text, 0)::numeric) FROM $_ h"
-} @tables;
-my $verified = join ' UNION ALL ',
-  map { "SELECT count(*) AS n FROM zbxhist.verify('$_')" } @tables;
+my $rows = join ';',
+  map { "SELECT '$_', count(*), sum(hashtextextended(h::text, 0)::numeric) FROM $_ h" } @tables;
+my $verified = join ' UNION ALL ', map { "SELECT count(*) AS n FROM zbxhist.verify('$_')" } @tables;
 my $whole = "SELECT sum(n) FROM ($verified) v";
 my @places =
-  map { "SELECT tableoid::regclass, count(*) FROM $_ GROUP BY 1 ORDER BY 1" }
-  @tables;
+  map { "SELECT tableoid::regclass, count(*) FROM $_ GROUP BY 1 ORDER BY 1" } @tables;
 my $state = join ';',
   'SET timezone = UTC',
   $rows,
@@ -141,15 +133,11 @@ sub upgrade
 	my ($name, @options) = @_;
 	my $new = PostgreSQL::Test::Cluster->new($name);
 
-	$new->init(
-		extra => [
-			@initdb,
-			$new->pg_version >= 18
-			  && $old->pg_version < 18 ? '--no-data-checksums' : ()
-		]);
-	$new->append_conf('postgresql.conf',
-		qq{shared_preload_libraries = 'zbxhist'\nsearch_path = '$search_path'}
+	$new->init(extra =>
+		  [ @initdb, $new->pg_version >= 18 && $old->pg_version < 18 ? '--no-data-checksums' : () ]
 	);
+	$new->append_conf('postgresql.conf',
+		qq{shared_preload_libraries = 'zbxhist'\nsearch_path = '$search_path'});
 	upgrade_server($old, $new, @options);
 	return $new;
 }
@@ -160,20 +148,14 @@ sub works
 	my ($new, $name) = @_;
 
 	$new->start;
-	is($new->safe_psql('zabbix', $state),
-		$before, "$name: everything is there");
+	is($new->safe_psql('zabbix', $state), $before, "$name: everything is there");
 
 	as_owner($new, 'zabbix', insert_values('history', 3001, 1000, $now));
-	is( rows_of(
-			$new, 'zabbix',
-			"ONLY history WHERE itemid > 3000 AND clock >= $now"),
-		0,
-		"$name: new rows are routed");
+	is(rows_of($new, 'zabbix', "ONLY history WHERE itemid > 3000 AND clock >= $now"),
+		0, "$name: new rows are routed");
 	my ($code, $out, $err) = psql_script($new, 'zabbix',
-		"INSERT INTO history (itemid, clock, ns) VALUES (3, ${\ day(-1)}, 0);"
-	);
-	like($err, qr/duplicate key/,
-		"$name: keys of packed rows are duplicates");
+		"INSERT INTO history (itemid, clock, ns) VALUES (3, ${\ day(-1)}, 0);");
+	like($err, qr/duplicate key/, "$name: keys of packed rows are duplicates");
 	is( as_owner(
 			$new, 'zabbix', qq{
 		INSERT INTO history SELECT i, ${\ day(-1)} + 70001, 1, 1 FROM generate_series(1, 60) i;
@@ -189,18 +171,13 @@ sub works
 		  . "SELECT zbxhist.alter_parent('history', premake => 6)");
 	maintain($new, 'zabbix', $OWNER);
 	is( $new->safe_psql(
-			'zabbix',
-			'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'
-		),
+			'zabbix', 'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'),
 		0,
 		"$name: maintenance has no error");
 	is(rows_of($new, 'zabbix', 'ONLY history WHERE clock >= ' . day(-5)),
 		0, "$name: ... moves and merges");
 	is( $new->safe_psql(
-			'zabbix',
-			"SELECT to_regclass('"
-			  . partition('history', 6)
-			  . "') IS NOT NULL"),
+			'zabbix', "SELECT to_regclass('" . partition('history', 6) . "') IS NOT NULL"),
 		't',
 		"$name: ... premakes");
 	is( $new->safe_psql(
@@ -211,20 +188,16 @@ sub works
 		'heap heap heap packed',
 		"$name: ... and brings the unpacking of days to its end");
 
-	as_owner($new, 'zabbix', "CALL zbxhist.unpack('$_', '${\ date(-1)}')")
-	  for @tables;
+	as_owner($new, 'zabbix', "CALL zbxhist.unpack('$_', '${\ date(-1)}')") for @tables;
 	as_owner($new, 'zabbix', "CALL zbxhist.pack('history', '${\ date(-2)}')");
-	is($new->safe_psql('zabbix', $rows),
-		$stored, "$name: no row is lost by all of it");
+	is($new->safe_psql('zabbix', $rows), $stored, "$name: no row is lost by all of it");
 	is($new->safe_psql('zabbix', $whole), 0, "$name: packed days are whole");
 	$new->safe_psql('zabbix',
-		'SET zbxhist.allow_packed_drop = on; DROP TABLE history_uint CASCADE'
-	);
+		'SET zbxhist.allow_packed_drop = on; DROP TABLE history_uint CASCADE');
 	is( $new->safe_psql(
 			'zabbix',
 			'SELECT count(*) FROM pg_class'
-			  . " WHERE relnamespace = 'zbxhist_packed'::regnamespace AND relkind = 'r'"
-		),
+			  . " WHERE relnamespace = 'zbxhist_packed'::regnamespace AND relkind = 'r'"),
 		5,
 		"$name: a table takes its packed days along");
 	unlike(

@@ -18,8 +18,7 @@ my $yesterday = POSIX::strftime('%Y-%m-%d', gmtime(day(-1)));
 
 # ---- another version ----
 
-my ($old) =
-  slurp_file("$top/zbxhist.control") =~ /^default_version = '(.*)'$/m;
+my ($old) = slurp_file("$top/zbxhist.control") =~ /^default_version = '(.*)'$/m;
 my $new = "$old.1-test";
 
 # what it has besides: columns that the old library does not know, and a function
@@ -43,8 +42,7 @@ sub run
 # the directory that has bin.
 sub copy_installation
 {
-	my ($prefix, $version) =
-	  `pg_config --bindir` =~ m{^(.*)/lib/postgresql/(\d+)/}
+	my ($prefix, $version) = `pg_config --bindir` =~ m{^(.*)/lib/postgresql/(\d+)/}
 	  or die 'pg_config';
 	my $copy = PostgreSQL::Test::Utils::tempdir();
 
@@ -86,29 +84,22 @@ sub install_new
 	my $source = PostgreSQL::Test::Utils::tempdir();
 
 	# with what was built: only the number is compiled anew
-	run('cp', '-a',
-		map({ "$top/$_" }
-			qw(Makefile zbxhist.control zbxhist_migrate.control sql src)),
+	run('cp', '-a', map({ "$top/$_" } qw(Makefile zbxhist.control zbxhist_migrate.control sql src)),
 		$source);
 	run('rm', '-f', glob("$source/sql/zbxhist*--*.sql"));
 	run('sed', '-i', "s/\"\Q$old\E\"/\"$new\"/", "$source/src/zbxhist.c");
 	run('sed', '-i',
 		"s/'\Q$old\E'/'$new'/", "$source/zbxhist.control",
 		"$source/zbxhist_migrate.control");
-	my @make =
-	  ('make', '-s', '-C', $source, 'with_llvm=no', "EXTVERSION=$new");
+	my @make = ('make', '-s', '-C', $source, 'with_llvm=no', "EXTVERSION=$new");
 	run(@make, 'PG_CONFIG=' . ($ENV{PG_CONFIG} // 'pg_config'), 'all');
 	append_to_file("$source/sql/zbxhist--$new.sql", $added);
-	append_to_file(
-		"$source/sql/zbxhist--$old--$new.sql",
-		update_script('order.txt', $added));
-	append_to_file(
-		"$source/sql/zbxhist_migrate--$old--$new.sql",
+	append_to_file("$source/sql/zbxhist--$old--$new.sql", update_script('order.txt', $added));
+	append_to_file("$source/sql/zbxhist_migrate--$old--$new.sql",
 		update_script('migrate/order.txt', ''));
 	run(@make,
 		"PG_CONFIG=$installation/bin/pg_config",
-		"DATA=sql/zbxhist--$old--$new.sql sql/zbxhist_migrate--$old--$new.sql",
-		'install');
+		"DATA=sql/zbxhist--$old--$new.sql sql/zbxhist_migrate--$old--$new.sql", 'install');
 }
 
 my $installation = copy_installation();
@@ -179,10 +170,7 @@ sub goes_on
 		"DELETE FROM history WHERE itemid = $itemid + 1;",
 		'DROP TABLE IF EXISTS nothing;')
 	{
-		like(
-			$session->query("$_ SELECT 'went on';"),
-			qr/went on/, "$what: " . substr $_,
-			0, 40);
+		like($session->query("$_ SELECT 'went on';"), qr/went on/, "$what: " . substr $_, 0, 40);
 	}
 	is( $session->query(
 			"SELECT count(*), sum(value), (SELECT count(*) FROM hourly WHERE itemid > $itemid) FROM history WHERE itemid BETWEEN $itemid AND $itemid + 49"
@@ -203,11 +191,9 @@ sub goes_on
 $node->safe_psql('postgres', $_)
   for 'CREATE ROLE keeper LOGIN', 'CREATE DATABASE live OWNER keeper',
   'CREATE DATABASE updated', 'CREATE DATABASE fresh';
-$node->safe_psql('updated',
-	'CREATE EXTENSION zbxhist; CREATE EXTENSION zbxhist_migrate');
+$node->safe_psql('updated', 'CREATE EXTENSION zbxhist; CREATE EXTENSION zbxhist_migrate');
 $node->safe_psql('live',
-	'SET ROLE keeper; CREATE EXTENSION zbxhist; GRANT ALL ON SCHEMA public TO PUBLIC'
-);
+	'SET ROLE keeper; CREATE EXTENSION zbxhist; GRANT ALL ON SCHEMA public TO PUBLIC');
 set_up($node, 'live', 'keeper');
 $node->safe_psql('live',
 		"SET ROLE keeper;"
@@ -221,12 +207,10 @@ CREATE TABLE hourly (itemid bigint NOT NULL, clock integer NOT NULL, value doubl
 SELECT zbxhist.create_parent('hourly', '1 hour', retention => '100 years', pack_after => '1 hour');
 CALL zbxhist.run_maintenance();});
 my $session = $node->background_psql('live', on_error_stop => 0);
-is($session->query('SELECT zbxhist.version()'),
-	$old, "a session has loaded the library of $old");
+is($session->query('SELECT zbxhist.version()'), $old, "a session has loaded the library of $old");
 
 install_new($installation);
-is($node->safe_psql('live', 'SELECT zbxhist.version()'),
-	$new, 'a new one loads the new one');
+is($node->safe_psql('live', 'SELECT zbxhist.version()'), $new, 'a new one loads the new one');
 my $early = $node->background_psql('live', on_error_stop => 0);
 goes_on($early, "library of $new over SQL of $old", 2000);
 
@@ -235,33 +219,23 @@ my $stream = in_background(
 	$node, 'live', 'stream', 4, 1,
 	sub {
 		my ($client, $errors) = @_;
-		my $result =
-		  $client->query(
-			insert_values('history', 10_000 + 20 * $sent++, 20, day(0)));
+		my $result = $client->query(insert_values('history', 10_000 + 20 * $sent++, 20, day(0)));
 		$errors->{$_}++ for @{ $result->{errors} };
 		Time::HiRes::usleep(2000);
 	});
 sleep 1;
-my ($code, $out, $err) =
-  $node->psql('live', 'SET ROLE keeper; ALTER EXTENSION zbxhist UPDATE');
+my ($code, $out, $err) = $node->psql('live', 'SET ROLE keeper; ALTER EXTENSION zbxhist UPDATE');
 is($code, 0, "the owner of the database updates ($err)");
 waitpid $stream, 0;
 my ($rounds) = outcome_of($node, 'stream') =~ /^rounds (\d+)$/m;
-is( outcome_of($node, 'stream'),
-	"rounds $rounds\n",
-	"no INSERT failed of $rounds");
-is( $node->safe_psql(
-		'live', 'SELECT count(*) FROM history WHERE itemid >= 10000'),
+is(outcome_of($node, 'stream'), "rounds $rounds\n", "no INSERT failed of $rounds");
+is( $node->safe_psql('live', 'SELECT count(*) FROM history WHERE itemid >= 10000'),
 	20 * $rounds,
 	'... each row is there');
-is( $node->safe_psql(
-		'live',
-		"SELECT extversion FROM pg_extension WHERE extname = 'zbxhist'"),
-	$new,
-	'... and the extension is the new one');
+is($node->safe_psql('live', "SELECT extversion FROM pg_extension WHERE extname = 'zbxhist'"),
+	$new, '... and the extension is the new one');
 
-is($session->query('SELECT zbxhist.version()'),
-	$old, "a session still has the library of $old");
+is($session->query('SELECT zbxhist.version()'), $old, "a session still has the library of $old");
 goes_on($session, "library of $old over SQL of $new", 3000);
 goes_on($early, "library of $new", 4000);
 
@@ -284,18 +258,14 @@ my $problems = $node->safe_psql('live',
 	"SET ROLE keeper; CALL zbxhist.run_maintenance(); SELECT code, message FROM zbxhist.check() WHERE severity = 'error'"
 );
 is($problems, '', 'nothing is wrong');
-is( $node->safe_psql(
-		'live',
-		"SET ROLE keeper; SELECT count(*) FROM zbxhist.verify('history')"),
-	0,
-	'... packed days are whole');
+is($node->safe_psql('live', "SET ROLE keeper; SELECT count(*) FROM zbxhist.verify('history')"),
+	0, '... packed days are whole');
 
 # ---- the same objects ----
 
 $node->safe_psql('updated',
 	'ALTER EXTENSION zbxhist UPDATE; ALTER EXTENSION zbxhist_migrate UPDATE');
-$node->safe_psql('fresh',
-	'CREATE EXTENSION zbxhist; CREATE EXTENSION zbxhist_migrate');
+$node->safe_psql('fresh', 'CREATE EXTENSION zbxhist; CREATE EXTENSION zbxhist_migrate');
 my @fresh = split /\n/, $node->safe_psql('fresh', $catalog);
 my @updated = split /\n/, $node->safe_psql('updated', $catalog);
 my %fresh = map { $_ => 1 } @fresh;

@@ -53,18 +53,14 @@ SQL
 
 # Plain tables beside, into which everything goes as well.
 sql('CREATE SCHEMA plain;'
-	  . join('',
-		map { "CREATE TABLE plain.$_ (LIKE $_ INCLUDING ALL);" } @TABLES,
-		'auditlog'));
+	  . join('', map { "CREATE TABLE plain.$_ (LIKE $_ INCLUDING ALL);" } @TABLES, 'auditlog'));
 
 # A statement into the tables of both.
 sub on_both
 {
 	my ($statement) = @_;
 
-	return sql(
-		"SET search_path = public; $statement; SET search_path = plain; $statement"
-	);
+	return sql("SET search_path = public; $statement; SET search_path = plain; $statement");
 }
 
 # An hour's values of a day, of each table.
@@ -77,9 +73,7 @@ sub fill
 		history_str => q{'it''s ' || n},
 		history_text => 'repeat(md5(n::text), n % 20)',
 		history_bin => "decode(md5(n::text), 'hex')",
-		history_json =>
-		  q{json_build_object('n', n, 'text', repeat('ü"\\\\', n % 9))::text::jsonb}
-	);
+		history_json => q{json_build_object('n', n, 'text', repeat('ü"\\\\', n % 9))::text::jsonb});
 	my @statements =
 	  map {
 			"INSERT INTO $_ (itemid, clock, ns, value) SELECT n % 6 + 1, "
@@ -105,19 +99,18 @@ sub audit
 	my ($day) = @_;
 
 	return on_both(
-		"INSERT INTO auditlog (auditid, userid, clock, action, ip, recordsetid, details)"
+			"INSERT INTO auditlog (auditid, userid, clock, action, ip, recordsetid, details)"
 		  . " SELECT zbxhist_internal.cuid_of(c) || lpad(n::text, 16, '0'), 1, c, 0, '127.0.0.1', zbxhist_internal.cuid_of(c) || lpad('0', 16, '0'), 'd ' || n"
-		  . " FROM (SELECT n, @{[ day($day) ]} + n * 60 AS c FROM generate_series(1, 200) n) s"
-	);
+		  . " FROM (SELECT n, @{[ day($day) ]} + n * 60 AS c FROM generate_series(1, 200) n) s");
 }
 
 # Everything is as in the plain tables.
 sub same_as_plain
 {
 	my ($when) = @_;
-	my @differing = grep {
-		totals($node, 'zabbix', $_) ne totals($node, 'zabbix', "plain.$_")
-	} @TABLES, 'auditlog';
+	my @differing =
+	  grep { totals($node, 'zabbix', $_) ne totals($node, 'zabbix', "plain.$_") } @TABLES,
+	  'auditlog';
 
 	is("@differing", '', "$when: all rows are there, each once");
 	return;
@@ -128,8 +121,7 @@ sub nothing_is_wrong
 {
 	my ($when) = @_;
 
-	is( sql("SELECT string_agg(DISTINCT code, ' ' ORDER BY code) FROM zbxhist.check()"
-		),
+	is( sql("SELECT string_agg(DISTINCT code, ' ' ORDER BY code) FROM zbxhist.check()"),
 		'auditlog_housekeeping not_preloaded partial_dump',
 		"$when: nothing is wrong");
 	return;
@@ -137,8 +129,7 @@ sub nothing_is_wrong
 
 fill($_, 0) for -25, -3, -2, -1;
 audit($_) for -25, -3, -1;
-sql("SELECT * FROM zbxhist.setup('public', move_existing => true, configure_zabbix => true)"
-);
+sql("SELECT * FROM zbxhist.setup('public', move_existing => true, configure_zabbix => true)");
 sql('SELECT * FROM zbxhist.partition_auditlog($$auditlog$$)');
 sql("SELECT zbxhist.alter_parent('history', deleted_items => 'drop')");
 
@@ -157,8 +148,7 @@ is( sql("SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM zbxhist.partit
 	),
 	'packed',
 	'7.0: values are in packed days');
-is( sql("SELECT string_agg(DISTINCT retention_source, ' ') FROM zbxhist.parents"
-	),
+is( sql("SELECT string_agg(DISTINCT retention_source, ' ') FROM zbxhist.parents"),
 	'zabbix: config.hk_history zabbix: config.hk_trends',
 	'7.0: retention is what Zabbix says');
 same_as_plain('7.0');
@@ -171,10 +161,8 @@ sub patch
 	my ($version, @statements) = @_;
 
 	sql(join(";\n",
-			'begin',
-			'select optional from dbversion for update',
-			@statements,
-			"update dbversion set mandatory=$version,optional=$version",
+			'begin', 'select optional from dbversion for update',
+			@statements, "update dbversion set mandatory=$version,optional=$version",
 			'commit'));
 	maintain($node, 'zabbix', 'zabbix');
 	return;
@@ -201,13 +189,11 @@ patch(
 		} qw(hk_history hk_trends hk_audit)),
 	"insert into settings (name, type, value_int, value_str) values ('hk_audit_mode', 2, coalesce((select hk_audit_mode from config), 1), '')"
 );
-is( sql("SELECT string_agg(DISTINCT retention_source, ' ') FROM zbxhist.parents"
-	),
+is( sql("SELECT string_agg(DISTINCT retention_source, ' ') FROM zbxhist.parents"),
 	'zabbix: config.hk_history zabbix: config.hk_trends',
 	'7.4: as long as there are both tables, the old one counts');
 patch(7030011, 'drop table config');
-is( sql("SELECT string_agg(DISTINCT retention_source, ' ') FROM zbxhist.parents"
-	),
+is( sql("SELECT string_agg(DISTINCT retention_source, ' ') FROM zbxhist.parents"),
 	'zabbix: settings.hk_history zabbix: settings.hk_trends',
 	'7.4: then the new one does');
 nothing_is_wrong('7.4');
@@ -218,11 +204,8 @@ fill(-1, 401);
 patch(7050031,
 	"create table history_json (\nitemid bigint not null,\nclock integer default '0' not null,\nns integer default '0' not null,\n"
 	  . "value jsonb not null,\nprimary key (itemid,clock,ns)\n)");
-is( sql("SELECT move_existing FROM zbxhist.parents WHERE parent = 'history_json'::regclass"
-	),
-	't',
-	'8.0: maintenance has taken history_json up, with the options of the others'
-);
+is(sql("SELECT move_existing FROM zbxhist.parents WHERE parent = 'history_json'::regclass"),
+	't', '8.0: maintenance has taken history_json up, with the options of the others');
 patch(7050034, 'alter table housekeeper rename to housekeeper_old');
 patch(7050035,
 	"create table housekeeper (\nhousekeeperid bigserial not null ,\nobject integer not null,\nobjectid bigint not null,\nprimary key (housekeeperid)\n)"
@@ -251,10 +234,8 @@ patch(7050054,
 	"update items set trapper_hosts='0.0.0.0/0,::/0' where (type=2 or (type=19 and allow_traps=1)) and trapper_hosts=''"
 );
 patch(7050176, "alter table items add query text default '{}' not null");
-patch(7050178,
-	"alter table items add time_shift varchar(255) default '15s' not null");
-patch(7050184,
-	"alter table items add storage_mode integer default '0' not null");
+patch(7050178, "alter table items add time_shift varchar(255) default '15s' not null");
+patch(7050184, "alter table items add storage_mode integer default '0' not null");
 
 # ---- the server and the frontend of 8.0 ----
 
@@ -272,11 +253,8 @@ is( sql("SELECT kind FROM zbxhist.partitions WHERE parent = 'history_json'::regc
 	'8.0: JSON of the present hour goes to a partition');
 like(
 	messages_as(
-		$node,
-		'zabbix',
-		'zabbix',
-		"insert into history_json (itemid,clock,ns,value) values (1,$now,5,'{}')"
-	),
+		$node, 'zabbix',
+		'zabbix', "insert into history_json (itemid,clock,ns,value) values (1,$now,5,'{}')"),
 	qr/duplicate key value violates unique constraint/,
 	'8.0: each key is there once');
 maintain($node, 'zabbix', 'zabbix');
@@ -291,8 +269,7 @@ nothing_is_wrong('8.0');
 sql('delete from items where itemid=6');
 is(sql('select object,objectid from housekeeper order by object,objectid'),
 	"0|6\n0|9\n1|5", 'items that have gone are in the new housekeeper');
-is(sql("SELECT problem FROM zbxhist_internal.known_items('history')"),
-	'', 'items are known');
+is(sql("SELECT problem FROM zbxhist_internal.known_items('history')"), '', 'items are known');
 sql("SELECT zbxhist.alter_parent('history', deleted_items => 'keep')");
 
 # the audit log's housekeeping, and its indexes
@@ -301,10 +278,8 @@ my $ids = sql(
 	"select string_agg(quote_literal(auditid), ',') from (select auditid from auditlog where clock<$old order by auditid limit 100) s"
 );
 on_both("delete from auditlog where auditid in ($ids)");
-is( sql("SELECT relkind FROM pg_class WHERE oid = 'public.auditlog'::regclass"
-	),
-	'p',
-	'the audit log is partitioned as before');
+is(sql("SELECT relkind FROM pg_class WHERE oid = 'public.auditlog'::regclass"),
+	'p', 'the audit log is partitioned as before');
 is( sql("SELECT string_agg(DISTINCT c.count::text, ' ') FROM pg_inherits p, LATERAL (SELECT count(*) FROM pg_index i WHERE i.indrelid = p.inhrelid) c"
 		  . " WHERE p.inhparent = 'public.auditlog'::regclass"),
 	'6',

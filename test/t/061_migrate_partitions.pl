@@ -18,11 +18,9 @@ my $node = test_server('adopt', max_locks_per_transaction => 128);
 my $has_partman = has_extension($node, 'pg_partman');
 my $adopt = 'CALL zbxhist.adopt_partitions';
 
-$node->safe_psql('postgres',
-	'CREATE ROLE zabbix LOGIN; CREATE ROLE grafana LOGIN');
+$node->safe_psql('postgres', 'CREATE ROLE zabbix LOGIN; CREATE ROLE grafana LOGIN');
 create_database($node, 'zabbix', 'zabbix');
-$node->safe_psql('zabbix',
-	'SET ROLE zabbix; CREATE EXTENSION zbxhist_migrate');
+$node->safe_psql('zabbix', 'SET ROLE zabbix; CREATE EXTENSION zbxhist_migrate');
 
 # As the owner of the tables, who is no superuser.
 sub sql { return sql_as($node, 'zabbix', 'zabbix', @_) }
@@ -57,15 +55,14 @@ sub stream
 			my $rows = value_rows($item, 100, time() - 3600 * int rand 24);
 
 			$item += 100;
-			my $result = $client->query(
-				"begin; insert into $table (itemid,clock,ns,value) values $rows;"
+			my $result =
+			  $client->query("begin; insert into $table (itemid,clock,ns,value) values $rows;"
 				  . " insert into plain_$table (itemid,clock,ns,value) values $rows;"
 				  . ' commit');
 			$counts->{"error $_"}++ for @{ $result->{errors} };
 			$client->query('rollback') if @{ $result->{errors} };
 			$result = $client->query(
-				"select (select count(*) from $table) - (select count(*) from plain_$table)"
-			);
+				"select (select count(*) from $table) - (select count(*) from plain_$table)");
 			$counts->{"error $_"}++ for @{ $result->{errors} };
 			$counts->{ 'difference ' . ($result->{rows}[0][0] // 'none') }++;
 		},
@@ -78,8 +75,7 @@ sub files_of
 
 	return sql("SELECT inhrelid::regclass, pg_relation_filenode(inhrelid)"
 		  . " FROM pg_inherits WHERE inhparent = '$table'::regclass"
-		  . ' AND inhrelid::regclass::text ~ \'_p\' ORDER BY inhrelid::regclass::text'
-	);
+		  . ' AND inhrelid::regclass::text ~ \'_p\' ORDER BY inhrelid::regclass::text');
 }
 
 # Whether all is as in the plain table, also with every key once more.
@@ -91,13 +87,11 @@ sub is_like_plain
 		totals($node, 'zabbix', "plain_$table"),
 		"$name: every row is there once");
 	is( sql(    "WITH again AS (SELECT * FROM $table LIMIT 500)"
-			  . " SELECT count(*) FROM again JOIN plain_$table USING (itemid, clock, ns, value)"
-		),
+			  . " SELECT count(*) FROM again JOIN plain_$table USING (itemid, clock, ns, value)"),
 		500,
 		"$name: with its value");
-	my $messages = messages_of(
-		"INSERT INTO $table SELECT * FROM plain_$table ORDER BY random() LIMIT 1"
-	);
+	my $messages =
+	  messages_of("INSERT INTO $table SELECT * FROM plain_$table ORDER BY random() LIMIT 1");
 	like($messages, qr/duplicate key value/, "$name: keys are unique");
 }
 
@@ -114,20 +108,17 @@ sql(join '',
 	} -6 .. 4);
 sql("CREATE TABLE history_uint_pold PARTITION OF history_uint FOR VALUES FROM (MINVALUE) TO ($from + 18000)"
 );
-sql("INSERT INTO $_ SELECT i % 700, $from + i * 20, i, i FROM generate_series(1, 20000) i"
-) for 'history_uint', 'plain_history_uint';
+sql("INSERT INTO $_ SELECT i % 700, $from + i * 20, i, i FROM generate_series(1, 20000) i")
+  for 'history_uint', 'plain_history_uint';
 
 my $plan = messages_of("$adopt('history_uint', dry_run => true)");
 like(
 	$plan,
 	qr/would take over 12 partitions of table public\.history_uint, .*12 of them get the constraint/,
 	'a dry run says what there is');
-like(
-	$plan,
-	qr/policy: partitions of 01:00:00/,
-	'... and which policy it would get');
+like($plan, qr/policy: partitions of 01:00:00/, '... and which policy it would get');
 unlike($plan, qr/part_config|default partition/, '... and nothing else');
-is( sql("SELECT relkind FROM pg_class WHERE oid = 'history_uint'::regclass"),
+is(sql("SELECT relkind FROM pg_class WHERE oid = 'history_uint'::regclass"),
 	'p', '... and does nothing');
 
 my $files = files_of('history_uint');
@@ -137,26 +128,21 @@ my $stream = stream('values by hand', 'history_uint', $enough);
 # who holds on to a partition keeps it from its constraint: the call ends
 my $holder = PgWire->new($node, 'zabbix');
 $holder->query('begin; lock table history_uint_pd99 in row share mode');
-my $messages = messages_of(
-	"SET zbxhist.maintenance_lock_timeout = '50ms'; $adopt('history_uint')");
+my $messages = messages_of("SET zbxhist.maintenance_lock_timeout = '50ms'; $adopt('history_uint')");
 like(
 	$messages,
 	qr/could not lock table public\.history_uint_pd99 within 50 ms/,
 	'who cannot lock a partition says so');
-is( sql("SELECT count(*) FROM pg_constraint WHERE conname = 'zbxhist_clock' AND convalidated"
-	),
-	6,
-	'... with the partitions before it done');
+is(sql("SELECT count(*) FROM pg_constraint WHERE conname = 'zbxhist_clock' AND convalidated"),
+	6, '... with the partitions before it done');
 
 # and when all have theirs, who reads keeps it from the exchange
 $holder->query('commit; begin; select count(*) from history_uint_pd96');
 my $pid = fork() // die "fork: $!";
 if (!$pid)
 {
-	my $errors = eval {
-		PgWire->new($node, 'zabbix', 'zabbix')
-		  ->query("$adopt('history_uint')")->{errors};
-	};
+	my $errors =
+	  eval { PgWire->new($node, 'zabbix', 'zabbix')->query("$adopt('history_uint')")->{errors}; };
 	POSIX::_exit(($errors->[0] // '') eq '57014' ? 7 : 8);
 }
 ok( $node->poll_query_until(
@@ -164,15 +150,13 @@ ok( $node->poll_query_until(
 		"SELECT count(*) = 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
 		  . " WHERE a.query LIKE 'CALL zbxhist.adopt%' AND NOT l.granted"
 		  . " AND l.mode = 'AccessExclusiveLock' AND a.pid <> pg_backend_pid()"
-		  . " AND (SELECT count(*) FROM pg_constraint WHERE conname = 'zbxhist_clock') >= 11"
-	),
+		  . " AND (SELECT count(*) FROM pg_constraint WHERE conname = 'zbxhist_clock') >= 11"),
 	'it waits for a reader');
-sql("SELECT count(*) FROM (SELECT pg_cancel_backend(pid) FROM pg_stat_activity"
-	  . " WHERE query LIKE 'CALL zbxhist.adopt%' AND pid <> pg_backend_pid()) c"
-);
+sql(    "SELECT count(*) FROM (SELECT pg_cancel_backend(pid) FROM pg_stat_activity"
+	  . " WHERE query LIKE 'CALL zbxhist.adopt%' AND pid <> pg_backend_pid()) c");
 waitpid($pid, 0);
 is($? >> 8, 7, '... and can be cancelled');
-is( sql("SELECT relkind FROM pg_class WHERE oid = 'history_uint'::regclass"),
+is(sql("SELECT relkind FROM pg_class WHERE oid = 'history_uint'::regclass"),
 	'p', '... with the table as it was');
 $holder->query('commit');
 $messages = messages_of("$adopt('history_uint')");
@@ -180,10 +164,8 @@ like(
 	$messages,
 	qr/table public\.history_uint is managed by zbxhist now, with its \d+ partitions/,
 	'the next call goes on');
-is( files_of('history_uint') =~ s/^history_uint_p(?!d|old).*\n?//gmr =~
-	  s/\n\z//r,
-	$files,
-	'no partition was rewritten');
+is(files_of('history_uint') =~ s/^history_uint_p(?!d|old).*\n?//gmr =~ s/\n\z//r,
+	$files, 'no partition was rewritten');
 append_to_file($enough, '');
 wait_for_end($stream);
 my $outcome = outcome_of($node, 'values by hand');
@@ -192,21 +174,14 @@ unlike($outcome, qr/difference (?!0)/, '... and all have been seen at once');
 is_like_plain('history_uint', 'by hand');
 maintain($node, 'zabbix', 'zabbix');
 is_like_plain('history_uint', 'by hand, packed');
-cmp_ok(
-	sql("SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history_uint'::regclass"
-	),
-	'>=', 6,
-	'days that are over are packed');
-is( sql("SELECT string_agg(code, ' ') FROM zbxhist.check() WHERE severity = 'error'"
-	),
-	'',
-	'nothing is wrong');
+cmp_ok(sql("SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history_uint'::regclass"),
+	'>=', 6, 'days that are over are packed');
+is(sql("SELECT string_agg(code, ' ') FROM zbxhist.check() WHERE severity = 'error'"),
+	'', 'nothing is wrong');
 is(sql("SELECT relname FROM pg_class WHERE relname = 'history_uint_pkey'"),
 	'history_uint_pkey', 'the key has its name');
-is( $node->safe_psql(
-		'zabbix', 'SET ROLE grafana; SELECT count(*) > 0 FROM history_uint'),
-	't',
-	'... and others their privileges');
+is($node->safe_psql('zabbix', 'SET ROLE grafana; SELECT count(*) > 0 FROM history_uint'),
+	't', '... and others their privileges');
 sql("CALL zbxhist.undo('history_uint')");
 is_like_plain('history_uint', 'by hand, undone');
 
@@ -220,8 +195,8 @@ sql(join '',
 		  . ($_ + 100)
 		  . " PARTITION OF history_bin FOR VALUES FROM ($start) TO ($end);"
 	} -50 .. 26);
-sql("INSERT INTO $_ SELECT i % 70, ${\ day(0)} - i * 20, i, i FROM generate_series(1, 9000) i"
-) for 'history_bin', 'plain_history_bin';
+sql("INSERT INTO $_ SELECT i % 70, ${\ day(0)} - i * 20, i, i FROM generate_series(1, 9000) i")
+  for 'history_bin', 'plain_history_bin';
 $files = files_of('history_bin');
 for my $wanted (15, 60)
 {
@@ -231,7 +206,7 @@ for my $wanted (15, 60)
 		sub { print { $_[0] } "$adopt('history_bin');\n" });
 
 	$node->poll_query_until('zabbix',
-		"SELECT count(*) >= $wanted FROM pg_constraint WHERE conname = 'zbxhist_clock'"
+			"SELECT count(*) >= $wanted FROM pg_constraint WHERE conname = 'zbxhist_clock'"
 		  . " AND conrelid::regclass::text ~ 'history_bin'");
 	kill_server($node);
 	wait_for_end($killed);
@@ -271,46 +246,35 @@ SQL
 
 	create_native('history', 'double precision');
 	create_native('history_str', 'varchar(255)');
-	$node->safe_psql('zabbix',
-		'GRANT ALL ON ALL TABLES IN SCHEMA partman TO zabbix');
-	sql("SELECT partman.create_parent('public.$_', $arguments, p_epoch => 'seconds',"
-		  . " p_premake => 4, p_start_partition => (now() - interval '5 days')::text)"
-	) for 'history', 'history_str';
+	$node->safe_psql('zabbix', 'GRANT ALL ON ALL TABLES IN SCHEMA partman TO zabbix');
+	sql(    "SELECT partman.create_parent('public.$_', $arguments, p_epoch => 'seconds',"
+		  . " p_premake => 4, p_start_partition => (now() - interval '5 days')::text)")
+	  for 'history', 'history_str';
 	sql(    "UPDATE partman.part_config SET retention = '90 days',"
-		  . " retention_keep_table = false WHERE parent_table = 'public.history'"
-	);
+		  . " retention_keep_table = false WHERE parent_table = 'public.history'");
 
 	# rows for which pg_partman has no partition are in its default one
 	sql("INSERT INTO $_ SELECT i % 700, ${\ day(0)} + 7 * 86400 - i * 60, i, i FROM generate_series(1, 20000) i"
 	) for 'history', 'plain_history';
-	ok(rows_of($node, 'zabbix', 'history_default') > 500,
-		'rows are in the default partition');
+	ok(rows_of($node, 'zabbix', 'history_default') > 500, 'rows are in the default partition');
 
 	like(
 		messages_of("SELECT zbxhist.create_parent('history')"),
 		qr/HINT:  CALL zbxhist\.adopt_partitions\('public\.history'\);/,
 		'create_parent says what to call');
-	$node->safe_psql('zabbix',
-		'REVOKE DELETE ON partman.part_config FROM zabbix');
+	$node->safe_psql('zabbix', 'REVOKE DELETE ON partman.part_config FROM zabbix');
 	like(
 		messages_of("$adopt('history')"),
 		qr/permission denied for table partman\.part_config.*\nHINT:  GRANT SELECT, DELETE ON partman\.part_config TO zabbix;/,
 		'who may not tell pg_partman is told so');
-	$node->safe_psql('zabbix',
-		'GRANT SELECT, DELETE ON partman.part_config TO zabbix');
+	$node->safe_psql('zabbix', 'GRANT SELECT, DELETE ON partman.part_config TO zabbix');
 	$plan = messages_of("$adopt('history', dry_run => true)");
 	like(
 		$plan,
 		qr/would make the default partition public\.history_default, with about \d+ rows, the table itself/,
 		'a dry run tells of the default partition');
-	like(
-		$plan,
-		qr/would take the table out of partman\.part_config/,
-		'... and of pg_partman');
-	like(
-		$plan,
-		qr/retention 90 days \(policy\)/,
-		'... whose retention counts');
+	like($plan, qr/would take the table out of partman\.part_config/, '... and of pg_partman');
+	like($plan, qr/retention 90 days \(policy\)/, '... whose retention counts');
 
 	$files = files_of('history');
 	$enough .= '_of_partman';
@@ -340,53 +304,39 @@ SQL
 	wait_for_end($partman);
 	$outcome = outcome_of($node, 'values of partman');
 	unlike($outcome, qr/error|lost/, 'no INSERT has failed meanwhile');
-	unlike(
-		$outcome,
-		qr/difference (?!0)/,
-		'... and all have been seen at once');
-	is( sql("SELECT string_agg(parent_table, ' ') FROM partman.part_config"),
+	unlike($outcome, qr/difference (?!0)/, '... and all have been seen at once');
+	is(sql("SELECT string_agg(parent_table, ' ') FROM partman.part_config"),
 		'public.history_str', 'pg_partman has let go of it');
-	is( sql("SELECT count(*) FROM pg_class WHERE relname = 'template_public_history'"
-		),
-		0,
-		'... with its template, if that was the owner\'s') if $major < 5;
-	is( sql("SELECT count(*) FROM pg_constraint WHERE conname LIKE 'history_p2%_partition_check'"
-		),
-		0,
-		'... and its constraints');
-	is( sql("SELECT retention FROM zbxhist.parent_config WHERE parent = 'history'::regclass"
-		),
-		'90 days',
-		'its retention counts');
+	is(sql("SELECT count(*) FROM pg_class WHERE relname = 'template_public_history'"),
+		0, '... with its template, if that was the owner\'s')
+	  if $major < 5;
+	is( sql("SELECT count(*) FROM pg_constraint WHERE conname LIKE 'history_p2%_partition_check'"),
+		0, '... and its constraints');
+	is(sql("SELECT retention FROM zbxhist.parent_config WHERE parent = 'history'::regclass"),
+		'90 days', 'its retention counts');
 	is_like_plain('history', 'partman');
 	ok( rows_of($node, 'zabbix', 'ONLY history') > 500,
 		'the rows of the default partition are the table\'s own');
 	sql("SELECT zbxhist.alter_parent('history', move_existing => true)");
 	sql("CALL zbxhist.run_maintenance('history')") for 1 .. 2;
 	is_like_plain('history', 'partman, packed');
-	is( sql("SELECT count(*) FROM ONLY history WHERE clock < ${\ day(0)}"),
-		0,
-		'... and are moved to partitions, those of long ago if that is set');
+	is(sql("SELECT count(*) FROM ONLY history WHERE clock < ${\ day(0)}"),
+		0, '... and are moved to partitions, those of long ago if that is set');
 	is( sql("SELECT string_agg(code, ' ') FROM zbxhist.check() WHERE severity = 'error' OR code = 'own_constraint'"
 		),
 		'',
 		'nothing is wrong');
-	my $others =
-	  "SELECT count(*) FROM pg_inherits WHERE inhparent = 'history_str'::regclass";
+	my $others = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'history_str'::regclass";
 	my $before = sql($others);
 	sql("UPDATE partman.part_config SET premake = premake + 2, infinite_time_partitions = true WHERE parent_table = 'public.history_str'"
 	);
 	sql('SELECT partman.run_maintenance()');
-	cmp_ok(
-		sql($others), '>=',
-		$before + 2,
-		'pg_partman looks after its other tables');
+	cmp_ok(sql($others), '>=', $before + 2, 'pg_partman looks after its other tables');
 
 	# what it moved to another schema is moved there on; it has deleted no row of a default partition
 	create_native('history_log', 'text');
-	sql("SELECT partman.create_parent('public.history_log', $arguments, p_epoch => 'seconds',"
-		  . " p_premake => 4, p_start_partition => (now() - interval '5 days')::text)"
-	);
+	sql(    "SELECT partman.create_parent('public.history_log', $arguments, p_epoch => 'seconds',"
+		  . " p_premake => 4, p_start_partition => (now() - interval '5 days')::text)");
 	$node->safe_psql('zabbix', 'CREATE SCHEMA archive AUTHORIZATION zabbix');
 	sql("UPDATE partman.part_config SET retention = '3 days', retention_schema = 'archive' WHERE parent_table = 'public.history_log'"
 	);
@@ -402,8 +352,7 @@ SQL
 	like(
 		$plan,
 		qr/leaves the rows of the default partition public\.history_log_default .*: 7, the oldest of .*:01 UTC, the newest of .*:07 UTC/,
-		'... and which rows of the default partition are older, to the second'
-	);
+		'... and which rows of the default partition are older, to the second');
 	like(
 		messages_of("$adopt('history_log')"),
 		qr/table public\.history_log is managed by zbxhist now/,
@@ -413,8 +362,7 @@ SQL
 	  sql(
 		"SELECT oid::regclass FROM pg_class WHERE relnamespace = 'archive'::regnamespace AND relkind = 'r'"
 	  );
-	cmp_ok(scalar @archived, '>', 0,
-		'maintenance has moved partitions there');
+	cmp_ok(scalar @archived, '>', 0, 'maintenance has moved partitions there');
 	my $all = rows_of($node, 'zabbix', 'history_log');
 	$all += rows_of($node, 'zabbix', $_) for @archived;
 	is($all, 97, '... and deleted nothing');

@@ -16,11 +16,9 @@ use ZbxhistTest;
 my $node = test_server('import');
 my $old_rows = 60000;
 
-$node->safe_psql('postgres',
-	'CREATE ROLE zabbix LOGIN; CREATE ROLE other LOGIN');
+$node->safe_psql('postgres', 'CREATE ROLE zabbix LOGIN; CREATE ROLE other LOGIN');
 create_database($node, 'zabbix', 'zabbix');
-$node->safe_psql('zabbix',
-	'SET ROLE zabbix; CREATE EXTENSION zbxhist_migrate');
+$node->safe_psql('zabbix', 'SET ROLE zabbix; CREATE EXTENSION zbxhist_migrate');
 create_zabbix_tables($node, 'zabbix', 'zabbix');
 
 # As the owner of the tables, who is no superuser.
@@ -43,8 +41,7 @@ my %value = (
 	history => 'i / 8.0',
 	history_uint => '18446744073709551615 - i',
 	history_str => "'value ' || i % 9",
-	history_text =>
-	  "repeat(md5(i::text), CASE i % 5000 WHEN 0 THEN 900 ELSE 1 END)");
+	history_text => "repeat(md5(i::text), CASE i % 5000 WHEN 0 THEN 900 ELSE 1 END)");
 for my $table (sort keys %value)
 {
 	sql(    "CREATE TABLE ${table}_old (LIKE $table INCLUDING DEFAULTS);"
@@ -89,8 +86,7 @@ like(
 	messages_of("CALL zbxhist.import('history_old', 'history', 0)"),
 	qr/rows_a_second must be greater than zero/,
 	'... at a rate that is one');
-$node->safe_psql('zabbix',
-	'CREATE TABLE others (LIKE history); ALTER TABLE others OWNER TO other');
+$node->safe_psql('zabbix', 'CREATE TABLE others (LIKE history); ALTER TABLE others OWNER TO other');
 like(
 	messages_of("CALL zbxhist.import('others', 'history')"),
 	qr/may not read table public\.others\nHINT:  GRANT SELECT ON public\.others TO zabbix;/,
@@ -99,12 +95,10 @@ like(
 # ---- the plan ----
 
 like(
-	messages_of(
-		"CALL zbxhist.import('history_old', 'history', dry_run => true)"),
+	messages_of("CALL zbxhist.import('history_old', 'history', dry_run => true)"),
 	qr/would import 60300 rows of table public\.history_old into table public\.history: ${\ date(-9)} to ${\ date(1)}, 1\d parts, of which \d+ are packed straight away/,
 	'a dry run says what there is');
-is(sql('SELECT count(*) FROM zbxhist.import_slice'),
-	0, '... and does nothing');
+is(sql('SELECT count(*) FROM zbxhist.import_slice'), 0, '... and does nothing');
 
 # ---- while values are written ----
 
@@ -118,8 +112,8 @@ my $stream = in_background(
 		  value_rows($item, 100, time() - (rand() < 0.3 ? 86400 * 5 : 0));
 
 		$item += 100;
-		my $result = $client->query(
-			"begin; insert into history (itemid,clock,ns,value) values $rows;"
+		my $result =
+		  $client->query("begin; insert into history (itemid,clock,ns,value) values $rows;"
 			  . " insert into plain_history (itemid,clock,ns,value) values $rows;"
 			  . ' commit');
 		$counts->{"error $_"}++ for @{ $result->{errors} };
@@ -129,8 +123,7 @@ my $stream = in_background(
 	rounds_after(20, $enough));
 
 # cancelled, killed with its connection, and with the server
-my $slow =
-  "CALL zbxhist.import('history_old', 'history', rows_a_second => 6000)";
+my $slow = "CALL zbxhist.import('history_old', 'history', rows_a_second => 6000)";
 for my $how ('cancel', 'terminate')
 {
 	my $file = $node->basedir . "/$how.out";
@@ -139,8 +132,7 @@ for my $how ('cancel', 'terminate')
 	  start_psql($node, 'zabbix', $file, sub { print { $_[0] } "$slow;\n" });
 
 	ok( $node->poll_query_until(
-			'zabbix',
-			"SELECT count(done_at) >= $done + 2 FROM zbxhist.import_slice"),
+			'zabbix', "SELECT count(done_at) >= $done + 2 FROM zbxhist.import_slice"),
 		"$how: days are imported");
 	$node->safe_psql('zabbix',
 		"SELECT pg_${how}_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CALL zbxhist.import%'"
@@ -149,49 +141,36 @@ for my $how ('cancel', 'terminate')
 }
 append_to_file($enough, '');
 wait_for_end($stream);
-unlike(outcome_of($node, 'values'),
-	qr/error|lost/, 'no INSERT has failed meanwhile');
-my $pid = start_psql(
-	$node, 'zabbix',
-	$node->basedir . '/kill.out',
-	sub { print { $_[0] } "$slow;\n" });
+unlike(outcome_of($node, 'values'), qr/error|lost/, 'no INSERT has failed meanwhile');
+my $pid =
+  start_psql($node, 'zabbix', $node->basedir . '/kill.out', sub { print { $_[0] } "$slow;\n" });
 my $done = sql('SELECT count(done_at) FROM zbxhist.import_slice');
-$node->poll_query_until('zabbix',
-	"SELECT count(done_at) > $done FROM zbxhist.import_slice");
+$node->poll_query_until('zabbix', "SELECT count(done_at) > $done FROM zbxhist.import_slice");
 kill_server($node);
 wait_for_end($pid);
 start_after_crash($node);
 $done = sql('SELECT count(done_at) FROM zbxhist.import_slice');
 cmp_ok($done, '>', 4, 'what is done is done, after a crash, too');
 sql('DROP EXTENSION zbxhist_migrate; CREATE EXTENSION zbxhist_migrate');
-is(sql('SELECT count(done_at) FROM zbxhist.import_slice'),
-	$done, '... and without the extension');
+is(sql('SELECT count(done_at) FROM zbxhist.import_slice'), $done, '... and without the extension');
 my $messages = messages_of("CALL zbxhist.import('history_old', 'history')");
 like(
 	$messages,
 	qr/all 60300 rows of table public\.history_old are in table public\.history: 59890 have been stored, 410 had a key that was there already/,
 	'the next call goes on, and compares');
-unlike($messages, qr/DROP/,
-	'... and does not advise to drop what is nowhere else');
-my ($look) = $messages =~
-  /may have what is nowhere else.*\n.*other values.*\nHINT:  (SELECT .*);/;
+unlike($messages, qr/DROP/, '... and does not advise to drop what is nowhere else');
+my ($look) = $messages =~ /may have what is nowhere else.*\n.*other values.*\nHINT:  (SELECT .*);/;
 is(sql("SELECT count(*) FROM ($look) r"), 110, '... but to look at it');
-is( sql("SELECT sum(rows_read), count(*) - count(done_at) FROM zbxhist.import_slice"
-	),
-	'60300|0',
-	'every row was read once');
+is(sql("SELECT sum(rows_read), count(*) - count(done_at) FROM zbxhist.import_slice"),
+	'60300|0', 'every row was read once');
 is_like_plain('history', 'imported');
-cmp_ok(
-	sql("SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"
-	),
-	'>=', 7,
-	'days are packed');
+cmp_ok(sql("SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"),
+	'>=', 7, 'days are packed');
 maintain($node, 'zabbix', 'zabbix') for 1 .. 2;
 is_like_plain('history', 'after maintenance');
 is(rows_of($node, 'zabbix', "ONLY history WHERE clock < ${\ day(-1)}"),
 	0, '... which has merged what came meanwhile');
-is(sql("SELECT count(*) FROM zbxhist.verify('history')"),
-	0, 'all packed days are sound');
+is(sql("SELECT count(*) FROM zbxhist.verify('history')"), 0, 'all packed days are sound');
 like(
 	messages_of("INSERT INTO history SELECT * FROM history_old LIMIT 1"),
 	qr/duplicate key value/,
@@ -230,7 +209,7 @@ is( sql("SELECT count(*) > 1 FROM zbxhist.packed_day WHERE parent = 'trends'::re
 
 # ---- a partitioned table; one whose rows are of far away ----
 
-sql("CREATE TABLE parted (LIKE history INCLUDING DEFAULTS) PARTITION BY RANGE (clock);"
+sql(    "CREATE TABLE parted (LIKE history INCLUDING DEFAULTS) PARTITION BY RANGE (clock);"
 	  . 'CREATE TABLE parted_a PARTITION OF parted DEFAULT;'
 	  . "INSERT INTO parted SELECT 7, c, 7, 7 FROM unnest(ARRAY[-2147483648, -1, 0, 1000000000, 2147483647, ${\ day(-40)}]) c;"
 	  . 'INSERT INTO plain_history SELECT * FROM parted');
@@ -245,13 +224,11 @@ is_like_plain('history', 'clocks of all times');
 sql("CREATE TABLE far_old (LIKE history INCLUDING DEFAULTS); ALTER TABLE far_old ALTER clock DROP NOT NULL;"
 	  . "INSERT INTO far_old SELECT 8, ${\ day(-43)} + i * 60, i, 8 FROM generate_series(1, 3000) i;"
 	  . 'INSERT INTO far_old SELECT 8, c, 8, 8 FROM unnest(ARRAY[2, 2147483647, NULL]) c;'
-	  . 'INSERT INTO plain_history SELECT * FROM far_old WHERE clock IS NOT NULL'
-);
+	  . 'INSERT INTO plain_history SELECT * FROM far_old WHERE clock IS NOT NULL');
 for my $dry_run ('true', 'false')
 {
 	like(
-		messages_of(
-			"CALL zbxhist.import('far_old', 'history', dry_run => $dry_run)"),
+		messages_of("CALL zbxhist.import('far_old', 'history', dry_run => $dry_run)"),
 		qr/cannot import public\.far_old: rows without a clock: 1\n.*SELECT \* FROM public\.far_old WHERE clock IS NULL;/s,
 		"a row without a clock is refused, dry run: $dry_run");
 }
@@ -268,7 +245,7 @@ is_like_plain('history', 'two clocks that are far away');
 
 # ---- tables that are never packed get partitions ----
 
-sql("CREATE TABLE unpacked (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
+sql(    "CREATE TABLE unpacked (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
 	  . "CREATE TABLE unpacked_old (LIKE unpacked); CREATE TABLE plain_unpacked (LIKE unpacked);"
 	  . "SELECT zbxhist.create_parent('unpacked');"
 	  . "INSERT INTO unpacked_old SELECT i % 5, ${\ day(-3)} + i / 2, 'x' FROM generate_series(1, 9000) i;"
@@ -318,18 +295,15 @@ like(
 is_like_plain('history', 'nothing of it');
 sql("CREATE TABLE other_key (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer, UNIQUE (itemid, clock, ns));"
 	  . 'CREATE TABLE limited (LIKE other_key, CHECK (value > 0));'
-	  . 'CREATE TABLE wide_key (LIKE other_key, UNIQUE (itemid, clock, ns, value))'
-);
+	  . 'CREATE TABLE wide_key (LIKE other_key, UNIQUE (itemid, clock, ns, value))');
 
 for my $table (qw(other_key wide_key limited))
 {
-	sql("CREATE TABLE ${table}_old (LIKE $table); CREATE TABLE plain_$table (LIKE $table);"
+	sql(    "CREATE TABLE ${table}_old (LIKE $table); CREATE TABLE plain_$table (LIKE $table);"
 		  . "SELECT zbxhist.create_parent('$table', pack_after => '1 day')");
 }
-sql("INSERT INTO other_key_old SELECT 1, ${\ day(-20)}, i, NULL FROM generate_series(1, 3) i"
-);
-sql("INSERT INTO wide_key_old SELECT 1, ${\ day(-20)}, i, 0 FROM generate_series(1, 3) i"
-);
+sql("INSERT INTO other_key_old SELECT 1, ${\ day(-20)}, i, NULL FROM generate_series(1, 3) i");
+sql("INSERT INTO wide_key_old SELECT 1, ${\ day(-20)}, i, 0 FROM generate_series(1, 3) i");
 
 # no partition says why it could not be packed
 sql($node->safe_psql(
@@ -360,11 +334,9 @@ sql("CREATE TABLE watched (LIKE history INCLUDING ALL); CREATE TABLE watched_old
 	  . "INSERT INTO watched_old SELECT i % 5, ${\ day(-5)} + i, i, i FROM generate_series(1, 3000) i;"
 	  . 'INSERT INTO plain_watched SELECT * FROM watched_old;'
 	  . 'CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE public.seen SET n = n + 1; RETURN NULL; END $$;'
-	  . 'CREATE TRIGGER mine AFTER INSERT ON watched FOR EACH ROW EXECUTE FUNCTION see()'
-);
+	  . 'CREATE TRIGGER mine AFTER INSERT ON watched FOR EACH ROW EXECUTE FUNCTION see()');
 like(
-	messages_of(
-		"CALL zbxhist.import('watched_old', 'watched', dry_run => true)"),
+	messages_of("CALL zbxhist.import('watched_old', 'watched', dry_run => true)"),
 	qr/1 parts, of which 0 are packed.*table public\.watched has the trigger "mine": all rows are inserted/s,
 	'a dry run tells of a trigger');
 like(
@@ -376,15 +348,13 @@ is_like_plain('watched', 'with a trigger');
 sql('DROP TRIGGER mine ON watched; CREATE TRIGGER mine BEFORE INSERT ON watched FOR EACH ROW EXECUTE FUNCTION see()'
 );
 like(
-	messages_of(
-		"TRUNCATE watched; CALL zbxhist.import('watched_old', 'watched')"),
+	messages_of("TRUNCATE watched; CALL zbxhist.import('watched_old', 'watched')"),
 	qr/all 3000 rows .*: 0 have been stored/,
 	'what a trigger leaves out is not told to be lost');
 
 # ---- rows that are inserted are looked for ----
 
-sql('DROP TRIGGER mine ON watched; CREATE RULE nothing AS ON INSERT TO watched DO INSTEAD NOTHING'
-);
+sql('DROP TRIGGER mine ON watched; CREATE RULE nothing AS ON INSERT TO watched DO INSTEAD NOTHING');
 sql("SELECT zbxhist.alter_parent('watched', never_pack => true)");
 like(
 	messages_of("CALL zbxhist.import('watched_old', 'watched')"),
@@ -397,30 +367,22 @@ sql('DROP RULE nothing ON watched');
 sql(    "CREATE TABLE changed_old (LIKE history);"
 	  . "INSERT INTO changed_old SELECT i % 5, ${\ day(-20)} + i * 70, i, i FROM generate_series(1, 5000) i"
 );
-sql("TRUNCATE watched; SELECT zbxhist.alter_parent('watched', pack_after => '1 day')"
-);
+sql("TRUNCATE watched; SELECT zbxhist.alter_parent('watched', pack_after => '1 day')");
 my $changed = start_psql(
 	$node, 'zabbix',
 	$node->basedir . '/changed.out',
 	sub {
-		print { $_[0] }
-		  "CALL zbxhist.import('changed_old', 'watched', rows_a_second => 1000);\n";
+		print { $_[0] } "CALL zbxhist.import('changed_old', 'watched', rows_a_second => 1000);\n";
 	});
-my $parts =
-  "FROM zbxhist.import_slice WHERE source = 'changed_old'::regclass";
+my $parts = "FROM zbxhist.import_slice WHERE source = 'changed_old'::regclass";
 $node->poll_query_until('zabbix',
-	"SELECT count(done_at) BETWEEN 2 AND 4 AND count(compared_at) = 0 $parts"
-);
+	"SELECT count(done_at) BETWEEN 2 AND 4 AND count(compared_at) = 0 $parts");
 my $progress = $node->safe_psql('zabbix',
 	"SELECT action, partition, percent > 0 AND percent < 75, rows >= 1000, started_at < now() FROM zbxhist.progress WHERE parent = 'watched'::regclass"
 );
-is($progress, 'import|changed_old|t|t|t',
-	'the view progress tells of an import');
+is($progress, 'import|changed_old|t|t|t', 'the view progress tells of an import');
 my ($bar) = run_command(
-	[
-		"$FindBin::RealBin/../../scripts/progress", '--database',
-		$node->connstr('zabbix')
-	]);
+	[ "$FindBin::RealBin/../../scripts/progress", '--database', $node->connstr('zabbix') ]);
 like(
 	$bar,
 	qr/^import +\[#+\.+\] +\d+\.\d %  public\.changed_old since/m,
@@ -431,10 +393,8 @@ like(
 	slurp_file($node->basedir . '/changed.out'),
 	qr/WARNING:  table public\.changed_old has changed since it was read: ${\ date(-16)}\nDETAIL:  Nothing may be dropped yet.*\nHINT:  CALL zbxhist\.import\('public\.changed_old', 'public\.watched'\);/,
 	'an import ends with the days that have changed');
-is(sql("SELECT count(*) FROM zbxhist.progress WHERE action = 'import'"),
-	0, '... and is over');
-is(sql("SELECT count(*) - count(done_at) $parts"),
-	1, '... of which one is to be done again');
+is(sql("SELECT count(*) FROM zbxhist.progress WHERE action = 'import'"), 0, '... and is over');
+is(sql("SELECT count(*) - count(done_at) $parts"), 1, '... of which one is to be done again');
 like(
 	messages_of("CALL zbxhist.import('changed_old', 'watched')"),
 	qr/all 5000 rows /,
@@ -442,17 +402,14 @@ like(
 
 # ---- what is the table itself under another name ----
 
-sql('CREATE TABLE ancestor (LIKE history); ALTER TABLE history INHERIT ancestor'
-);
+sql('CREATE TABLE ancestor (LIKE history); ALTER TABLE history INHERIT ancestor');
 like(
 	messages_of("CALL zbxhist.import('ancestor', 'history')"),
 	qr/ERROR:  cannot import public.ancestor: table public.history inherits from it/,
 	'a table that the managed one inherits from');
 sql('ALTER TABLE history NO INHERIT ancestor');
-for my $packed (
-	sql("SELECT zbxhist_internal.packed_table('history')"),
-	sql("SELECT min(day::text) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"
-	))
+for my $packed (sql("SELECT zbxhist_internal.packed_table('history')"),
+	sql("SELECT min(day::text) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"))
 {
 	like(
 		messages_of("CALL zbxhist.import('$packed', 'history')"),
@@ -471,7 +428,7 @@ sql("UPDATE $_ SET clock = clock + 0; INSERT INTO $_ (itemid, clock, ns) SELECT 
 ) for 'history', 'plain_history';
 sql('CALL zbxhist.run_maintenance()');
 is_like_plain('history', 'history, which goes on');
-is( sql("SELECT code, message FROM zbxhist.check() WHERE severity = 'error'"),
+is(sql("SELECT code, message FROM zbxhist.check() WHERE severity = 'error'"),
 	'', '... and nothing is wrong');
 log_is_clean($node);
 $node->stop;

@@ -28,14 +28,11 @@ my $node = test_server(
 	'timescaledb.telemetry_level' => 'off');
 my $old_rows = 60000;
 
-$node->safe_psql('postgres',
-	'CREATE ROLE zabbix LOGIN; CREATE ROLE grafana LOGIN');
+$node->safe_psql('postgres', 'CREATE ROLE zabbix LOGIN; CREATE ROLE grafana LOGIN');
 create_database($node, 'zabbix', 'zabbix');
-$node->safe_psql('zabbix',
-	'SET ROLE zabbix; CREATE EXTENSION zbxhist_migrate');
+$node->safe_psql('zabbix', 'SET ROLE zabbix; CREATE EXTENSION zbxhist_migrate');
 create_zabbix_tables($node, 'zabbix', 'zabbix');
-$node->safe_psql('zabbix',
-	'SET client_min_messages = error; CREATE EXTENSION timescaledb');
+$node->safe_psql('zabbix', 'SET client_min_messages = error; CREATE EXTENSION timescaledb');
 
 # As the owner of the tables, who is no superuser.
 sub sql { return sql_as($node, 'zabbix', 'zabbix', @_) }
@@ -67,7 +64,7 @@ sub timescaledb_script
 	note("Zabbix's script is not installed");
 	return join '', (
 		map {
-			"SELECT create_hypertable('$_', 'clock', chunk_time_interval => "
+				"SELECT create_hypertable('$_', 'clock', chunk_time_interval => "
 			  . (/trends/ ? 2592000 : 86400)
 			  . ', migrate_data => true);'
 		} qw(history history_uint history_log history_text history_str history_bin trends trends_uint)
@@ -79,16 +76,14 @@ sub timescaledb_script
 # The lines of check() that are about it.
 sub steps
 {
-	return sql(
-			"SELECT code || ' ' || object || ' ' || hint FROM zbxhist.check()"
+	return sql("SELECT code || ' ' || object || ' ' || hint FROM zbxhist.check()"
 		  . " WHERE code ~ '^(hypertable|timescaledb)'");
 }
 
 # The commands of the document, in order.
 sub document
 {
-	my $text =
-	  slurp_file("$FindBin::RealBin/../../docs/i-run-timescaledb.md");
+	my $text = slurp_file("$FindBin::RealBin/../../docs/i-run-timescaledb.md");
 
 	return $text =~ /^\s*```sql\n(.*?)^\s*```/gms;
 }
@@ -116,8 +111,7 @@ sql("INSERT INTO auditlog SELECT 'c' || 'lpd' || lpad(i::text, 21, '0'), 1, ${\ 
 my %value = (
 	history => 'i / 8.0',
 	history_uint => '18446744073709551615 - i',
-	history_text =>
-	  "repeat(md5(i::text), CASE i % 5000 WHEN 0 THEN 900 ELSE 1 END)");
+	history_text => "repeat(md5(i::text), CASE i % 5000 WHEN 0 THEN 900 ELSE 1 END)");
 for my $table (sort keys %value)
 {
 	sql(    "CREATE TABLE plain_$table (LIKE $table INCLUDING ALL);"
@@ -129,33 +123,27 @@ for my $table (sort keys %value)
 sql(    'CREATE TABLE plain_trends (LIKE trends INCLUDING ALL);'
 	  . "INSERT INTO trends SELECT i % 10, ${\ day(-100)} + i / 10 * 3600, 60, i, i + 1, i + 2 FROM generate_series(1, 20000) i;"
 	  . 'INSERT INTO plain_trends SELECT * FROM trends');
-psql_script($node, 'zabbix',
-	"SET SESSION AUTHORIZATION zabbix;\n" . timescaledb_script());
-is(sql('SELECT db_extension FROM config'),
-	'timescaledb', "Zabbix's script has been run");
+psql_script($node, 'zabbix', "SET SESSION AUTHORIZATION zabbix;\n" . timescaledb_script());
+is(sql('SELECT db_extension FROM config'), 'timescaledb', "Zabbix's script has been run");
 
 # what the script of 7.0 and later does with auditlog, that of 6.0 does not
 if (rows_of($node, 'zabbix',
-		"timescaledb_information.hypertables WHERE hypertable_name = 'auditlog'"
-	) == 0)
+		"timescaledb_information.hypertables WHERE hypertable_name = 'auditlog'") == 0)
 {
 	sql("CREATE FUNCTION cuid_timestamp(cuid varchar(25)) RETURNS integer LANGUAGE sql IMMUTABLE"
 		  . " AS \$\$ SELECT 1700000000 + right(cuid, 4)::integer * 10000 \$\$;"
 		  . "SELECT create_hypertable('auditlog', 'auditid', chunk_time_interval => 604800,"
-		  . " time_partitioning_func => 'cuid_timestamp', migrate_data => true)"
-	);
+		  . " time_partitioning_func => 'cuid_timestamp', migrate_data => true)");
 }
 cmp_ok(
 	$node->safe_psql(
 		'zabbix',
-		"SELECT count(*) FROM timescaledb_information.chunks WHERE hypertable_name = 'history'"
-	),
+		"SELECT count(*) FROM timescaledb_information.chunks WHERE hypertable_name = 'history'"),
 	'>=', 9,
 	'... and has made hypertables');
 
 # as the Zabbix server does, with the edition that has compression
-my $compresses =
-  $node->safe_psql('zabbix', 'SHOW timescaledb.license') eq 'timescale';
+my $compresses = $node->safe_psql('zabbix', 'SHOW timescaledb.license') eq 'timescale';
 if ($compresses)
 {
 	sql('CREATE FUNCTION zbx_ts_unix_now() RETURNS integer LANGUAGE sql STABLE AS $$ SELECT extract(epoch FROM now())::integer $$;'
@@ -171,9 +159,7 @@ if ($compresses)
 		'trends');
 	cmp_ok(
 		$node->safe_psql(
-			'zabbix',
-			'SELECT count(*) FROM timescaledb_information.chunks WHERE is_compressed'
-		),
+			'zabbix', 'SELECT count(*) FROM timescaledb_information.chunks WHERE is_compressed'),
 		'>', 20,
 		'chunks are compressed');
 	is_like_plain($_, "$_, compressed") for sort keys %value;
@@ -194,10 +180,7 @@ like(
 	messages_of("SELECT zbxhist.create_parent('history')"),
 	qr/it is a TimescaleDB hypertable\nHINT:  CALL zbxhist\.adopt_hypertable\('public\.history'\);/,
 	'create_parent says what to call');
-like(
-	messages_of("$adopt('history', NULL)"),
-	qr/ERROR:  dry_run must not be null/,
-	'a null');
+like(messages_of("$adopt('history', NULL)"), qr/ERROR:  dry_run must not be null/, 'a null');
 sql('CREATE VIEW seen AS SELECT * FROM history');
 like(
 	messages_of("$adopt('history')"),
@@ -209,15 +192,14 @@ like(
 	qr/ERROR:  cannot rename table public\.history to public\.history_old: that is there already\nHINT:  ALTER TABLE public\.history_old RENAME TO history_old_1;/,
 	'a name that is taken');
 sql('DROP TABLE history_old');
-my (undef, undef, $denied) = psql_script($node, 'zabbix',
-	"SET SESSION AUTHORIZATION grafana;\n$adopt('history');\n");
+my (undef, undef, $denied) =
+  psql_script($node, 'zabbix', "SET SESSION AUTHORIZATION grafana;\n$adopt('history');\n");
 like($denied, qr/permission denied/, '... and somebody else');
 like(
 	messages_of("$adopt('history', dry_run => true)"),
 	qr/would rename hypertable public\.history, of \d+ chunks, to history_old and put an empty table in its place, managed by zbxhist\n.*policy: .*retention 31 days/,
 	'a dry run says what it would do');
-is(sql('SELECT count(*) FROM zbxhist.parent_config'),
-	0, '... and does nothing');
+is(sql('SELECT count(*) FROM zbxhist.parent_config'), 0, '... and does nothing');
 like(
 	steps(),
 	qr/^hypertable public\.history CALL zbxhist\.adopt_hypertable\('public\.history'\);/m,
@@ -234,8 +216,8 @@ my $stream = in_background(
 		  value_rows($item, 100, time() - (rand() < 0.3 ? 86400 * 5 : 0));
 
 		$item += 100;
-		my $result = $client->query(
-			"begin; insert into history (itemid,clock,ns,value) values $rows;"
+		my $result =
+		  $client->query("begin; insert into history (itemid,clock,ns,value) values $rows;"
 			  . " insert into plain_history (itemid,clock,ns,value) values $rows;"
 			  . ' commit');
 		$counts->{"error $_"}++ for @{ $result->{errors} };
@@ -251,8 +233,7 @@ is( scalar(() = messages_of($look) =~ /would rename hypertable/g),
 is( scalar(
 		() =
 		  messages_of($exchange) =~
-		  /is managed by zbxhist now; the rows so far are in hypertable public\.\w+_old/g
-	),
+		  /is managed by zbxhist now; the rows so far are in hypertable public\.\w+_old/g),
 	scalar @waiting,
 	'all are exchanged, by one line');
 is( sql("SELECT string_agg(k.relname, ' ' ORDER BY 1) FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid WHERE x.indrelid = 'history'::regclass"
@@ -272,8 +253,7 @@ like(
 	'check() says what is left, in order');
 
 like(
-	messages_of(
-		"CALL zbxhist.import('history_old', 'history', dry_run => true)"),
+	messages_of("CALL zbxhist.import('history_old', 'history', dry_run => true)"),
 	qr/would import \d+ rows of table public\.history_old into table public\.history: .* parts, of which \d+ are packed/,
 	'the import is planned by chunks');
 is(messages_of($tell), '', 'Zabbix is told');
@@ -291,16 +271,11 @@ for my $table (sort(keys %value), 'trends')
 		"$table is imported");
 }
 wait_for_end($stream);
-unlike(outcome_of($node, 'values'),
-	qr/error|lost/, 'no INSERT has failed meanwhile');
+unlike(outcome_of($node, 'values'), qr/error|lost/, 'no INSERT has failed meanwhile');
 is_like_plain($_, $_) for sort(keys %value), 'trends';
-cmp_ok(
-	sql("SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"
-	),
-	'>=', 6,
-	'days are packed');
-is(sql("SELECT count(*) FROM zbxhist.verify('history')"),
-	0, 'all packed days are sound');
+cmp_ok(sql("SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"),
+	'>=', 6, 'days are packed');
+is(sql("SELECT count(*) FROM zbxhist.verify('history')"), 0, 'all packed days are sound');
 
 # ---- a hypertable that changes after it was read ----
 
@@ -314,18 +289,13 @@ is_like_plain('history', 'again');
 
 # ---- the end, as check() has it ----
 
-like(
-	sql($rest),
-	qr/DROP TABLE.*DROP EXTENSION/s,
-	'the document shows what is left');
+like(sql($rest), qr/DROP TABLE.*DROP EXTENSION/s, 'the document shows what is left');
 for (1 .. 2)
 {
 	for my $hint (
 		split /\n/,
 		$node->safe_psql(
-			'zabbix',
-			"SELECT hint FROM zbxhist.check() WHERE code ~ '^(hypertable|timescaledb)'"
-		))
+			'zabbix', "SELECT hint FROM zbxhist.check() WHERE code ~ '^(hypertable|timescaledb)'"))
 	{
 		my ($status, undef, $messages) = psql_script(
 			$node, 'zabbix',
@@ -338,11 +308,8 @@ for (1 .. 2)
 	}
 }
 is(steps(), '', 'nothing is left');
-is( $node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM pg_extension WHERE extname = 'timescaledb'"),
-	0,
-	'... not even TimescaleDB');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM pg_extension WHERE extname = 'timescaledb'"),
+	0, '... not even TimescaleDB');
 is( sql("SELECT count(*) FROM auditlog")
 	  . sql(
 		"SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relname ~ '^auditlog'"
@@ -351,16 +318,12 @@ is( sql("SELECT count(*) FROM auditlog")
 	'auditlog is a plain table with all its rows');
 is(sql("SELECT has_table_privilege('grafana', 'auditlog', 'SELECT')"),
 	't', '... and its privileges');
-is( sql("SELECT count(*) FROM pg_class WHERE relname ~ '^(history|trends).*_old'"
-	),
-	0,
-	'no hypertable is left');
+is(sql("SELECT count(*) FROM pg_class WHERE relname ~ '^(history|trends).*_old'"),
+	0, 'no hypertable is left');
 maintain($node, 'zabbix', 'zabbix');
 is_like_plain($_, "$_, after all") for sort(keys %value), 'trends';
-is( sql("SELECT string_agg(code, ' ') FROM zbxhist.check() WHERE severity = 'error'"
-	),
-	'',
-	'nothing is wrong');
+is(sql("SELECT string_agg(code, ' ') FROM zbxhist.check() WHERE severity = 'error'"),
+	'', 'nothing is wrong');
 log_is_clean($node);
 $node->stop;
 

@@ -77,11 +77,7 @@ for my $try (1 .. 600)
 	last
 	  if IPC::Run::run(
 		[
-			'mariadb',
-			'--no-defaults',
-			"--socket=$place/socket",
-			'-uroot',
-			'-e',
+			'mariadb', '--no-defaults', "--socket=$place/socket", '-uroot', '-e',
 			'CREATE DATABASE IF NOT EXISTS zabbix CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
 		],
 		'<',
@@ -125,8 +121,7 @@ sub fill_old
 		ask_old("INSERT IGNORE INTO $table SELECT seq % 20 + 1, "
 			  . day($from)
 			  . " + (seq div 500) * 86400 + seq % 3600, $value{$table}, seq * 7919 % 1000000000"
-			  . " FROM seq_1_to_$rows WHERE seq div 500 <= @{[ $to - $from ]}"
-		);
+			  . " FROM seq_1_to_$rows WHERE seq div 500 <= @{[ $to - $from ]}");
 	}
 	return;
 }
@@ -135,8 +130,7 @@ for my $table (sort keys %columns)
 {
 	ask_old(
 		"CREATE TABLE $table (itemid bigint unsigned NOT NULL, clock integer DEFAULT '0' NOT NULL, $columns{$table},"
-		  . " ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid, clock, ns)) ENGINE=InnoDB"
-	);
+		  . " ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid, clock, ns)) ENGINE=InnoDB");
 }
 for ([ 'trends', 'double precision' ], [ 'trends_uint', 'bigint unsigned' ])
 {
@@ -187,8 +181,7 @@ while ($text =~ /^ *```(sql|mysql|text)\n(.*?)^ *```/gms)
 
 	$block =~ s/'mysql\.example\.com', port '3306'/'127.0.0.1', port '$port'/;
 	$block =~ s/mysql\.example\.com:3306/127.0.0.1:$port/;
-	$block =~
-	  s{unix:/var/run/postgresql:5432}{"unix:" . $node->host . ":" . $node->port}e;
+	$block =~ s{unix:/var/run/postgresql:5432}{"unix:" . $node->host . ":" . $node->port}e;
 	$block =~ s/postgres@/$superuser@/;
 	$block =~ s/2026-11-01/$yesterday/;
 	push @{ $blocks{$kind} }, $block;
@@ -202,12 +195,10 @@ sub next_step
 	my ($code, $out, $err);
 
 	if ($kind eq 'mysql') { return ask_old($block); }
-	($code, $out, $err) = psql_script(
-		$node,
-		'zabbix',
+	($code, $out, $err) =
+	  psql_script($node, 'zabbix',
 		(defined $role ? "SET SESSION AUTHORIZATION $role;\n" : '') . $block,
-		'-v',
-		'ON_ERROR_STOP=1');
+		'-v', 'ON_ERROR_STOP=1');
 	is($code, 0, $name) or diag("$block\n$err");
 	return "$out\n$err";
 }
@@ -237,19 +228,14 @@ is( sql_as(
 		  . "CALL zbxhist.import('old_zabbix.history_json', 'history_json')"),
 	'',
 	'... those of 7.0 and 8.0, too');
-is( differences(sort keys %columns),
-	'0 0 0 0 0 0 0',
-	'every value is there once, as it was');
+is(differences(sort keys %columns), '0 0 0 0 0 0 0', 'every value is there once, as it was');
 
 # what mysql_fdw reads is not always what is stored
 for my $table (qw(history_str history_text history_log))
 {
 	is( sql_as(
-			$node,
-			'zabbix',
-			'zabbix',
-			"SELECT md5(string_agg(value, '' ORDER BY itemid, clock, ns)) FROM $table"
-		),
+			$node, 'zabbix', 'zabbix',
+			"SELECT md5(string_agg(value, '' ORDER BY itemid, clock, ns)) FROM $table"),
 		ask_old(
 			"SET SESSION group_concat_max_len = 10000000; SELECT md5(group_concat(value ORDER BY itemid, clock, ns SEPARATOR '')) FROM $table"
 		) =~ s/\n\z//r,
@@ -257,19 +243,14 @@ for my $table (qw(history_str history_text history_log))
 }
 cmp_ok(
 	sql_as(
-		$node,
-		'zabbix',
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed' AND rows > 0"
-	),
+		$node, 'zabbix', 'zabbix',
+		"SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed' AND rows > 0"),
 	'>', 20,
 	'days are packed');
 
 # Zabbix has gone on meanwhile
 fill_old(-1, 1, 1400);
-ask_old(
-	"INSERT INTO history SELECT seq + 100, ${\ day(0)} + seq, 5.5, 1 FROM seq_1_to_300"
-);
+ask_old("INSERT INTO history SELECT seq + 100, ${\ day(0)} + seq, 5.5, 1 FROM seq_1_to_300");
 isnt(differences('history'), '0', 'the old Zabbix goes on');
 
 # the change over
@@ -279,8 +260,7 @@ append_to_file($load, shift @{ $blocks{text} });
 	my ($out, $err);
 
 	local $ENV{HOME} = $place;
-	IPC::Run::run([ 'pgloader', $load ], '<', \undef, '>', \$out, '2>',
-		\$err);
+	IPC::Run::run([ 'pgloader', $load ], '<', \undef, '>', \$out, '2>', \$err);
 	like($out, qr/Total import time/, 'pgloader') or diag("$out\n$err");
 	unlike($out, qr/ERROR|FATAL/, '... without errors') or diag($out);
 }
@@ -289,11 +269,8 @@ is( sql_as($node, 'zabbix', 'zabbix',
 	  )
 	  . "\n"
 	  . sql_as(
-		$node,
-		'zabbix',
-		'zabbix',
-		"SELECT count(*), md5(string_agg(image, '' ORDER BY imageid)) FROM images"
-	  ),
+		$node, 'zabbix', 'zabbix',
+		"SELECT count(*), md5(string_agg(image, '' ORDER BY imageid)) FROM images"),
 	ask_old(
 		"SET SESSION group_concat_max_len = 10000000; SELECT concat_ws('|', count(*), min(hostid), max(host)) FROM hosts;"
 		  . " SELECT concat_ws('|', count(*), sum(hostid), md5(group_concat(params ORDER BY itemid SEPARATOR ''))) FROM items;"
@@ -306,8 +283,7 @@ next_step('sql', 'zabbix', 'the rest is imported');
 is(differences('history'), '0', '... of history');
 next_step('sql', 'zabbix', 'trends are imported');
 is(differences('trends', 'trends_uint'), '0 0', '... as they were');
-my ($there, $here) = split /\n/,
-  next_step('sql', 'zabbix', 'both are counted') =~ s/\n+\z//r;
+my ($there, $here) = split /\n/, next_step('sql', 'zabbix', 'both are counted') =~ s/\n+\z//r;
 isnt($there, '', 'and compared');
 maintain($node, 'zabbix');
 is(differences('history'), '0', 'after maintenance as well');

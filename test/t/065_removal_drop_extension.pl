@@ -18,28 +18,20 @@ my $session = $node->background_psql('zabbix', on_error_stop => 0);
 $session->query_safe(insert_values('history', 1, 1000, day(0)));
 $session->query_safe(insert_values('history', 1, 10, day(-9)));
 
-my $partitions =
-  "SELECT oid, relname FROM pg_class WHERE relname ~ '_p20' ORDER BY 1";
+my $partitions = "SELECT oid, relname FROM pg_class WHERE relname ~ '_p20' ORDER BY 1";
 my $before = totals($node, 'zabbix', 'history');
 my $made = $node->safe_psql('zabbix', $partitions);
 
 my ($code, $out, $err) = $node->psql('zabbix', 'DROP EXTENSION zbxhist');
 isnt($code, 0, 'DROP EXTENSION without CASCADE is refused');
-like(
-	$err,
-	qr/zzz_zbxhist_route.*depends on function/s,
-	'... for the triggers');
+like($err, qr/zzz_zbxhist_route.*depends on function/s, '... for the triggers');
 $node->safe_psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
 
 is(totals($node, 'zabbix', 'history'), $before, 'every row is there');
-is($node->safe_psql('zabbix', $partitions), $made,
-	'every partition is there');
-is( $node->safe_psql(
-		'zabbix', "SELECT count(*) FROM pg_trigger WHERE tgname ~ 'zbxhist'"),
-	0,
-	'no trigger is left');
-is( $node->safe_psql('zabbix',
-		<<'SQL'), '0|0', 'an empty schema at most is left');
+is($node->safe_psql('zabbix', $partitions), $made, 'every partition is there');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM pg_trigger WHERE tgname ~ 'zbxhist'"),
+	0, 'no trigger is left');
+is($node->safe_psql('zabbix', <<'SQL'), '0|0', 'an empty schema at most is left');
 SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = ANY (ARRAY[to_regnamespace('zbxhist'), to_regnamespace('zbxhist_internal')])),
        (SELECT count(*) FROM pg_proc WHERE pronamespace = ANY (ARRAY[to_regnamespace('zbxhist'), to_regnamespace('zbxhist_internal')]))
 SQL
@@ -49,14 +41,11 @@ my $answer =
   $session->query(insert_values('history', 2001, 100, day(0)) . 'select 1;');
 like($answer, qr/^1\s*$/, 'an old session inserts');
 $node->safe_psql('zabbix', insert_values('history', 3001, 100, day(0)));
-is(rows_of($node, 'zabbix', 'ONLY history WHERE itemid > 2000'),
-	200, 'the rows are in the parent');
+is(rows_of($node, 'zabbix', 'ONLY history WHERE itemid > 2000'), 200, 'the rows are in the parent');
 is(rows_of($node, 'zabbix', 'history'), 1210, '... and can be read');
 $node->safe_psql('zabbix',
-	'UPDATE history SET value = 5 WHERE itemid = 7; DELETE FROM history WHERE itemid = 8'
-);
-is(rows_of($node, 'zabbix', 'history WHERE itemid = 7 AND value = 5'),
-	2, 'UPDATE works');
+	'UPDATE history SET value = 5 WHERE itemid = 7; DELETE FROM history WHERE itemid = 8');
+is(rows_of($node, 'zabbix', 'history WHERE itemid = 7 AND value = 5'), 2, 'UPDATE works');
 is(rows_of($node, 'zabbix', 'history WHERE itemid = 8'), 0, 'DELETE works');
 
 # without the extension a key can come twice
@@ -70,47 +59,32 @@ $node->safe_psql('zabbix',
 
 $node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist');
 $node->safe_psql('zabbix',
-	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')"
-);
-is($node->safe_psql('zabbix', $partitions),
-	$made, 'set-up takes the partitions over');
-is( $node->safe_psql(
-		'zabbix', "SELECT count(*) FROM zbxhist.list_partitions('history')"),
-	5,
-	'... all of them');
+	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')");
+is($node->safe_psql('zabbix', $partitions), $made, 'set-up takes the partitions over');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.list_partitions('history')"),
+	5, '... all of them');
 $answer =
   $session->query(insert_values('history', 4001, 300, day(0)) . 'select 1;');
 like($answer, qr/^1\s*$/, 'the old session inserts');
-is( rows_of(
-		$node, 'zabbix', 'ONLY history WHERE itemid BETWEEN 4001 AND 4999'),
-	0,
-	'... and routes again');
+is(rows_of($node, 'zabbix', 'ONLY history WHERE itemid BETWEEN 4001 AND 4999'),
+	0, '... and routes again');
 
 maintain($node, 'zabbix');
 is(rows_of($node, 'zabbix', 'ONLY history WHERE itemid > 2000'),
 	0, 'maintenance moves what came in between');
-is(rows_of($node, 'zabbix', 'history WHERE itemid > 2000'),
-	500, '... each row');
-is( rows_of(
-		$node, 'zabbix',
-		'history WHERE itemid < 4 AND clock >= ' . day(-1)),
-	3,
-	'the same row in both is one now');
-is( rows_of(
-		$node, 'zabbix',
-		'history WHERE itemid = 4 AND clock >= ' . day(-1)),
-	2,
-	'different rows of one key both stay');
+is(rows_of($node, 'zabbix', 'history WHERE itemid > 2000'), 500, '... each row');
+is(rows_of($node, 'zabbix', 'history WHERE itemid < 4 AND clock >= ' . day(-1)),
+	3, 'the same row in both is one now');
+is(rows_of($node, 'zabbix', 'history WHERE itemid = 4 AND clock >= ' . day(-1)),
+	2, 'different rows of one key both stay');
 like(
-	$node->safe_psql(
-		'zabbix', 'SELECT string_agg(message, \' \') FROM zbxhist.check()'),
+	$node->safe_psql('zabbix', 'SELECT string_agg(message, \' \') FROM zbxhist.check()'),
 	qr/duplicate|same key/i,
 	'... and check() says so');
 
 # ---- packed days ----
 
-$node->safe_psql('zabbix',
-	'CALL zbxhist.pack(\'history\', \'' . date(-1) . '\')');
+$node->safe_psql('zabbix', 'CALL zbxhist.pack(\'history\', \'' . date(-1) . '\')');
 my $kept = rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0));
 my $all = totals($node, 'zabbix', 'history');
 my ($day) = $node->safe_psql('zabbix', 'SELECT day FROM zbxhist.packed_day');
@@ -146,8 +120,7 @@ for my $library ('', "LOAD 'zbxhist';")
 			: qr/ERROR:  cannot drop .*values of 1 packed day would be lost.*SET zbxhist.allow_packed_drop = on.*CALL zbxhist.undo\('public.history'\);/s,
 			'... with the way to keep the values');
 	}
-	($code, $out, $err) =
-	  without_library('zabbix', "$library DROP EXTENSION zbxhist");
+	($code, $out, $err) = without_library('zabbix', "$library DROP EXTENSION zbxhist");
 	isnt($code, 0, "DROP EXTENSION without CASCADE, $how, is refused");
 	like(
 		$err,
@@ -170,19 +143,15 @@ CALL zbxhist.pack('readings', '1970-01-02');
 SQL
 ($code, $out, $err) = without_library('kept', 'DROP OWNED BY keeper CASCADE');
 isnt($code, 0, 'DROP OWNED of the owner of the extension is refused');
-like($err, qr/values of 1 packed day would be lost/,
-	'... for the packed day');
-is($node->safe_psql('kept', 'SELECT count(*) FROM readings'),
-	1, 'nothing was lost');
+like($err, qr/values of 1 packed day would be lost/, '... for the packed day');
+is($node->safe_psql('kept', 'SELECT count(*) FROM readings'), 1, 'nothing was lost');
 
 # consent comes from the session and nowhere else
-($code, $out, $err) = $node->psql('zabbix',
-	'ALTER DATABASE zabbix SET zbxhist.allow_packed_drop = on');
 ($code, $out, $err) =
-  $node->psql('zabbix', 'DROP FOREIGN TABLE history_packed CASCADE');
+  $node->psql('zabbix', 'ALTER DATABASE zabbix SET zbxhist.allow_packed_drop = on');
+($code, $out, $err) = $node->psql('zabbix', 'DROP FOREIGN TABLE history_packed CASCADE');
 isnt($code, 0, 'consent of the whole database does not count');
-$node->safe_psql('zabbix',
-	'ALTER DATABASE zabbix RESET zbxhist.allow_packed_drop');
+$node->safe_psql('zabbix', 'ALTER DATABASE zabbix RESET zbxhist.allow_packed_drop');
 is(totals($node, 'zabbix', 'history'), $all, 'nothing was lost');
 
 # the way that the hint tells
@@ -198,8 +167,7 @@ like(
 	$err,
 	qr/the undo of "history" has not come to its end/,
 	'... and the extension stays until then');
-$node->safe_psql('zabbix',
-	'DELETE FROM ONLY history WHERE itemid = 4 AND value = -1');
+$node->safe_psql('zabbix', 'DELETE FROM ONLY history WHERE itemid = 4 AND value = -1');
 $all = totals($node, 'zabbix', 'history');
 $kept = rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0));
 $node->safe_psql('zabbix', "SET client_min_messages = error; $hint");
@@ -213,23 +181,15 @@ $node->safe_psql('zabbix',
 	  . " SELECT zbxhist.create_parent('history', move_existing => true)");
 maintain($node, 'zabbix');
 $node->safe_psql('zabbix',
-		'CALL zbxhist.pack(\'history\', \''
-	  . POSIX::strftime('%Y-%m-%d', gmtime(day(-1)))
-	  . '\')');
-($code, $out, $err) = $node->psql('zabbix',
-	'SET zbxhist.allow_packed_drop = on; DROP EXTENSION zbxhist CASCADE');
+	'CALL zbxhist.pack(\'history\', \'' . POSIX::strftime('%Y-%m-%d', gmtime(day(-1))) . '\')');
+($code, $out, $err) =
+  $node->psql('zabbix', 'SET zbxhist.allow_packed_drop = on; DROP EXTENSION zbxhist CASCADE');
 is($code, 0, 'with consent CASCADE drops');
-like(
-	$err,
-	qr/NOTICE:  the values of 1 packed day are dropped/,
-	'... and says so');
+like($err, qr/NOTICE:  the values of 1 packed day are dropped/, '... and says so');
 like($err, qr/drop cascades to/, '... and a list');
-is( $node->safe_psql(
-		'zabbix', "SELECT count(*) FROM pg_class WHERE relname ~ '_packed'"),
-	0,
-	'the packed day is gone');
-is(rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0)),
-	$kept, '... and nothing else');
+is($node->safe_psql('zabbix', "SELECT count(*) FROM pg_class WHERE relname ~ '_packed'"),
+	0, 'the packed day is gone');
+is(rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0)), $kept, '... and nothing else');
 
 $session->quit;
 log_is_clean($node);

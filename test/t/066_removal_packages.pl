@@ -21,14 +21,12 @@ my $node = test_server('removal');
 
 my $psql = $node->config_data('--bindir') . '/psql';
 make_program($directory, 'pg_lsclusters',
-	"echo 99 main ${\ $node->port} \$(cat $directory/status) postgres /data /log"
-);
+	"echo 99 main ${\ $node->port} \$(cat $directory/status) postgres /data /log");
 
 # runuser -u USER -- COMMAND, and psql --cluster VERSION/NAME
 make_program($directory, 'runuser', 'shift 3; exec "$@"');
 make_program($directory, 'psql',
-	qq{[ "\$1 \$2" = "--cluster 99/main" ] || exit 9; shift 2; exec "$psql" "\$@"}
-);
+	qq{[ "\$1 \$2" = "--cluster 99/main" ] || exit 9; shift 2; exec "$psql" "\$@"});
 
 # as debian/rules makes it
 my $users = slurp_file("$top/scripts/users.sh");
@@ -71,10 +69,7 @@ like(
 	$refused,
 	qr/^1 zbxhist is in use, or may be:\n   99\/main: extension zbxhist in database \Q$odd\E\n/,
 	'refused while a database has the extension');
-like(
-	$refused,
-	qr/CALL zbxhist\.undo.*DROP EXTENSION zbxhist CASCADE;/s,
-	'... and says what to do');
+like($refused, qr/CALL zbxhist\.undo.*DROP EXTENSION zbxhist CASCADE;/s, '... and says what to do');
 like($refused, qr/ZBXHIST_REMOVE_IN_USE=1/, '... or to do nevertheless');
 is(before('remove', ZBXHIST_REMOVE_IN_USE => 1), '0 ', '... which works');
 is(before($_), '0 ', "$_ is not refused") for 'upgrade', 'failed-upgrade';
@@ -100,10 +95,7 @@ for my $use (@uses)
 	my ($sql, $told) = @$use;
 
 	$node->safe_psql('postgres', $sql);
-	like(
-		before('remove'),
-		qr/^1 .*^   99\/main: \Q$told\E$/ms,
-		"refused: $told");
+	like(before('remove'), qr/^1 .*^   99\/main: \Q$told\E$/ms, "refused: $told");
 	$node->safe_psql('postgres', $1)
 	  if ($sql =~ s/ SET (\w+) = .*/ RESET $1/r) =~ /(ALTER .*)/;
 	is(before('remove'), '0 ', '... no more');
@@ -129,12 +121,10 @@ like(
 my $installations = "$directory/installations";
 make_program($directory, 'id', 'echo 0');
 mkdir "$directory/scripts";
-append_to_file("$directory/scripts/$_", slurp_file("$top/scripts/$_"))
-  for qw(lib.sh users.sh);
+append_to_file("$directory/scripts/$_", slurp_file("$top/scripts/$_")) for qw(lib.sh users.sh);
 append_to_file("$directory/scripts/uninstall",
 	slurp_file("$top/scripts/uninstall") =~
-	  s{^readonly INSTALLATIONS=.*$}{readonly INSTALLATIONS=$installations}mr
-);
+	  s{^readonly INSTALLATIONS=.*$}{readonly INSTALLATIONS=$installations}mr);
 
 # Exit code, output and errors.
 sub uninstall
@@ -142,8 +132,7 @@ sub uninstall
 	my ($out, $err) = ('', '');
 
 	local %ENV = (%ENV, PATH => "$directory:$ENV{PATH}");
-	IPC::Run::run([ 'bash', "$directory/scripts/uninstall", @_ ],
-		'>', \$out, '2>', \$err);
+	IPC::Run::run([ 'bash', "$directory/scripts/uninstall", @_ ], '>', \$out, '2>', \$err);
 	return (($? >> 8) . " $out$err");
 }
 
@@ -152,15 +141,13 @@ sub make_installation
 {
 	my ($version) = @_;
 
-	File::Path::make_path(map { "$installations/$version/$_" }
-		  qw(bin lib share/extension));
+	File::Path::make_path(map { "$installations/$version/$_" } qw(bin lib share/extension));
 	append_to_file("$installations/$version/bin/pg_config",
 		"#!/bin/sh\ncase \$1 in --pkglibdir) echo $installations/$version/lib ;; *) echo $installations/$version/share ;; esac\n"
 	);
 	chmod 0755, "$installations/$version/bin/pg_config";
 	append_to_file("$installations/$version/$_", '')
-	  for
-	  qw(lib/zbxhist.so share/extension/zbxhist.control share/extension/other.control);
+	  for qw(lib/zbxhist.so share/extension/zbxhist.control share/extension/other.control);
 }
 
 like(uninstall(), qr/^1 .*has zbxhist$/ms, 'uninstall: nothing is there');
@@ -171,9 +158,8 @@ like(
 	'... several versions have it');
 like(uninstall('--version', '16'), qr/^0 /, '... one of them is said');
 like(uninstall(), qr/^0 .*^   PostgreSQL 17$/ms, '... the other is found');
-is( join(' ',
-		sort map { s{^\Q$installations/}{}r }
-		  glob "$installations/*/{lib,share/extension}/*"),
+is( join(
+		' ', sort map { s{^\Q$installations/}{}r } glob "$installations/*/{lib,share/extension}/*"),
 	'16/share/extension/other.control 17/share/extension/other.control',
 	'... and only its files are gone');
 

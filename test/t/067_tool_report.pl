@@ -46,12 +46,8 @@ sub value_of { return $node->safe_psql('zabbix', $_[0]); }
 
 # ---- a database without tables, and none at all ----
 
-like(
-	(report('--database', 'zabbix'))[1],
-	qr/No table is managed/,
-	'nothing is managed');
-is_deeply(report_data('--database', 'zabbix')->{tables},
-	[], '... in JSON as well');
+like((report('--database', 'zabbix'))[1], qr/No table is managed/, 'nothing is managed');
+is_deeply(report_data('--database', 'zabbix')->{tables}, [], '... in JSON as well');
 my ($status, undef, $err) = report('--database', 'postgres');
 is($status, 1, 'without the extension it fails');
 like(
@@ -59,18 +55,10 @@ like(
 	qr/has no extension zbxhist\nhint: psql -d 'postgres' -c 'CREATE EXTENSION zbxhist'\n\z/,
 	'... and says why');
 ($status, undef, $err) = report('--database', 'nowhere');
-like(
-	"$status $err",
-	qr/\A1 report: .*database "nowhere" does not exist\n\z/,
-	'no such database');
-($status, undef, $err) =
-  report('--database', 'zabbix', '--output', "$directory/none/x.html");
-like(
-	"$status $err",
-	qr/\A1 report: there is no directory .*\nhint: mkdir/,
-	'no such directory');
-is((report('--database', 'zabbix', '--usage-days', '-1'))[0],
-	2, 'a number of days that is none');
+like("$status $err", qr/\A1 report: .*database "nowhere" does not exist\n\z/, 'no such database');
+($status, undef, $err) = report('--database', 'zabbix', '--output', "$directory/none/x.html");
+like("$status $err", qr/\A1 report: there is no directory .*\nhint: mkdir/, 'no such directory');
+is((report('--database', 'zabbix', '--usage-days', '-1'))[0], 2, 'a number of days that is none');
 is((report('--what'))[0], 2, 'an option that is none');
 
 # ---- real data ----
@@ -89,11 +77,9 @@ for my $ago (reverse 1 .. 4)
 	$node->safe_psql('zabbix',
 			"SELECT zbxhist.create_partition('history', '${\ date(-$ago)}');"
 		  . "INSERT INTO history SELECT i, ${\ day(-$ago)} + s * 60, (i * s % 77) / 7.0, i"
-		  . " FROM generate_series(1, 20) i, generate_series(${\ ($ago == 4 ? 101 : 1)}, 200) s"
-	);
+		  . " FROM generate_series(1, 20) i, generate_series(${\ ($ago == 4 ? 101 : 1)}, 200) s");
 }
-$node->safe_psql('zabbix', "CALL zbxhist.pack('history', '${\ date(-$_)}')")
-  for 2 .. 4;
+$node->safe_psql('zabbix', "CALL zbxhist.pack('history', '${\ date(-$_)}')") for 2 .. 4;
 $node->safe_psql('zabbix', insert_values('history_uint', 5000, 200, day(0)));
 
 # a row of no partition, and a step that failed
@@ -117,15 +103,11 @@ is( join(' ', sort keys %table),
 	'all tables');
 
 my $history = $table{'public.history'};
-is( join(' ',
-		map { $_->{from} . ($_->{packed_bytes} ? ' packed' : ' heap') }
-		  @{ $history->{days} }),
-	join(' ',
-		(map { day(-$_) . ' packed' } 4, 3, 2),
-		(map { day(-$_) . ' heap' } 1, 0)),
+is( join(
+		' ', map { $_->{from} . ($_->{packed_bytes} ? ' packed' : ' heap') } @{ $history->{days} }),
+	join(' ', (map { day(-$_) . ' packed' } 4, 3, 2), (map { day(-$_) . ' heap' } 1, 0)),
 	'days by kind');
-is( $history->{days}[0]{packed_values} . ' '
-	  . $history->{days}[0]{packed_bytes},
+is( $history->{days}[0]{packed_values} . ' ' . $history->{days}[0]{packed_bytes},
 	value_of(
 		"SELECT rows || ' ' || bytes FROM zbxhist.partitions WHERE kind = 'packed' ORDER BY from_clock LIMIT 1"
 	),
@@ -140,9 +122,7 @@ is($history->{rows_waiting}, 10, 'rows in the table itself');
 is( $history->{usage}{total_values},
 	value_of('SELECT count(*) FROM history'),
 	'item_usage has them all');
-is( join(' ',
-		map { "$_->{itemid}:$_->{values}" }
-		  @{ $history->{usage}{items} }[ 0 .. 4 ]),
+is( join(' ', map { "$_->{itemid}:$_->{values}" } @{ $history->{usage}{items} }[ 0 .. 4 ]),
 	value_of(
 		"SELECT string_agg(itemid || ':' || values, ' ' ORDER BY bytes DESC, itemid) FROM (SELECT * FROM zbxhist.item_usage('history', max_items => 5)) u"
 	),
@@ -158,25 +138,19 @@ is( $history->{saved_bytes},
 		"SELECT sum(heap_bytes - pg_total_relation_size(day)) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"
 	),
 	'what packing has saved so far');
-is("$table{'public.trends'}{months} $history->{months}",
-	'1 0', 'partitions of months');
+is("$table{'public.trends'}{months} $history->{months}", '1 0', 'partitions of months');
 
 # 4 full days of 4000 values, of the first a part only; 30 days of retention
 my $plan = $history->{forecast};
 is($plan->{values_per_day}, 4000, 'values a day');
-ok($plan->{bytes_per_day} > 4000 && $plan->{bytes_per_day} < 300000,
-	'bytes a day, packed');
+ok($plan->{bytes_per_day} > 4000 && $plan->{bytes_per_day} < 300000, 'bytes a day, packed');
 cmp_ok(abs($plan->{ends_at} - $data->{server}{time} - 31 * 86400),
 	'<', 2, 'when retention is reached');
-cmp_ok(
-	abs($plan->{bytes_at_end} /
-		  ($plan->{bytes_per_day} * 30 + $history->{bytes}) - 1),
-	'<', 0.6,
-	'the size then');
+cmp_ok(abs($plan->{bytes_at_end} / ($plan->{bytes_per_day} * 30 + $history->{bytes}) - 1),
+	'<', 0.6, 'the size then');
 my ($pack) =
   grep { $_->{action} eq 'pack' } @{ $data->{maintenance}{actions} };
-is("$pack->{times} $pack->{failed} @{[ $pack->{longest} + 0 ]}",
-	'4 1 75', 'steps of maintenance');
+is("$pack->{times} $pack->{failed} @{[ $pack->{longest} + 0 ]}", '4 1 75', 'steps of maintenance');
 is_deeply(
 	[ map { $_->{message} } @{ $data->{maintenance}{problems} } ],
 	[ 'packed values are corrupt', '<b>could not lock</b>' ],
@@ -184,16 +158,10 @@ is_deeply(
 is($data->{damage}{lost}[0]{values}, 42, 'lost values');
 is($data->{damage}{met}[0]{sqlstate}, 'XX001', 'damage that maintenance met');
 is($data->{damage}{verified}, undef, 'verify is asked for, or not done');
-ok((grep { $_->{name} eq 'zbxhist.enable_routing' } @{ $data->{settings} }),
-	'settings');
-is( join(' ', sort map { $_->{code} } @{ $data->{check} }),
-	value_of(
-		"SELECT string_agg(code, ' ' ORDER BY code) FROM zbxhist.check()"),
-	'check()');
-is( scalar @{
-		report_data('--database', 'zabbix', '--usage-days', '2')
-		  ->{tables}[0]{usage}{items}
-	},
+ok((grep { $_->{name} eq 'zbxhist.enable_routing' } @{ $data->{settings} }), 'settings');
+is(join(' ', sort map { $_->{code} } @{ $data->{check} }),
+	value_of("SELECT string_agg(code, ' ' ORDER BY code) FROM zbxhist.check()"), 'check()');
+is( scalar @{ report_data('--database', 'zabbix', '--usage-days', '2')->{tables}[0]{usage}{items} },
 	15,
 	'items of some days');
 
@@ -221,8 +189,7 @@ SKIP:
 	is( $is->{archived_bytes},
 		value_of('SELECT sum(bytes) FROM zbxhist.archive_copy'),
 		'bytes of an archived day');
-	is("$is->{archived_values} $is->{packed_values}",
-		"2000 2000", '... and its values');
+	is("$is->{archived_values} $is->{packed_values}", "2000 2000", '... and its values');
 	cmp_ok($is->{bytes}, '<=', $was->{bytes}, '... has no more here');
 	cmp_ok(
 		$is->{bytes_per_value},
@@ -250,10 +217,7 @@ $node->safe_psql('zabbix',
 	"UPDATE zbxhist_packed.history_p${\ (date(-3) =~ tr/-//dr)} SET payload = set_byte(payload, 20, get_byte(payload, 20) # 1)"
 );
 $data = report_data('--database', 'zabbix', '--verify', '--usage-days', '0');
-like(
-	$data->{damage}{verified}[0]{problem},
-	qr/damaged directory/,
-	'verify finds damage');
+like($data->{damage}{verified}[0]{problem}, qr/damaged directory/, 'verify finds damage');
 like(
 	$data->{unreadable}{'items of public.history'},
 	qr/are corrupt/,
@@ -262,43 +226,29 @@ like(
 # ---- the page ----
 
 my $page = "$directory/report.html";
-my ($page_exit) =
-  report('--database', 'zabbix', '--usage-days', '2', '--output', $page);
+my ($page_exit) = report('--database', 'zabbix', '--usage-days', '2', '--output', $page);
 is($page_exit, 0, 'a page');
 my $html = slurp_file($page);
-unlike(
-	$html,
-	qr/<script|<img|<b>could|<h1>big|<i>row|p<i>/,
-	'nobody\'s name is HTML');
+unlike($html, qr/<script|<img|<b>could|<h1>big|<i>row|p<i>/, 'nobody\'s name is HTML');
 ok(index($html, '&lt;script&gt;document') > 0, '... but text');
-unlike(
-	$html,
-	qr{https?://|<link|<[a-z]+[^>]* src=|url\(|\@import},
-	'it needs no other file');
+unlike($html, qr{https?://|<link|<[a-z]+[^>]* src=|url\(|\@import}, 'it needs no other file');
 my $modes = sprintf '%04o', (stat $page)[2] & oct('777');
-is( $modes,
-	sprintf('%04o', oct('666') & ~umask),
-	'others may read the file as umask says');
+is($modes, sprintf('%04o', oct('666') & ~umask), 'others may read the file as umask says');
 my @left = glob("$directory/.report.*");
 is(scalar @left, 0, 'nothing else is left');
 
 # ---- somebody who may see little ----
 
-$node->safe_psql('zabbix',
-	'CREATE ROLE little LOGIN; GRANT SELECT ON history_uint TO little');
+$node->safe_psql('zabbix', 'CREATE ROLE little LOGIN; GRANT SELECT ON history_uint TO little');
 {
 	local $ENV{PGUSER} = 'little';
 	$data = report_data('--database', 'zabbix');
 	is( join(' ', sort grep { !/^items of/ } keys %{ $data->{unreadable} }),
 		'damage lost values maintenance metrics',
 		'what he may not see is named');
-	like(
-		$data->{unreadable}{'items of public.history'},
-		qr/permission denied/,
+	like($data->{unreadable}{'items of public.history'}, qr/permission denied/,
 		'... items as well');
-	is( scalar @{ $data->{tables} },
-		scalar keys %table,
-		'... and all else is there');
+	is(scalar @{ $data->{tables} }, scalar keys %table, '... and all else is there');
 	like(
 		(report('--database', 'zabbix'))[1],
 		qr/Cannot be read: permission denied/,
@@ -332,16 +282,14 @@ parent.document.body.append(probe);
 HTML
 
 	# the page itself runs no script
-	(my $open = $html) =~
-	  s/<meta http-equiv="Content-Security-Policy"[^>]*>//;
+	(my $open = $html) =~ s/<meta http-equiv="Content-Security-Policy"[^>]*>//;
 	$open =~ s{</body>}{$probe</body>};
 	$open =~ s/&/&amp;/g;
 	$open =~ s/"/&quot;/g;
 
 	# a window is not as narrow as a phone
 	open(my $file, '>:raw', $copy) or die "$copy: $!";
-	print $file
-	  '<!DOCTYPE html><meta charset="utf-8"><body style="margin: 0">'
+	print $file '<!DOCTYPE html><meta charset="utf-8"><body style="margin: 0">'
 	  . qq(<iframe style="border: 0; width: ${width}px; height: 2000px" srcdoc="$open"></iframe></body>);
 	close $file;
 	IPC::Run::run(
@@ -370,8 +318,7 @@ SKIP:
 		like(
 			look($html, $width),
 			qr/\Awidth=$width scroll=$width wide=0 cut=0 small=0 bars=[1-9]\d* title=zabbix: zbxhist \d{4}-\d\d-\d\d\z/,
-			"$width pixels: nothing overflows, everything is readable, no script was run"
-		);
+			"$width pixels: nothing overflows, everything is readable, no script was run");
 	}
 }
 
@@ -395,15 +342,11 @@ SQL
 $data = report_data('--database', 'single');
 is_deeply($data->{unreadable}, {}, 'one table: everything can be read');
 my $single_table = $data->{tables}[0];
-is( join(' ',
-		map { scalar @$_ } @{ $single_table->{usage} }{ 'items', 'hosts' }),
-	'15 10',
-	'... the largest items and hosts');
+is(join(' ', map { scalar @$_ } @{ $single_table->{usage} }{ 'items', 'hosts' }),
+	'15 10', '... the largest items and hosts');
 is($single_table->{usage}{total_items}, 10000, '... of all');
-is_deeply($single_table->{forecast}{points},
-	[], '... and nothing to foretell');
-is($single_table->{forecast}{bytes_at_end},
-	undef, '... so the size in the end is not known');
+is_deeply($single_table->{forecast}{points}, [], '... and nothing to foretell');
+is($single_table->{forecast}{bytes_at_end}, undef, '... so the size in the end is not known');
 
 # 10,015 values since the day began
 my $rate = 10015 / ($data->{server}{time} - day(0));
@@ -441,8 +384,7 @@ SKIP:
 
 # ---- scripts/progress ----
 
-my @progress =
-  ("$FindBin::RealBin/../../scripts/progress", '--database', 'zabbix');
+my @progress = ("$FindBin::RealBin/../../scripts/progress", '--database', 'zabbix');
 
 is( (run_script(@progress))[1],
 	"nothing that takes long is being done\n",
@@ -457,20 +399,15 @@ is( (run_script(@progress))[1],
 		(run_script(@progress))[1],
 		qr/\Aundo     \[#{15}\.{15}\]  50(?:\.0)? %  p1 since \d\d:\d\d:\d\d, 1234 rows\n\z/,
 		'... a bar');
-	like(
-		(report('--database', 'zabbix'))[1],
-		qr/undo of <bdi>p1</,
-		'... in the report, too');
+	like((report('--database', 'zabbix'))[1], qr/undo of <bdi>p1</, '... in the report, too');
 	$session->query(
-		"UPDATE zbxhist.parent_state SET action = NULL WHERE parent = 'history'::regclass"
-	);
+		"UPDATE zbxhist.parent_state SET action = NULL WHERE parent = 'history'::regclass");
 	is( (run_script(@progress, '--watch'))[1],
 		"nothing that takes long is being done\n",
 		'... and its end');
 }
 is((run_script($progress[0]))[0], 2, '... a database must be named');
-is((run_script($progress[0], '--database', 'nowhere'))[0] > 0,
-	1, '... that is there');
+is((run_script($progress[0], '--database', 'nowhere'))[0] > 0, 1, '... that is there');
 
 # ---- root, whom the server does not let in ----
 
@@ -480,8 +417,7 @@ my $real = $node->config_data('--bindir') . '/psql';
 
 mkdir $programs;
 make_program($programs, 'id',
-	'for name; do :; done; case $name in -u) echo 0 ;; postgres | keeper) ;; *) exit 1 ;; esac'
-);
+	'for name; do :; done; case $name in -u) echo 0 ;; postgres | keeper) ;; *) exit 1 ;; esac');
 make_program($programs, 'runuser',
 	'[ "$(pwd)" = / ] || { echo "in $(pwd)" >&2; exit 9; }; SYSTEM_USER=$2; export SYSTEM_USER; shift 3; exec "$@"'
 );
@@ -506,8 +442,7 @@ $node->safe_psql('zabbix',
 	my @root = ('--database', 'zabbix');
 	my $export = "$FindBin::RealBin/../../scripts/export";
 
-	is(report_data(@root)->{server}{role},
-		'keeper', 'root reports as the owner');
+	is(report_data(@root)->{server}{role}, 'keeper', 'root reports as the owner');
 	is( (run_script(@progress))[1],
 		"nothing that takes long is being done\n",
 		'... looks at progress');
@@ -516,8 +451,7 @@ $node->safe_psql('zabbix',
 	like($out, qr/^1\t2$/m, '... rows');
 	is(report_data(@root, '--user', 'let_in')->{server}{role},
 		'let_in', 'by another role, if it is said');
-	is((run_script(@progress, '--user', 'let_in'))[0],
-		0, '... in progress as well');
+	is((run_script(@progress, '--user', 'let_in'))[0], 0, '... in progress as well');
 	is((run_script($export, @root, '--user', 'let_in', 'public.keeps'))[1],
 		$out, '... and in export');
 	is(report_data(@root, '--user', 'keeper')->{server}{role},

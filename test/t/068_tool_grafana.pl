@@ -25,23 +25,16 @@ INSERT INTO trends (itemid, clock, num, value_min, value_avg, value_max) SELECT 
 ANALYZE;
 SQL
 maintain($node, 'zabbix');
-cmp_ok(
-	$node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed'"),
-	'>', 1,
-	'there are packed days');
+cmp_ok($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed'"),
+	'>', 1, 'there are packed days');
 $node->safe_psql('postgres',
-	'CREATE ROLE monitor LOGIN; GRANT pg_monitor TO monitor; CREATE ROLE grafana LOGIN'
-);
-$node->safe_psql('zabbix',
-	"GRANT SELECT ON history, history_uint, trends, trends_uint TO $_")
+	'CREATE ROLE monitor LOGIN; GRANT pg_monitor TO monitor; CREATE ROLE grafana LOGIN');
+$node->safe_psql('zabbix', "GRANT SELECT ON history, history_uint, trends, trends_uint TO $_")
   for qw(monitor grafana);
 
 # ---- the dashboard ----
 
-my $dashboard =
-  JSON::PP::decode_json(slurp_file("$top/dist/grafana/zbxhist.json"));
+my $dashboard = JSON::PP::decode_json(slurp_file("$top/dist/grafana/zbxhist.json"));
 my ($from, $to) = (day(-30), day(3));
 
 # A time as Grafana writes it.
@@ -65,10 +58,8 @@ sub expand
 	my ($sql) = @_;
 
 	$sql =~ s/\$__interval\b/6h/g;
-	$sql =~
-	  s/\$__timeGroupAlias\(([^,()]+),\s*([^()]+)\)/time_group($1, $2) . ' AS "time"'/ge;
-	$sql =~
-	  s/\$__timeFilter\(([^()]+)\)/"$1 BETWEEN " . iso($from) . ' AND ' . iso($to)/ge;
+	$sql =~ s/\$__timeGroupAlias\(([^,()]+),\s*([^()]+)\)/time_group($1, $2) . ' AS "time"'/ge;
+	$sql =~ s/\$__timeFilter\(([^()]+)\)/"$1 BETWEEN " . iso($from) . ' AND ' . iso($to)/ge;
 	$sql =~ s/\$__timeFrom\(\)/iso($from)/ge;
 	$sql =~ s/\$__timeTo\(\)/iso($to)/ge;
 	$sql =~ s/\$__unixEpochFrom\(\)/$from/g;
@@ -81,8 +72,7 @@ sub expand
 sub columns_of
 {
 	my ($sql) = @_;
-	my ($code, $out, $err) =
-	  psql_script($node, 'zabbix', "$sql\n\\gdesc\n", '-U', 'monitor');
+	my ($code, $out, $err) = psql_script($node, 'zabbix', "$sql\n\\gdesc\n", '-U', 'monitor');
 
 	return [ map { (split /\|/)[0] } split /\n/, $out ];
 }
@@ -107,31 +97,24 @@ foreach my $panel (@{ $dashboard->{panels} })
 		$number++;
 		unlike($sql, qr/\$/, "$title: everything is expanded");
 		my ($code, $out, $err) =
-		  psql_script($node, 'zabbix', "$sql;\n", '-U', 'monitor', '-v',
-			'ON_ERROR_STOP=1');
+		  psql_script($node, 'zabbix', "$sql;\n", '-U', 'monitor', '-v', 'ON_ERROR_STOP=1');
 		is($code, 0, "$title: its query runs") or diag($err);
 		next if $title =~ /^(?:What check\(\) says|Longest wait)/;
 		isnt($out, '', "$title: it has rows");
 		if ($target->{format} eq 'time_series')
 		{
-			is_deeply(columns_of($sql), [qw(time metric value)],
-				"$title: time, metric and value");
+			is_deeply(columns_of($sql), [qw(time metric value)], "$title: time, metric and value");
 		}
 	}
 }
 cmp_ok($number, '>', 14, 'all panels have queries');
 is_deeply([ grep { $ids{$_} > 1 } keys %ids ], [], 'each panel has an id');
-is_deeply([ grep { $places{$_} > 1 } keys %places ],
-	[], 'no panel covers another');
+is_deeply([ grep { $places{$_} > 1 } keys %places ], [], 'no panel covers another');
 foreach my $variable (@{ $dashboard->{templating}{list} })
 {
 	next if $variable->{type} ne 'query';
-	like(
-		$node->safe_psql(
-			'zabbix', $variable->{query},
-			extra_params => [ '-U', 'monitor' ]),
-		qr/^history$/m,
-		"variable $variable->{name}");
+	like($node->safe_psql('zabbix', $variable->{query}, extra_params => [ '-U', 'monitor' ]),
+		qr/^history$/m, "variable $variable->{name}");
 }
 
 # ---- Grafana's Zabbix plugin ----
@@ -154,17 +137,13 @@ foreach (
 	my ($table, $value, $first) = @$_;
 	my $sql = plugin_query($table, $value, $first, $first + 86400, 1800);
 	my ($code, $out, $err) =
-	  psql_script($node, 'zabbix', "$sql;\n", '-U', 'grafana', '-v',
-		'ON_ERROR_STOP=1');
+	  psql_script($node, 'zabbix', "$sql;\n", '-U', 'grafana', '-v', 'ON_ERROR_STOP=1');
 
 	is($code, 0, "$table: the plugin's query runs with SELECT only")
 	  or diag($err);
 	cmp_ok(scalar split(/\n/, $out), '>=', 20, "$table: it has rows");
 	next if $table eq 'trends';
-	my ($plan) = (
-		psql_script(
-			$node, 'zabbix', "EXPLAIN (COSTS OFF) $sql;\n",
-			'-U', 'grafana'))[1];
+	my ($plan) = (psql_script($node, 'zabbix', "EXPLAIN (COSTS OFF) $sql;\n", '-U', 'grafana'))[1];
 	like($plan, qr/packed/, "$table: of the packed day");
 	unlike($plan, qr/_p\d/, "$table: and of nothing else");
 }
@@ -178,8 +157,7 @@ my ($code, $out, $err) = psql_script(
 	'ON_ERROR_STOP=1');
 is($code, 0, 'the plugin\'s test of a connection') or diag($err);
 ($code, $out, $err) =
-  psql_script($node, 'zabbix', "INSERT INTO history VALUES (1, 1, 1, 1);\n",
-	'-U', 'grafana');
+  psql_script($node, 'zabbix', "INSERT INTO history VALUES (1, 1, 1, 1);\n", '-U', 'grafana');
 like($err, qr/permission denied/, 'that role writes nothing');
 
 log_is_clean($node);

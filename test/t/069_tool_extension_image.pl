@@ -34,8 +34,7 @@ SKIP:
 	$node->restart;
 	create_database($node, 'zabbix');
 	set_up($node, 'zabbix');
-	$node->safe_psql('zabbix',
-		"ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
+	$node->safe_psql('zabbix', "ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
 	my $session = $node->background_psql('zabbix');
 	my $maps = $session->query(
 		"INSERT INTO history (itemid, clock, value) VALUES (1, extract(epoch FROM now())::integer, 1);"
@@ -43,18 +42,13 @@ SKIP:
 	like($maps, qr{\Q$image\E/lib/zbxhist\.so}, 'its library is loaded');
 	unlike($maps, qr{(?<!\Q$image/lib\E)/zbxhist\.so}, '... and no other');
 	$session->quit;
-	is( $node->safe_psql(
-			'zabbix', "SELECT tableoid <> 'history'::regclass FROM history"),
-		't',
-		'a value goes to a partition');
+	is($node->safe_psql('zabbix', "SELECT tableoid <> 'history'::regclass FROM history"),
+		't', 'a value goes to a partition');
 	maintain($node, 'zabbix');
-	is( $node->safe_psql(
-			'zabbix',
-			"SELECT count(*) FROM zbxhist.check() WHERE severity = 'error'"),
+	is( $node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.check() WHERE severity = 'error'"),
 		0,
 		'check() has no error');
-	is($node->safe_psql('zabbix', 'SELECT zbxhist.version()'),
-		'1.0', 'the version');
+	is($node->safe_psql('zabbix', 'SELECT zbxhist.version()'), '1.0', 'the version');
 	log_is_clean($node);
 }
 

@@ -59,14 +59,8 @@ sub ask
 	my ($host, $port) =
 	  $recorded ? ($sockets, 6000) : ($node->host, $node->port);
 	IPC::Run::run(
-		[
-			'psql', '-XAt', '-h', $host, '-p', $port, 'postgres',
-			map { ('-c', $_) } @commands
-		],
-		'>',
-		\$answer,
-		'2>',
-		\$error);
+		[ 'psql', '-XAt', '-h', $host, '-p', $port, 'postgres', map { ('-c', $_) } @commands ],
+		'>', \$answer, '2>', \$error);
 	return "$answer\n$error";
 }
 
@@ -79,8 +73,7 @@ sub lines_of
 	for my $file (sort grep { !-e "$_.xz" } @files)
 	{
 		my $part = '';
-		IPC::Run::run([ $file =~ /xz$/ ? 'xzcat' : 'cat', $file ],
-			'>', \$part);
+		IPC::Run::run([ $file =~ /xz$/ ? 'xzcat' : 'cat', $file ], '>', \$part);
 		$text .= $part;
 	}
 	return map { JSON::PP::decode_json($_) } grep { /\S/ } split /\n/, $text;
@@ -107,14 +100,8 @@ PostgreSQL::Test::Utils::append_to_file("$directory/extended.sql",
 	"\\set n 5\nSELECT :n::int + 1, length(:name::text);\n");
 IPC::Run::run(
 	[
-		'pgbench', '-n',
-		'-M', 'prepared',
-		'-t', 3,
-		'-h', $sockets,
-		'-p', 6000,
-		'-D', 'name=Klartext',
-		'-f', "$directory/extended.sql",
-		'postgres'
+		'pgbench', '-n', '-M', 'prepared', '-t', 3, '-h', $sockets, '-p', 6000,
+		'-D', 'name=Klartext', '-f', "$directory/extended.sql", 'postgres'
 	],
 	'>',
 	\$nothing,
@@ -124,8 +111,7 @@ end('TERM');
 
 like($output, qr/statements of 4 sessions/, 'it says what it has written');
 my ($header, @lines) = lines_of($recording);
-is($header->{format}, 'zbxhist recording 1',
-	'the first line says what it is');
+is($header->{format}, 'zbxhist recording 1', 'the first line says what it is');
 my @told = grep { @$_ > 3 } @lines;
 my ($insert) = grep { $_->[8] =~ /^INSERT/ && !$_->[7] } @told;
 is_deeply($insert->[4], ['INSERT 0 2'], 'a statement has its tag');
@@ -134,10 +120,7 @@ like(
 	qr/\(7, 1700000000, 1, '[A-Z][a-z]{5} [a-z]{2} [a-z]{3}\d\d: [a-z]{2}''[a-z] \d\d\.\d\d\.\d\d\.\d\d'\), \(8, 1700000060, 2, '42\.5'\)/,
 	'... texts of the same kind, and numbers as they were');
 my $text = join "\n", map { JSON::PP::encode_json($_) } @lines;
-unlike(
-	$text,
-	qr/Secret|web01|10\.11\.12|again|Klartext/,
-	'no text is what it was');
+unlike($text, qr/Secret|web01|10\.11\.12|again|Klartext/, 'no text is what it was');
 my ($word) = $insert->[8] =~ /'([A-Z][a-z]{5}) /;
 like($text, qr/value = '$word'/, 'one word is the same one each time');
 my ($twice) = grep { ($_->[7] // '') eq '23505' } @told;
@@ -150,8 +133,7 @@ is_deeply(
 	$several->[4],
 	[ 'BEGIN', 'SELECT 1', 'COMMIT' ],
 	'a text of several statements has all tags');
-ok( (grep { $_->[8] =~ /pg_class.*'history'/ } @told),
-	'names that catalogs are asked for stay');
+ok((grep { $_->[8] =~ /pg_class.*'history'/ } @told), 'names that catalogs are asked for stay');
 my @prepared = grep { @$_ > 9 } @told;
 is(scalar @prepared, 3, 'statements of the extended protocol');
 is($prepared[0][9][0], '5', '... with their parameters');
@@ -164,10 +146,7 @@ is( scalar(grep { $_->[2] eq 'begin' } @lines),
 my ($described, $json) = ('', '');
 IPC::Run::run([ $script, '--describe', $recording ], '>', \$described);
 like($described, qr/4 sessions/, 'described for people');
-like(
-	$described,
-	qr/`DROP TABLE history`/,
-	'... with the shapes of statements');
+like($described, qr/`DROP TABLE history`/, '... with the shapes of statements');
 is( `'$script' --describe '$recording' 2>&1 | head -n 0`,
 	'',
 	'... nothing is said if nobody reads it to its end');
@@ -194,14 +173,10 @@ IPC::Run::run(
 	],
 	'2>',
 	\$complaint);
-like(
-	$complaint,
-	qr/has a recording already/,
-	'a recording is not continued unasked');
+like($complaint, qr/has a recording already/, 'a recording is not continued unasked');
 IPC::Run::run([ $script, '--describe', $continued, '--json' ], '>', \$json);
 my $both = JSON::PP::decode_json($json);
-is($both->{sessions}, 2,
-	'with --append pieces of two times are one recording');
+is($both->{sessions}, 2, 'with --append pieces of two times are one recording');
 cmp_ok($both->{seconds}, '>=', 1, '... which lasts until the last one');
 my $numbers = '';
 IPC::Run::run(
@@ -236,11 +211,9 @@ ask(1, 'SELECT 1');
 ask(1, 'SELECT pg_sleep(1.5)');
 ask(1, 'SELECT 2');
 end('KILL');
-cmp_ok(scalar(() = glob("$second/piece-*")),
-	'>', 1, 'a piece each so many minutes');
+cmp_ok(scalar(() = glob("$second/piece-*")), '>', 1, 'a piece each so many minutes');
 my @kept = map { $_->[8] // () } grep { ref eq 'ARRAY' } lines_of($second);
-ok((grep { $_ eq 'SELECT 1' } @kept),
-	'a recorder that is killed leaves what it had written');
+ok((grep { $_ eq 'SELECT 1' } @kept), 'a recorder that is killed leaves what it had written');
 is(ask(0, 'SELECT 3'), "3\n\n", 'the server goes on');
 
 my $refused = '';

@@ -33,8 +33,7 @@ sub run_script
 	my ($out, $err) = ('', '');
 
 	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port);
-	IPC::Run::run([ "$scripts/$script", @arguments ], '>', \$out, '2>',
-		\$err);
+	IPC::Run::run([ "$scripts/$script", @arguments ], '>', \$out, '2>', \$err);
 	return ($? >> 8, $out, $err);
 }
 
@@ -44,12 +43,10 @@ sub compare { return run_script('compare', '--minutes', '0.001', @_); }
 # What it finds, as data; dies if it finds nothing.
 sub found
 {
-	my ($status, $out, $err) =
-	  compare(@_, '--output', "$directory/found.json");
+	my ($status, $out, $err) = compare(@_, '--output', "$directory/found.json");
 
 	die "compare: $err" if $status != 0;
-	my $found =
-	  JSON::PP->new->utf8->decode(slurp_file("$directory/found.json"));
+	my $found = JSON::PP->new->utf8->decode(slurp_file("$directory/found.json"));
 	$found->{table} = { map { $_->{table} => $_ } @{ $found->{tables} } };
 	$found->{text} = $out;
 	return $found;
@@ -110,16 +107,11 @@ for my $wrong (
 	is((run_script('compare', @$wrong))[0], 2, "refused: compare @$wrong");
 }
 my ($status, undef, $err) = compare('--database', 'nowhere');
-like(
-	"$status $err",
-	qr/\A1 compare: .*database "nowhere" does not exist\n\z/,
-	'no such database');
+like("$status $err", qr/\A1 compare: .*database "nowhere" does not exist\n\z/, 'no such database');
 ($status, undef, $err) = compare('--database', 'postgres');
-is("$status $err",
-	"1 compare: there is no table history of Zabbix in this database\n",
+is("$status $err", "1 compare: there is no table history of Zabbix in this database\n",
 	'no Zabbix');
-($status, undef, $err) =
-  compare('--database', 'postgres', '--output', "$directory/none/x.json");
+($status, undef, $err) = compare('--database', 'postgres', '--output', "$directory/none/x.json");
 like(
 	"$status $err",
 	qr/\A1 compare: there is no directory .*\nhint: mkdir -p /,
@@ -166,8 +158,7 @@ SELECT pg_snapshot_xmax(pg_current_snapshot()) || ' ' || sum(seq_scan) || ' ' ||
 SQL
 my $before = value_of($odd, $state);
 my $found = found('--database', $odd, @reader);
-is(value_of($odd, $state), $before,
-	'nothing is changed, no table is scanned');
+is(value_of($odd, $state), $before, 'nothing is changed, no table is scanned');
 is_deeply($found->{unreadable}, {}, 'a reader sees everything');
 is($found->{format}, 1, 'the format');
 is($found->{schema}, $odd, 'the schema is found');
@@ -179,15 +170,11 @@ is( join(' ', map { $_->{table} } @{ $found->{tables} }),
 	'history history_uint history_str history_log history_text history_bin trends trends_uint',
 	'all tables');
 is($table->{history}{rows}, 30 * 288, 'rows');
-is( $table->{history}{bytes},
-	value_of(
-		$odd,
-		"SELECT pg_total_relation_size(oid) FROM pg_class WHERE relname = 'history'"
-	),
+is($table->{history}{bytes},
+	value_of($odd, "SELECT pg_total_relation_size(oid) FROM pg_class WHERE relname = 'history'"),
 	'bytes');
 is($table->{history}{values_per_second}, 0, 'nothing is inserted');
-is("$table->{history}{items} $table->{history_uint}{items}",
-	'28 7', 'items that are asked');
+is("$table->{history}{items} $table->{history_uint}{items}", '28 7', 'items that are asked');
 is($table->{history}{kept}, 31 * 86400, 'retention of Zabbix');
 is($table->{trends}{retention}, undef, '... where it says so');
 is($table->{history_log}{sample}, undef, 'a table without values');
@@ -195,11 +182,8 @@ is($table->{history_log}{sample}, undef, 'a table without values');
 my $sample = $table->{history}{sample};
 is("$sample->{items} $sample->{values}", '30 1800', 'values are looked at');
 is($sample->{values_per_item_day}, 288, '... which come every five minutes');
-is( "$sample->{decimals} $sample->{sharing_times}",
-	'1 0',
-	'... decimals, with times of their own');
-is($table->{history_uint}{sample}{sharing_times},
-	1, 'items that share their times');
+is("$sample->{decimals} $sample->{sharing_times}", '1 0', '... decimals, with times of their own');
+is($table->{history_uint}{sample}{sharing_times}, 1, 'items that share their times');
 is($table->{history_str}{sample}{decimals}, undef, 'texts are no decimals');
 
 # ---- known inserts ----
@@ -208,24 +192,18 @@ $before = value_of($odd, 'SELECT pg_stat_statements_reset()');
 $found = found_while(
 	$odd,
 	"SET search_path = $odd_sql;\n"
-	  . join('',
-		map { insert_values('history', 1 + 20 * $_, 20, day(0)) } 0 .. 49)
-	  . join('',
-		map { insert_values('history_uint', 7 * $_, 7, day(0)) } 100 .. 102)
+	  . join('', map { insert_values('history', 1 + 20 * $_, 20, day(0)) } 0 .. 49)
+	  . join('', map { insert_values('history_uint', 7 * $_, 7, day(0)) } 100 .. 102)
 	  . 'SELECT pg_stat_force_next_flush();',
 	@reader);
 $table = $found->{table};
-is( join(' ', map { $table->{$_}{inserted} } qw(history history_uint trends)),
-	'1000 21 0',
-	'values that were inserted meanwhile');
+is(join(' ', map { $table->{$_}{inserted} } qw(history history_uint trends)),
+	'1000 21 0', 'values that were inserted meanwhile');
 for my $name (qw(history history_uint))
 {
 	cmp_ok(
-		abs($table->{$name}{values_per_second} *
-			  $found->{seconds} /
-			  $table->{$name}{inserted} - 1),
-		'<', 0.25,
-		"$name: values a second");
+		abs($table->{$name}{values_per_second} * $found->{seconds} / $table->{$name}{inserted} - 1),
+		'<', 0.25, "$name: values a second");
 }
 is( join(' ',
 		map { "$_->{calls} @{[ $_->{rows_per_statement} + 0 ]}" }
@@ -237,9 +215,8 @@ is( $table->{history}{rows_kept},
 	int(31 * 86400 * $table->{history}{values_per_second} + 0.5),
 	'rows when retention is reached');
 cmp_ok(
-	abs($table->{history}{disk}{plain} / (
-			$table->{history}{rows_kept} * $table->{history}{bytes_per_value}
-		) - 1),
+	abs($table->{history}{disk}{plain} /
+		  ($table->{history}{rows_kept} * $table->{history}{bytes_per_value}) - 1),
 	'<', 0.01,
 	'... and their disk');
 my $expected = $found->{expected};
@@ -259,8 +236,7 @@ $node->safe_psql($odd, "UPDATE $odd_sql.config SET hk_history_global = 0");
 $found = found_while(
 	$odd,
 	"SET search_path = $odd_sql;\n"
-	  . join('',
-		map { insert_values('history', 1 + 20 * $_, 20, day(0) + 1) } 0 .. 49)
+	  . join('', map { insert_values('history', 1 + 20 * $_, 20, day(0) + 1) } 0 .. 49)
 	  . 'SELECT pg_stat_force_next_flush();',
 	@reader);
 $table = $found->{table};
@@ -288,14 +264,8 @@ is( join(' ', map { $found->{table}{$_}{retention} } qw(history trends)),
 is( join(' ', sort keys %{ $found->{unreadable} }),
 	'items values of history_str',
 	'what he may not see is named');
-like(
-	$found->{text},
-	qr/^Left out: items: permission denied/m,
-	'... in the text');
-like(
-	$found->{text},
-	qr/^Nobody counts rows a statement here/m,
-	'nobody counts statements');
+like($found->{text}, qr/^Left out: items: permission denied/m, '... in the text');
+like($found->{text}, qr/^Nobody counts rows a statement here/m, 'nobody counts statements');
 cmp_ok(
 	$found->{expected}{plain}{cores}[0],
 	'<=',
@@ -342,10 +312,8 @@ INSERT INTO _timescaledb_catalog.compression_chunk_size VALUES (7, 1000, 200, 30
 SQL
 $found = found('--database', "esc\e[31m");
 $table = $found->{table};
-is(join(' ', map { $table->{history}{$_} } qw(parts rows)),
-	'2 800', 'partitions');
-is($table->{history}{sample}{items},
-	3, '... of which the newest is looked at');
+is(join(' ', map { $table->{history}{$_} } qw(parts rows)), '2 800', 'partitions');
+is($table->{history}{sample}{items}, 3, '... of which the newest is looked at');
 is( $found->{unreadable}{'values of history_uint'},
 	'public.history_uint has no index that begins with itemid and clock',
 	'a table without its key is left out');
@@ -356,29 +324,23 @@ unlike($found->{text}, qr/\e/, 'no name leads a terminal astray');
 # ---- which database and which server ----
 
 $node->safe_psql("esc\e[31m",
-	'CREATE SCHEMA other; CREATE TABLE other.history (itemid bigint, clock integer)'
-);
+	'CREATE SCHEMA other; CREATE TABLE other.history (itemid bigint, clock integer)');
 ($status, undef, $err) = compare('--database', "esc\e[31m");
 is( "$status $err",
 	"1 compare: several schemas have a table history: other, public\n"
 	  . "hint: repeat with --schema and the name of one of them\n",
 	'several schemas');
-is(found('--database', "esc\e[31m", '--schema', 'other')->{schema},
-	'other', '... one of them');
-($status, undef, $err) =
-  compare('--database', "esc\e[31m", '--schema', 'none');
-like("$status $err", qr/\A1 compare: schema "none" has no table history/,
-	'... or none');
+is(found('--database', "esc\e[31m", '--schema', 'other')->{schema}, 'other', '... one of them');
+($status, undef, $err) = compare('--database', "esc\e[31m", '--schema', 'none');
+like("$status $err", qr/\A1 compare: schema "none" has no table history/, '... or none');
 {
 	local %ENV = %ENV;
 	delete @ENV{qw(PGHOST PGPORT)};
 	my $out = '';
 	IPC::Run::run(
 		[
-			"$scripts/compare", '--database',
-			$odd, '--minutes',
-			'0.001', '--host',
-			$node->host, '--port',
+			"$scripts/compare", '--database', $odd, '--minutes',
+			'0.001', '--host', $node->host, '--port',
 			$node->port
 		],
 		'>',
@@ -398,22 +360,17 @@ my %rows = (
 	history_str =>
 	  "SELECT i, $yesterday + s * 300 + i, (ARRAY['up', 'down', 'idle'])[(i + s / 50) % 3 + 1], s * 1000 FROM generate_series(71, 150) i, generate_series(0, 287) s"
 );
-$node->safe_psql('zabbix',
-	"INSERT INTO $_ (itemid, clock, value, ns) $rows{$_}")
+$node->safe_psql('zabbix', "INSERT INTO $_ (itemid, clock, value, ns) $rows{$_}")
   for sort keys %rows;
 my $promised = "$directory/promised.json";
-is((compare('--database', 'zabbix', '--output', $promised))[0],
-	0, 'before the set-up');
+is((compare('--database', 'zabbix', '--output', $promised))[0], 0, 'before the set-up');
 $node->safe_psql('zabbix', <<"SQL");
 SELECT zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day');
 SELECT zbxhist.create_partition(t, '${\ date(-1)}') FROM unnest('{history,history_uint,history_str}'::regclass[]) t;
 SQL
 maintain($node, 'zabbix');
-$node->safe_psql('zabbix', "CALL zbxhist.pack('$_', '${\ date(-1)}')")
-  for sort keys %rows;
-my ($code, $out) =
-  run_script('report', '--database', 'zabbix', '--json', '--promised',
-	$promised);
+$node->safe_psql('zabbix', "CALL zbxhist.pack('$_', '${\ date(-1)}')") for sort keys %rows;
+my ($code, $out) = run_script('report', '--database', 'zabbix', '--json', '--promised', $promised);
 is($code, 0, 'scripts/report takes what was promised');
 my $report = JSON::PP->new->utf8->decode($out);
 my %real = map { $_->{name} => $_ } @{ $report->{promised}{tables} };
@@ -434,34 +391,22 @@ for my $name (sort keys %rows)
 		$bytes / $values,
 		[ 0, $real{$name}{bytes_per_value}[1] ],
 		'... no more than promised');
-	cmp_ok(
-		$bytes / $values,
-		'>',
-		$real{$name}{bytes_per_value}[0] * 0.9,
-		'... nor much less');
+	cmp_ok($bytes / $values, '>', $real{$name}{bytes_per_value}[0] * 0.9, '... nor much less');
 }
-my (undef, $page) =
-  run_script('report', '--database', 'zabbix', '--promised', $promised);
-like(
-	$page,
-	qr/<h2 id="promised">Promised on \d{4}-\d\d-\d\d, and real</,
-	'... on the page');
-unlike(
-	(run_script('report', '--database', 'zabbix'))[1],
-	qr/Promised on/,
+my (undef, $page) = run_script('report', '--database', 'zabbix', '--promised', $promised);
+like($page, qr/<h2 id="promised">Promised on \d{4}-\d\d-\d\d, and real</, '... on the page');
+unlike((run_script('report', '--database', 'zabbix'))[1], qr/Promised on/,
 	'... if it is asked for');
 append_to_file("$directory/wrong.json", '{"format": 1, "tables": [{}]}');
 for my $file ("$directory/wrong.json", $real_psql)
 {
-	($code, undef, $err) =
-	  run_script('report', '--database', 'zabbix', '--promised', $file);
+	($code, undef, $err) = run_script('report', '--database', 'zabbix', '--promised', $file);
 	like(
 		"$code $err",
 		qr/\A1 report: .* is not what scripts\/compare --output writes\nhint: /,
 		"not from it: $file");
 }
-is((run_script('report', '--database', 'zabbix', '--promised', 'none'))[0],
-	1, 'no such file');
+is((run_script('report', '--database', 'zabbix', '--promised', 'none'))[0], 1, 'no such file');
 
 ($status, undef, $err) = compare('--database', 'zabbix');
 is( "$status $err",

@@ -13,9 +13,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
-my ($python) = grep {
-	defined && system("$_ -c 'import pyarrow.parquet' >/dev/null 2>&1") == 0
-} $ENV{PYTHON}, '/opt/peers/bin/python3', 'python3';
+my ($python) =
+  grep { defined && system("$_ -c 'import pyarrow.parquet' >/dev/null 2>&1") == 0 } $ENV{PYTHON},
+  '/opt/peers/bin/python3', 'python3';
 plan skip_all =>
   'no python3 has pyarrow: set PYTHON to one that has it (pip install pyarrow duckdb)'
   unless $python;
@@ -68,14 +68,9 @@ sub export
 	local $ENV{PGPORT} = $node->port;
 	local $ENV{PYTHON} = $python;
 	return IPC::Run::run(
-		[
-			$script, '--format', 'parquet', '--output',
-			$lake, '--database', 'zabbix', @arguments
-		],
-		'>',
-		\$out,
-		'2>',
-		\$err) || diag($err) && 0;
+		[ $script, '--format', 'parquet', '--output', $lake, '--database', 'zabbix', @arguments ],
+		'>', \$out, '2>', \$err)
+	  || diag($err) && 0;
 }
 
 # The files of a table, with their modes and times.
@@ -129,10 +124,7 @@ sub agree
 for my $table (@tables)
 {
 	ok(export($table), "$table is exported");
-	agree(
-		$table,
-		'rows and keys',
-		"SELECT count(*), sum(itemid), sum(clock) FROM $table");
+	agree($table, 'rows and keys', "SELECT count(*), sum(itemid), sum(clock) FROM $table");
 }
 is_deeply(
 	[ map { s/ .*//r } files_of('history') ],
@@ -162,12 +154,10 @@ agree(
 agree(
 	'trends_uint',
 	'... in trends, too',
-	'SELECT sum(value_min), sum(value_avg), sum(value_max), sum(num) FROM trends_uint'
-);
+	'SELECT sum(value_min), sum(value_avg), sum(value_max), sum(num) FROM trends_uint');
 for my $table (qw(history_str history_text history_log))
 {
-	agree($table, 'texts',
-		"SELECT itemid, md5(value), length(value) FROM $table ORDER BY 1");
+	agree($table, 'texts', "SELECT itemid, md5(value), length(value) FROM $table ORDER BY 1");
 }
 agree(
 	'history_log',
@@ -175,8 +165,7 @@ agree(
 	'SELECT itemid, clock, timestamp, source, severity, logeventid, ns FROM history_log ORDER BY 1'
 );
 agree(
-	'history_bin',
-	'bytes',
+	'history_bin', 'bytes',
 	"SELECT itemid, encode(value, 'hex') FROM history_bin ORDER BY 1",
 	'SELECT itemid, lower(hex(value)) FROM {} ORDER BY 1');
 
@@ -185,22 +174,14 @@ agree(
 # the first two days are over
 my @before = files_of('history');
 $node->safe_psql('zabbix',
-	"INSERT INTO history SELECT i, ${\ day(0)} + 30, i, i FROM generate_series(90, 99) i"
-);
+	"INSERT INTO history SELECT i, ${\ day(0)} + 30, i, i FROM generate_series(90, 99) i");
 ok(export('history'), 'a second time');
 my @after = files_of('history');
-is_deeply(
-	[ @after[ 0, 1 ] ],
-	[ @before[ 0, 1 ] ],
-	'... days that are over are left alone');
+is_deeply([ @after[ 0, 1 ] ], [ @before[ 0, 1 ] ], '... days that are over are left alone');
 isnt($after[2], $before[2], '... the day that is not over is written again');
-agree(
-	'history',
-	'... with what has come since',
-	'SELECT count(*), sum(ns) FROM history');
+agree('history', '... with what has come since', 'SELECT count(*), sum(ns) FROM history');
 $node->safe_psql('zabbix',
-	"UPDATE history SET value = value + 1 WHERE itemid = 4 AND clock = ${\ day(-1)}"
-);
+	"UPDATE history SET value = value + 1 WHERE itemid = 4 AND clock = ${\ day(-1)}");
 $node->safe_psql('zabbix',
 	"UPDATE history SET value = 4 WHERE itemid = 5 AND clock = ${\ day(-1)}");
 ok(export('history'), 'a late change');
@@ -213,8 +194,7 @@ agree(
 	'history',
 	'... as it is now',
 	"SELECT value FROM history WHERE itemid = 5 AND clock = ${\ day(-1)}",
-	"SELECT value::INTEGER FROM {} WHERE itemid = 5 AND clock = ${\ day(-1)}"
-);
+	"SELECT value::INTEGER FROM {} WHERE itemid = 5 AND clock = ${\ day(-1)}");
 
 # a file that somebody has cut off
 my ($first) = glob "$lake/history/*.parquet";
@@ -232,10 +212,7 @@ is( join(' ', map { s/ .*//r } files_of('history_uint')),
 
 # another kind of export does not mix with it
 ok(!export('--names', 'history'), 'other columns');
-like(
-	$err,
-	qr/differs in its names: take another directory/,
-	'... go to another directory');
+like($err, qr/differs in its names: take another directory/, '... go to another directory');
 
 # ---- names, a range, integers that are too large ----
 
@@ -261,8 +238,7 @@ agree(
 	"SELECT itemid, value::DECIMAL(20, 0) FROM read_parquet('$lake/history_uint/${\ date(0)}.parquet') ORDER BY 1"
 );
 $node->safe_psql('zabbix',
-	"UPDATE history_uint SET value = 'NaN' WHERE itemid = 2 AND clock = ${\ day(0)}"
-);
+	"UPDATE history_uint SET value = 'NaN' WHERE itemid = 2 AND clock = ${\ day(0)}");
 my @uint = files_of('history_uint');
 ok(!export('history_uint'), 'a NaN is none');
 like($err, qr/a row cannot be stored: .*NaN/, '... and that is told');

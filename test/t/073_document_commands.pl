@@ -64,8 +64,7 @@ sub is_known_line
 
 	# 072_tool_parquet.pl has what these do
 	return 1
-	  if $line =~
-	  m{^(?:python3 -m venv|/opt/parquet/bin/pip install|duckdb -c) };
+	  if $line =~ m{^(?:python3 -m venv|/opt/parquet/bin/pip install|duckdb -c) };
 
 	# test/deploy runs the Dockerfile's steps, the program and the playbook
 	return -x "$top/dist/docker/zbxhist"
@@ -82,13 +81,10 @@ sub is_known_line
 	}
 	return -e "$top/dist/systemd/$1\@.timer"
 	  if $line =~ /^systemctl enable --now ([\w-]+)\@\w+\.timer$/;
-	return
-	  scalar grep { slurp_file($_) =~ /^NAME = "$1"$/m }
-	  glob "$top/bench/zbxbench/*.py"
+	return scalar grep { slurp_file($_) =~ /^NAME = "$1"$/m } glob "$top/bench/zbxbench/*.py"
 	  if $line =~ m{^bench/run ([\w-]+)$};
 	return $node->safe_psql('postgres',
-		"LOAD 'zbxhist'; SELECT count(*) FROM pg_settings WHERE name = '$1'")
-	  == 1
+		"LOAD 'zbxhist'; SELECT count(*) FROM pg_settings WHERE name = '$1'") == 1
 	  if $line =~ /^([a-z][\w.]*) = '[^']*'$/;
 	return $line =~ /^MALLOC_\w+_ = '\d+'$/;
 }
@@ -101,8 +97,7 @@ sub commands_of
 	my $text = slurp_file("$top/$file");
 	my (@blocks, @named, $last);
 
-	for my $paragraph (split /\n\s*\n/,
-		$text =~ s/^```\w*\n.*?^```$/$& =~ s,\n\s*\n,\n,gr/gmser)
+	for my $paragraph (split /\n\s*\n/, $text =~ s/^```\w*\n.*?^```$/$& =~ s,\n\s*\n,\n,gr/gmser)
 	{
 		my @inside;
 
@@ -116,9 +111,7 @@ sub commands_of
 			{
 				push @blocks, { sql => $line, around => $last };
 			}
-			elsif ($line =~
-				m{^(?:\*/\d+ \* \* \* \* \w+ )?((?:psql|pg_dump|scripts/export)\b.*)$}
-			  )
+			elsif ($line =~ m{^(?:\*/\d+ \* \* \* \* \w+ )?((?:psql|pg_dump|scripts/export)\b.*)$})
 			{
 				push @blocks, { shell => $1, around => $last };
 			}
@@ -196,8 +189,7 @@ sub rows_in
 	my @counts = map { "'$_', (SELECT count(*) FROM $_)" }
 	  qw(history history_uint history_str history_log history_text history_bin trends trends_uint);
 
-	return $node->safe_psql($database,
-		'SELECT concat_ws(\' \', ' . join(', ', @counts) . ')');
+	return $node->safe_psql($database, 'SELECT concat_ws(\' \', ' . join(', ', @counts) . ')');
 }
 
 # The database to run a command in, a copy of another: the one that is there, if it
@@ -229,13 +221,10 @@ sub drop_zabbix
 sub run_sql
 {
 	my ($database, $sql, $name) = @_;
-	my ($code, $out, $err) = psql_script(
-		$node,
-		$database,
-		with_days($sql)
-		  . ($sql =~ /(?:;\s*(?:--.*)?|\\gexec)\s*\z/ ? "\n" : ";\n"),
-		'-v',
-		'ON_ERROR_STOP=1');
+	my ($code, $out, $err) =
+	  psql_script($node, $database,
+		with_days($sql) . ($sql =~ /(?:;\s*(?:--.*)?|\\gexec)\s*\z/ ? "\n" : ";\n"),
+		'-v', 'ON_ERROR_STOP=1');
 
 	my $agreed = 0;
 
@@ -246,8 +235,7 @@ sub run_sql
 
 		$agreed += $1 while $err =~ /about (\d+) rows/g;
 		cmp_ok($agreed, '>', 0, "$name: it asks before it deletes");
-		($code, $out, $err) =
-		  psql_script($node, $database, $call, '-v', 'ON_ERROR_STOP=1');
+		($code, $out, $err) = psql_script($node, $database, $call, '-v', 'ON_ERROR_STOP=1');
 		maintain($node, $database);
 	}
 	if (   $code != 0
@@ -256,8 +244,7 @@ sub run_sql
 	{
 		$node->safe_psql($database, $1);
 		pass("$name: it is refused while there are packed days");
-		($code, $out, $err) =
-		  psql_script($node, $database, "$sql;", '-v', 'ON_ERROR_STOP=1');
+		($code, $out, $err) = psql_script($node, $database, "$sql;", '-v', 'ON_ERROR_STOP=1');
 	}
 	is($code, 0, $name) or diag("$sql\n$err");
 	return $agreed;
@@ -308,18 +295,12 @@ my %commands = map { $_ => [ commands_of($_) ] } @documents;
 
 # a Zabbix that is set up, with packed days, for what begins later
 make_zabbix('later');
-$node->safe_psql('later',
-	'CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup()');
+$node->safe_psql('later', 'CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup()');
 fill('later');
 $node->safe_psql('later',
-	'SET zbxhist.maintenance_compact_limit = 0; CALL zbxhist.run_maintenance()'
-);
-cmp_ok(
-	$node->safe_psql(
-		'later',
-		"SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed'"),
-	'>', 2,
-	'there are packed days');
+	'SET zbxhist.maintenance_compact_limit = 0; CALL zbxhist.run_maintenance()');
+cmp_ok($node->safe_psql('later', "SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed'"),
+	'>', 2, 'there are packed days');
 
 my %least = (
 	'README.md' => 2,
@@ -339,11 +320,7 @@ for my $file (@documents)
 		note("$file is left to another test, $1.pl");
 		next;
 	}
-	cmp_ok(
-		scalar @$blocks,
-		'>=',
-		delete $least{$file} // 0,
-		"$file has commands");
+	cmp_ok(scalar @$blocks, '>=', delete $least{$file} // 0, "$file has commands");
 	if (grep { ($_->{sql} // '') =~ /CREATE EXTENSION zbxhist;/ } @$blocks)
 	{
 		drop_zabbix();
@@ -360,8 +337,7 @@ for my $file (@documents)
 			note("left to 030_maintenance_pg_cron.pl: $sql");
 			next;
 		}
-		if (($command->{shell} // '') =~
-			/configuration\.sql|'CREATE EXTENSION zbxhist'/)
+		if (($command->{shell} // '') =~ /configuration\.sql|'CREATE EXTENSION zbxhist'/)
 		{
 			note("left to 056_dump_restore.pl: $command->{shell}");
 			next;
@@ -369,10 +345,8 @@ for my $file (@documents)
 		run_and_look('zabbix', $command, $file);
 		next unless $sql =~ /CREATE EXTENSION zbxhist;/;
 		fill('zabbix');
-		is( $node->safe_psql(
-				'zabbix', 'SELECT count(*) FROM zbxhist.parents'),
-			8,
-			"$file: every table is managed");
+		is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.parents'),
+			8, "$file: every table is managed");
 	}
 }
 is_deeply([ keys %least ], [], 'all of these documents are there');
@@ -386,16 +360,13 @@ sub all_are_in
 {
 	my ($file, $query, $least) = @_;
 	my $text = slurp_file("$top/$file");
-	my @names = split /\n/,
-	  $node->safe_psql('later', "LOAD 'zbxhist'; $query");
+	my @names = split /\n/, $node->safe_psql('later', "LOAD 'zbxhist'; $query");
 
 	cmp_ok(scalar @names, '>=', $least, "$query");
-	is_deeply([ grep { $text !~ /`[^`\n]*\b\Q$_\E\b[^`\n]*`/ } @names ],
-		[], "$file has all");
+	is_deeply([ grep { $text !~ /`[^`\n]*\b\Q$_\E\b[^`\n]*`/ } @names ], [], "$file has all");
 }
 
-all_are_in('docs/settings.md',
-	"SELECT name FROM pg_settings WHERE name LIKE 'zbxhist.%'", 14);
+all_are_in('docs/settings.md', "SELECT name FROM pg_settings WHERE name LIKE 'zbxhist.%'", 14);
 all_are_in('docs/functions.md', <<'SQL', 25);
 SELECT DISTINCT p.proname FROM pg_proc p
  WHERE p.pronamespace = 'zbxhist'::regnamespace AND p.prorettype <> 'trigger'::regtype
@@ -418,11 +389,9 @@ for my $name (
 
 make_zabbix('base');
 $node->safe_psql('base',
-	"CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup(never_pack => true)"
-);
+	"CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup(never_pack => true)");
 fill('base');
-$node->safe_psql('base', "CALL zbxhist.pack('history', '${\ date($_) }')")
-  for -4, -2;
+$node->safe_psql('base', "CALL zbxhist.pack('history', '${\ date($_) }')") for -4, -2;
 for my $file (@documents)
 {
 	for my $command (@{ $commands{$file}[1] })
@@ -436,8 +405,7 @@ for my $file (@documents)
 
 # ---- what scripts/quickstart ends with ----
 
-my ($goodbye) =
-  slurp_file("$top/scripts/quickstart") =~ /^say_goodbye\(\) \{(.*?)^\}/ms;
+my ($goodbye) = slurp_file("$top/scripts/quickstart") =~ /^say_goodbye\(\) \{(.*?)^\}/ms;
 my @looks = $goodbye =~ /^\t\t {3}((?:SELECT|EXPLAIN|CALL|TABLE)\b.*;)$/gm;
 cmp_ok(scalar @looks, '>', 5, 'scripts/quickstart says what to look at');
 make_copy('base');
@@ -468,11 +436,7 @@ for my $installed ('', '1.0')
 	$node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist') if $installed;
 	splice @lines, $installed ? 1 : 3, 0, $1
 	  if $advice =~ /^At any time:  (.*)$/m;
-	cmp_ok(
-		scalar @lines,
-		'>',
-		$installed ? 1 : 4,
-		'scripts/install says what to do');
+	cmp_ok(scalar @lines, '>', $installed ? 1 : 4, 'scripts/install says what to do');
 	for my $line (@lines)
 	{
 		if ($line =~ m{^\*/\d+ \* \* \* \* \w+ (psql .*)$})

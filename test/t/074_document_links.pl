@@ -11,8 +11,8 @@ use JSON::PP ();
 use Test::More;
 
 my $top = Cwd::realpath("$FindBin::RealBin/../..");
-my @documents = map { glob "$top/$_" }
-  qw(*.md docs/*.md bench/README.md src/README.md test/README.md);
+my @documents =
+  map { glob "$top/$_" } qw(*.md docs/*.md bench/README.md src/README.md test/README.md);
 @documents = grep { -e $_ } @documents;
 
 sub slurp
@@ -30,8 +30,7 @@ sub anchors_of
 	my ($file) = @_;
 	my $text = slurp($file) =~ s/^```.*?^```$//gmsr;
 
-	return
-	  map { lc() =~ s/[^\w\- ]//gr =~ tr/ /-/r } $text =~ /^#+ +(.*?) *$/gm;
+	return map { lc() =~ s/[^\w\- ]//gr =~ tr/ /-/r } $text =~ /^#+ +(.*?) *$/gm;
 }
 
 # ---- links ----
@@ -53,8 +52,7 @@ for my $file (@documents)
 		  if $link =~ m{^https?://}
 		  || ($link =~ m{\bbench/results/} && !$has_results);
 		my ($path, $anchor) = split /#/, $link, 2;
-		my $target =
-		  $path eq '' ? $file : File::Basename::dirname($file) . "/$path";
+		my $target = $path eq '' ? $file : File::Basename::dirname($file) . "/$path";
 
 		$count++;
 		$linked{$file}{ Cwd::realpath($target) // '' } = 1;
@@ -62,17 +60,14 @@ for my $file (@documents)
 		  if !-e $target
 		  || (defined $anchor && !grep { $_ eq $anchor } anchors_of($target));
 	}
-	is_deeply(\@missing, [],
-		substr($file, 1 + length $top) . ": $count links");
+	is_deeply(\@missing, [], substr($file, 1 + length $top) . ": $count links");
 }
 
 # ---- the index ----
 
 my $index = "$top/docs/README.md";
-is_deeply(
-	[ grep { $_ ne $index && m{/docs/} && !$linked{$index}{$_} } @documents ],
-	[],
-	'every document is in the index');
+is_deeply([ grep { $_ ne $index && m{/docs/} && !$linked{$index}{$_} } @documents ],
+	[], 'every document is in the index');
 ok($linked{"$top/README.md"}{$index}, 'which the README names');
 
 # ---- what check() says ----
@@ -80,8 +75,7 @@ ok($linked{"$top/README.md"}{$index}, 'which the README names');
 my %codes;
 for my $file (glob "$top/sql/check/*.sql $top/sql/migrate/*.sql")
 {
-	$codes{$_} = 1
-	  for slurp($file) =~ /'(?:error|warning|info)'(?: END)?,\s*'([a-z_]+)'/g;
+	$codes{$_} = 1 for slurp($file) =~ /'(?:error|warning|info)'(?: END)?,\s*'([a-z_]+)'/g;
 }
 cmp_ok(scalar keys %codes, '>', 50, 'codes of check() are found');
 my $red = slurp("$top/docs/something-is-red.md");
@@ -103,8 +97,8 @@ if ($has_results)
 # ---- figures ----
 
 my ($figures) = slurp("$top/README.md") =~ /^## Figures\n(.*?)^## /ms;
-my ($measured) = slurp("$top/docs/benchmarks.md") =~
-  /<!-- figures begin -->(.*)<!-- figures end -->/s;
+my ($measured) =
+  slurp("$top/docs/benchmarks.md") =~ /<!-- figures begin -->(.*)<!-- figures end -->/s;
 $measured .= slurp("$top/docs/hourly-partitions.md");
 my $count = 0;
 for my $number ($figures =~ /(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?![\w])/g)
@@ -112,8 +106,7 @@ for my $number ($figures =~ /(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?![\w])/g)
 	# small whole numbers are words
 	next if $number !~ /[.,]/ && $number < 10;
 	$count++;
-	ok($measured =~ /(?<![\w.,])\Q$number\E(?![\w])(?!,\d|\.\d)/,
-		"$number has been measured");
+	ok($measured =~ /(?<![\w.,])\Q$number\E(?![\w])(?!,\d|\.\d)/, "$number has been measured");
 }
 cmp_ok($count, '>', 10, 'the README has figures');
 
@@ -134,26 +127,20 @@ SKIP:
 {
 	skip 'without bench/results', 8 if !$has_results;
 	my @rows =
-	  map { [/\| \**(\d[\d,]*(?:\.\d+)?)\**(?= \|)/g] }
-	  $figures =~ /^(\|.+\|)$/mg;
+	  map { [/\| \**(\d[\d,]*(?:\.\d+)?)\**(?= \|)/g] } $figures =~ /^(\|.+\|)$/mg;
 	my $day = summary_of('day');
 	my %peers = map { $_->{store} => $_ }
-	  grep { $_->{dataset} eq 'float-dependents' }
-	  @{ summary_of('peers-timescaledb') };
+	  grep { $_->{dataset} eq 'float-dependents' } @{ summary_of('peers-timescaledb') };
 	my %floats = map { $_->{store} => $_ }
 	  grep { $_->{dataset} eq 'float' } @{ summary_of('peers-timescaledb') };
 	my @stores = qw(plain timescaledb zbxhist-packed);
 	my @busy = @{ result_of('busy')->{runs} };
 	my @results = (
 		[ map { $floats{$_}{bytes_per_value} } @stores ],
-		[
-			map { $peers{$_}{questions}{'week by hour'}{cpu_ms}{median} }
-			  @stores
-		],
+		[ map { $peers{$_}{questions}{'week by hour'}{cpu_ms}{median} } @stores ],
 		map {
 			my ($what, $when) = @$_;
-			[ map { $day->{$_}{$what}{$when} }
-				  qw(native zbxhist-hour-compacted) ]
+			[ map { $day->{$_}{$what}{$when} } qw(native zbxhist-hour-compacted) ]
 		}[qw(log all)],
 		[qw(pages all)],
 		[qw(disk end)]);
@@ -163,8 +150,7 @@ SKIP:
 	{
 		my ($rate, $what) = @$_;
 
-		push @results,
-		  [ map { $_->{$what} } grep { $_->{rate} == $rate } @busy ];
+		push @results, [ map { $_->{$what} } grep { $_->{rate} == $rate } @busy ];
 	}
 
 	splice @rows, 0, 2;
@@ -173,12 +159,9 @@ SKIP:
 		my $row = shift @rows;
 
 		is( join(' ', @$row),
-			join(
-				' ',
-				map {
-					sprintf '%.*f', $row->[$_] =~ /\.(\d+)/ ? length $1 : 0,
-					  $result->[$_]
-				} 0 .. $#$row),
+			join(' ',
+				map { sprintf '%.*f', $row->[$_] =~ /\.(\d+)/ ? length $1 : 0, $result->[$_] }
+				  0 .. $#$row),
 			"@$row is in bench/results");
 	}
 }
@@ -219,8 +202,7 @@ SKIP:
 }
 
 my $scale = slurp("$top/docs/scale.md");
-my ($computed) =
-  $scale =~ s/<!-- table begin -->\n(.*?)<!-- table end -->\n//s ? $1 : '';
+my ($computed) = $scale =~ s/<!-- table begin -->\n(.*?)<!-- table end -->\n//s ? $1 : '';
 is(scalar `$top/scripts/compare --scale`,
 	$computed, 'docs/scale.md has the table that is computed of them');
 
@@ -233,7 +215,7 @@ for my $number ($scale =~ /(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?![\w.]*\w)/g)
 
 	# rows a statement, and a gigabit
 	next if $said{$number}++ || $plain < 200 || $number eq '1000';
-	ok( (grep { sprintf("%.${digits}f", $_->{value}) eq $plain } @constants),
+	ok((grep { sprintf("%.${digits}f", $_->{value}) eq $plain } @constants),
 		"docs/scale.md: $number has been measured");
 }
 done_testing();

@@ -59,14 +59,12 @@ my $count =
   . ') AND clock BETWEEN '
   . day(-6) . ' AND '
   . (day(-5) - 1);
-$reader->query($_)
-  for "LOAD 'zbxhist'", 'BEGIN ISOLATION LEVEL REPEATABLE READ';
+$reader->query($_) for "LOAD 'zbxhist'", 'BEGIN ISOLATION LEVEL REPEATABLE READ';
 my $before = $reader->query($count);
 is($before->{rows}[0][0], 2000, 'a transaction has read one packed day');
 
 $node->safe_psql('zabbix',
-	"SELECT zbxhist.alter_parent('history', retention => '4 days', accept_deletion => true)"
-);
+	"SELECT zbxhist.alter_parent('history', retention => '4 days', accept_deletion => true)");
 maintain($node, 'zabbix');
 is( days(),
 	'-6 packed, -4 packed, -3 packed',
@@ -76,8 +74,7 @@ $reader->query('COMMIT');
 maintain($node, 'zabbix');
 is(days(), '-4 packed, -3 packed', 'its day is dropped by the next run');
 $node->safe_psql('zabbix', 'DELETE FROM plain WHERE clock < ' . day(-4));
-is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
-	0, 'all else is there');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'), 0, 'all else is there');
 
 # ---- a synchronous standby that is away ----
 
