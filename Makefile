@@ -179,7 +179,7 @@ PG_CFLAGS   = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing
 SHLIB_LINK  = -lzstd -Wl,-Bsymbolic
 
 REGRESS        = $(patsubst $(srcdir)/test/sql/%.sql,%,$(sort $(wildcard $(srcdir)/test/sql/*.sql)))
-REGRESS_OPTS   = --inputdir=$(srcdir)/test --load-extension=zbxhist
+REGRESS_OPTS   = --inputdir=$(srcdir)/test --load-extension=zbxhist --launcher=$(srcdir)/test/programs/brief_statements
 ISOLATION      = $(patsubst $(srcdir)/test/specs/%.spec,%,$(sort $(wildcard $(srcdir)/test/specs/*.spec)))
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=zbxhist --launcher=$(srcdir)/test/programs/brief_steps
 TAP_TESTS      = 1

@@ -27,7 +27,6 @@ INSERT INTO history_any SELECT i, 86400 * (1 + d) + n * 60, CASE i WHEN 1 THEN (
     FROM generate_series(1, 7) i, generate_series(0, 2) d, generate_series(0, 299) h(n);
 INSERT INTO trends SELECT i, 86400 * (1 + d) + n * 3600, CASE WHEN i = 2 THEN 60 WHEN i = 3 THEN -2147483648 ELSE n * i - 30 END, nullif(n, i) FROM generate_series(1, 5) i, generate_series(0, 2) d, generate_series(0, 23) n;
 SELECT format('CALL zbxhist.pack(%L, %L)', t, date '1970-01-01' + n) FROM unnest('{history,history_uint,history_any,trends}'::text[]) t, generate_series(1, 2) n ORDER BY t, n \gexec
-\set ECHO none
 ANALYZE;
 
 -- compares both ways, and says how often rows were made of packed days
@@ -76,9 +75,7 @@ INSERT INTO conditions SELECT tab, condition FROM unnest('{history,history_uint,
     "value <> ALL (''{5,NULL}'')", "value = ANY (''{5,5,6,NaN}'')", "value <> ALL (''{0,1,2,3,4,5,6,7,8,9}'')", "value IS NULL", "value IS NOT NULL", "value = NULL::numeric::double precision OR value IS NULL", "value BETWEEN 2 AND 6", "value NOT BETWEEN 2 AND 6",
     "value BETWEEN SYMMETRIC 6 AND 2", "value > 3 OR value IS NULL", "(value > 3 AND clock < 100000) OR (value < 2 AND ns = 1)", "NOT (value > 3 OR ns = 2)", "ns = 1", "ns IN (0, 2) AND value > 5", "itemid = 4 AND value > 5 OR itemid = 5 AND value IS NULL",
     "value > 3 AND clock >= 90000 AND clock < 200000", "clock < 90000 OR clock BETWEEN 170000 AND 180000", "value > 5 AND itemid % 2 = 0", "itemid NOT IN (1, 3) AND value <> 5", "(clock = 86460 OR clock = 190000) AND ns <> 0", "value >= 5 AND value <= 5"}'::text[]) condition;
-\set ECHO all
 SELECT * FROM run_conditions();
-\set ECHO none
 -- the same as FILTER of some aggregates, beside others
 CREATE FUNCTION run_filters(OUT result text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE c record; query text; found text; expected text; n integer := 0; scans integer := 0; made integer := 0; filled integer := 0;
@@ -108,7 +105,6 @@ BEGIN
     result := format('%s conditions, some rows: %s, by the scan: %s, packed rows made: %s', n, filled > n / 2, scans > n / 40, made);
     RETURN NEXT;
 END $$;
-\set ECHO all
 SELECT * FROM run_filters();
 -- what is not evaluated on columns is left to PostgreSQL, with the same answers
 TRUNCATE conditions;

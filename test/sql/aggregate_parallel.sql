@@ -40,7 +40,6 @@ SELECT * FROM plan_of('SELECT itemid, clock / 86400, sum(value), count(*) FROM h
 SELECT * FROM plan_of('SELECT count(*), max(value) FROM history_uint WHERE value > 50000');
 CALL use_workers(0);
 SELECT * FROM plan_of('SELECT count(*), max(value) FROM history_uint WHERE value > 50000');
-\set ECHO none
 
 -- every combination, with workers and without
 CREATE FUNCTION run_queries(workers integer, every integer) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -65,7 +64,6 @@ BEGIN
     END LOOP;
     RETURN NEXT format('many queries: %s, most by workers: %s', many > 600 / every, gathers > many / 2);
 END $$;
-\set ECHO all
 SELECT * FROM run_queries(2, 12);
 SET parallel_leader_participation = off;
 SELECT * FROM run_queries(2, 40);

@@ -21,7 +21,6 @@ INSERT INTO history_uint SELECT i, n * 600 + i, (i * 37 + n * 11) % 1000, n FROM
 CREATE TABLE aggregate_refused_plain.history AS TABLE history;
 CREATE TABLE aggregate_refused_plain.history_uint AS TABLE history_uint;
 SELECT format('CALL zbxhist.pack(%L, %L)', t, date '1970-01-01' + n) FROM unnest('{history,history_uint}'::text[]) t, generate_series(0, 1) n ORDER BY t, n \gexec
-\set ECHO none
 -- late values
 INSERT INTO history VALUES (1, 5000, 3, 7), (50, 90000, 4, 8);
 INSERT INTO aggregate_refused_plain.history VALUES (1, 5000, 3, 7), (50, 90000, 4, 8);
@@ -40,7 +39,6 @@ BEGIN
     EXECUTE format('SELECT count(*) FROM (%s) x', plain) INTO rows;
     EXECUTE format('SELECT count(*) FROM (((%1$s) EXCEPT ALL (%2$s)) UNION ALL ((%2$s) EXCEPT ALL (%1$s))) x', query, plain) INTO differ;
 END $$;
-\set ECHO all
 SELECT query, c.* FROM unnest(ARRAY[
     -- for comparison, one that is
     'SELECT itemid, count(*), avg(value) FROM history WHERE clock < 172800 GROUP BY itemid',
@@ -124,7 +122,6 @@ SELECT itemid, count(*), min(ns), sum(ns) FROM history GROUP BY itemid ORDER BY 
 SELECT DISTINCT itemid FROM history ORDER BY 1;
 RESET ROLE;
 SELECT count(DISTINCT itemid) FROM history;
-\set ECHO none
 ALTER TABLE history DISABLE ROW LEVEL SECURITY;
 DROP POLICY few ON history;
 DROP VIEW barrier;
@@ -145,7 +142,6 @@ END $$;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_material = off;
-\set ECHO all
 SELECT times_read('SELECT i.name, s.avg FROM (SELECT itemid, avg(value) FROM history WHERE clock < 86400 GROUP BY 1 OFFSET 0) s RIGHT JOIN items i ON i.itemid >= s.itemid');
 SELECT times_read('SELECT i.name, s.avg FROM items i, LATERAL (SELECT avg(value) FROM history WHERE clock < 86400 AND itemid = i.itemid) s');
 SELECT compare('SELECT i.name, s.avg FROM items i LEFT JOIN (SELECT itemid, avg(value), min(clock) FROM history WHERE clock < 86400 GROUP BY 1 OFFSET 0) s ON i.itemid >= s.itemid');

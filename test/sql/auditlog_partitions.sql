@@ -1,6 +1,5 @@
 -- Zabbix's audit log, partitioned natively by the time in its ids.
 \a \t
-\set ECHO none
 SET client_min_messages = warning;
 -- one month for all of it
 DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
@@ -42,7 +41,6 @@ BEGIN
     END LOOP;
     RETURN word;
 END $$;
-\set ECHO all
 SELECT count(*) FILTER (WHERE zbxhist_internal.cuid_of(c) <> 'c' || base36(1000 * c)) AS wrong,
        count(*) FILTER (WHERE zbxhist_internal.cuid_clock('c' || base36(1000 * c + c % 1000) || 'xyz') <> c) AS wrong_clocks
   FROM generate_series(0, 2147483647, 7654321::bigint) c;
@@ -150,7 +148,6 @@ SELECT action, count(*) BETWEEN 1 AND 20 AS some FROM zbxhist.partition_auditlog
 SELECT bool_and(from_clock = lag) AS without_gap
   FROM (SELECT from_clock, lag(to_clock) OVER (ORDER BY from_clock) AS lag
           FROM zbxhist_internal.auditlog_partitions('auditlog')) p WHERE lag IS NOT NULL AND from_clock IS NOT NULL;
-\set ECHO none
 -- as if months had gone by: the first partition ends earlier, and is past retention
 DO $$
 DECLARE
@@ -179,7 +176,6 @@ BEGIN
     EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
     RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::bigint + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::bigint;
 END $$;
-\set ECHO all
 SELECT name, pages(format(query, 'auditlog')) <= 1.5 * pages(format(query, 'twin'))
            + (SELECT count(*) FROM zbxhist_internal.auditlog_partitions('auditlog')) AS no_more
   FROM (VALUES ('clock', format('clock >= %s AND clock <= %s', extract(epoch FROM now())::bigint - 20 * 86400, extract(epoch FROM now())::bigint)),

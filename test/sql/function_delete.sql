@@ -12,7 +12,6 @@ CREATE TABLE trends (
     itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL, PRIMARY KEY (itemid, clock));
 SELECT zbxhist.create_parent('history'), zbxhist.create_parent('trends');
 SELECT zbxhist.create_partition('history', '1970-01-02'), zbxhist.create_partition('history', '1970-01-03'), zbxhist.create_partition('trends', '1970-01-03');
-\set ECHO none
 CREATE PROCEDURE fill() LANGUAGE sql AS $$
     TRUNCATE history, trends;
     INSERT INTO history VALUES
@@ -28,7 +27,6 @@ BEGIN
     n := zbxhist.delete_values('history', item, clock, ns, which);
     RETURN n || ': ' || coalesce((SELECT string_agg(value::text, ' ' ORDER BY itemid, h.clock, h.ns) FROM history h), 'none');
 END $$;
-\set ECHO all
 SELECT which, deleted(86400, 1, which), deleted(86400, 3, which) AS nobody, deleted(86400, 0, which) AS midnight, deleted(86399, 999999999, which) AS before_midnight
   FROM unnest('{equal,less_or_equal,less,greater_or_equal,greater}'::text[]) which;
 SELECT which, deleted(-2147483648, 0, which) AS first, deleted(2147483647, 999999999, which) AS last,

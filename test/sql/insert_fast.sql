@@ -238,7 +238,6 @@ EXECUTE ins2 (5, 5, 5.5);
 RESET plan_cache_mode;
 SELECT * FROM stored ORDER BY itemid, clock, ns;
 SELECT itemid, value FROM history_str ORDER BY itemid;
-\set ECHO none
 DEALLOCATE ALL;
 TRUNCATE history, history_str;
 
@@ -261,7 +260,6 @@ BEGIN
     INSERT INTO history VALUES (item, day, 1, 9);
     RETURN n + 10 * (SELECT count(*) FROM history WHERE itemid = item) + 100 * FOUND::integer;
 END $$;
-\set ECHO all
 SELECT add_two(i, 86400) FROM generate_series(1, 7) i;
 SELECT count(*), count(DISTINCT itemid) FROM history;
 SELECT count(*) FROM history_str;

@@ -4,7 +4,6 @@
 -- in a plain table.
 --
 \a \t
-\set ECHO none
 LOAD 'zbxhist';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
@@ -81,7 +80,6 @@ SELECT CASE s.relname WHEN 'plain' THEN 'plain' ELSE left(s.relname, 4) END AS t
        sum(s.n_tup_ins) AS inserted, sum(s.n_live_tup) AS live, sum(s.n_dead_tup) AS dead, sum(s.n_mod_since_analyze) AS modified
   FROM pg_stat_user_tables s WHERE s.schemaname IN ('around', 'zbxhist_partitions') AND s.relname ~ '^(fast|slow|plain)' GROUP BY 1;
 BEGIN;
-\set ECHO all
 SELECT * FROM compare('INSERT INTO T VALUES (1, 86400, 1, 1), (2, 86400, 1, 1), (3, 172800, 1, 1)');
 SELECT relname, n_tup_ins FROM pg_stat_xact_user_tables WHERE schemaname IN ('around', 'zbxhist_partitions') AND n_tup_ins > 0 ORDER BY relname;
 ROLLBACK;
@@ -132,7 +130,6 @@ BEGIN;
 INSERT INTO plain VALUES (3, 86400, 3, 1), (4, 86400, 3, 1);
 COMMIT;
 SELECT * FROM compare('SELECT');
-\set ECHO none
 DROP TABLE fast, slow CASCADE;
 ALTER TABLE plain DROP CONSTRAINT later_plain;
 TRUNCATE plain;
@@ -160,7 +157,6 @@ BEGIN
         EXECUTE format('CREATE TRIGGER b AFTER INSERT ON %I FOR EACH STATEMENT EXECUTE FUNCTION see()', t);
     END LOOP;
 END $$;
-\set ECHO all
 SELECT * FROM compare('INSERT INTO T VALUES (1, 86400, 1, 1), (2, 5, 1, 1)', 'INSERT INTO T VALUES (3, 86400, 1, 1)');
 SELECT DISTINCT string_agg(s.event || ' ' || s.rows, ', ') FROM seen s GROUP BY s.tablename;
 DROP TRIGGER a ON fast;
@@ -185,7 +181,6 @@ CREATE TRIGGER change BEFORE INSERT ON slow_p19700102 FOR EACH ROW EXECUTE FUNCT
 CREATE TRIGGER change BEFORE INSERT ON plain FOR EACH ROW WHEN (NEW.clock BETWEEN 86400 AND 172799) EXECUTE FUNCTION change();
 SELECT plan_of('INSERT INTO fast VALUES (1, 86400, 1, 1)');
 SELECT tables, rows FROM compare('INSERT INTO T VALUES (1, 86400, 1, 1), (2, 86400, 1, 1), (2, 172800, 1, 1), (3, 86400, 1, 1)');
-\set ECHO none
 DROP TRIGGER change ON fast_p19700102;
 DROP TRIGGER change ON slow_p19700102;
 DROP TRIGGER change ON plain;
@@ -201,7 +196,6 @@ BEGIN
         EXECUTE format('CREATE RULE note AS ON INSERT TO %I DO ALSO INSERT INTO noted VALUES (NEW.itemid)', t);
     END LOOP;
 END $$;
-\set ECHO all
 SELECT * FROM compare('INSERT INTO T VALUES (1, 86400, 1, 1), (2, 5, 1, 1)');
 SELECT itemid, count(*) FROM noted GROUP BY 1 ORDER BY 1;
 CREATE OR REPLACE RULE note AS ON INSERT TO fast DO INSTEAD NOTHING;
@@ -348,7 +342,6 @@ SELECT format('INSERT INTO fast VALUES %s, (2000, 172800), (2001, 5), (2002, 172
 :statement;
 SELECT tableoid::regclass, * FROM fast WHERE itemid >= 2000 ORDER BY itemid;
 SELECT count(*) FROM fast_p19700103;
-\set ECHO none
 DROP TABLE fast, slow, plain, fast_p19700103 CASCADE;
 
 -- a parent of all kinds of fixed widths, nulls among them, and with a column dropped
@@ -365,7 +358,6 @@ CREATE TABLE plain (
     PRIMARY KEY (itemid, clock, ns));
 SET TimeZone = 'UTC';
 SELECT make_parents();
-\set ECHO all
 SELECT * FROM compare('INSERT INTO T (itemid, clock, value) VALUES (1, 86400, 1), (2, 86400, 2), (3, 86400, 3), (4, 172800, 4), (5, 86400, 5)',
     'INSERT INTO T VALUES (''a'', 6, true, 1, 86400, 0.25, ''2020-01-01 00:00 UTC'', 1, 1), (''b'', 7, false, -1, 86400, -0.25, ''infinity'', 2, -1),
         (''c'', 8, NULL, 32767, 86400, ''NaN'', NULL, 4294967295, NULL), (''\xff'', 9, true, -32768, 86400, ''-Infinity'', NULL, 7, 1e-300), (''e'', 10, true, 1, 5, 1, ''2020-01-01 00:00 UTC'', 0, 0)');

@@ -4,7 +4,6 @@
 -- same rows, SQLSTATEs and row counts must come of it.
 --
 \a \t
-\set ECHO none
 LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE SCHEMA diff;
@@ -24,9 +23,7 @@ CREATE TABLE trends_uint_p  (itemid bigint NOT NULL, clock integer DEFAULT '0' N
 CREATE TABLE kinds AS
 SELECT left(relname, -2) AS kind FROM pg_class
  WHERE relnamespace = 'diff'::regnamespace AND relkind = 'r' AND relname LIKE '%\_p';
-\set ECHO all
 SELECT count(*) AS kinds FROM kinds;
-\set ECHO none
 DO $$
 DECLARE
     k record;
@@ -179,7 +176,6 @@ BEGIN
         PERFORM compare(k.kind, statement_for(k.kind, k.n, k.fault));
     END LOOP;
 END $$;
-\set ECHO all
 
 -- enough of everything
 SELECT count(*) AS statements, count(*) FILTER (WHERE is_fast) > 75 AS fast, count(*) FILTER (WHERE NOT is_fast) > 25 AS slow,

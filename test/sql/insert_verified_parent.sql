@@ -13,7 +13,6 @@ INSERT INTO history SELECT i, 1000, 0, 0 FROM generate_series(1, 1000) i;
 SELECT zbxhist.create_parent('history');
 SELECT zbxhist.create_partition('history', '1970-01-03');
 SELECT zbxhist.create_partition('history', '1970-01-02');
-\set ECHO none
 -- what is verified, and whether there are marks
 CREATE FUNCTION verified() RETURNS TABLE (partition regclass, verified boolean, marks boolean)
 LANGUAGE sql AS $$
@@ -32,7 +31,6 @@ BEGIN
     EXECUTE statement;
     RAISE NOTICE 'looks into the parent: %', index_scans() > before;
 END $$;
-\set ECHO all
 
 -- no maintenance yet
 CALL looks('INSERT INTO history VALUES (1, 86400, 0, 1)');

@@ -19,7 +19,6 @@ SET zbxhist.enable_routing = off;
 INSERT INTO history (itemid, clock, value) VALUES (2, 86400, 2);
 RESET zbxhist.enable_routing;
 SELECT count(*) FROM ONLY history;
-\set ECHO none
 -- what a step answers, and how often it has called what looks at one partition
 CREATE FUNCTION calls_of(step text, relation regclass) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
@@ -39,7 +38,6 @@ BEGIN
     END LOOP;
     RETURN answer;
 END $$;
-\set ECHO all
 
 -- packing an hour
 SELECT unnest(calls_of('pack', 'history_p19700102_0100'));

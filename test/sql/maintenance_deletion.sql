@@ -1,7 +1,6 @@
 -- Much at once is deleted only if a person agrees: a clock that was ahead, maintenance that was off,
 -- a typo in a retention.
 \a \t
-\set ECHO none
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
@@ -20,7 +19,6 @@ CREATE FUNCTION write(first date, last date) RETURNS void LANGUAGE sql AS $$
     INSERT INTO history SELECT 1, extract(epoch FROM h), 1, 0 FROM generate_series(first::timestamptz, last + interval '23 hours', interval '1 hour') h $$;
 SELECT present('2024-05-10 12:00');
 SELECT zbxhist.create_parent('history', retention => '30 days', pack_after => '2 days');
-\set ECHO all
 SELECT 1 FROM write('2024-05-01', '2024-05-10');
 CALL zbxhist.run_maintenance('history');
 

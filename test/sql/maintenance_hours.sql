@@ -2,7 +2,6 @@
 -- beyond, which are replaced by hours in time, three at once; packed soon; all of a day in one line.
 -- as after setup: no session is told about it
 \a \t
-\set ECHO none
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
@@ -34,7 +33,6 @@ CREATE TABLE trends (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL,
 
 -- the default, in the morning: what is over of today has a partition, too
 SELECT at('2026-11-20 10:30');
-\set ECHO all
 SELECT parent, action, detail FROM zbxhist.setup('hours', '100 years', '100 years', dry_run => true) WHERE action = 'create_parent';
 SELECT parent, action FROM zbxhist.setup('hours', '100 years', '100 years') WHERE action = 'create_parent';
 SELECT * FROM shown('history');

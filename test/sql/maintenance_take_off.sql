@@ -21,7 +21,6 @@ SELECT extract(epoch FROM date_trunc('day', now()))::integer AS today \gset
 CREATE FUNCTION ago(days integer) RETURNS date LANGUAGE sql AS $$ SELECT (now() AT TIME ZONE 'UTC')::date - days $$;
 -- rows of the days 1 to 6 ago; the last day's in the table itself; half of the partitions of others
 SELECT count(zbxhist_internal.create_range('history', c, c + 21600)) FROM generate_series(:today - 5 * 86400, :today - 86400 + 64800, 21600) c;
-\set ECHO none
 INSERT INTO history SELECT i % 5, :today - 6 * 86400 + i * 600, i, 0 FROM generate_series(0, 863) i;
 CREATE TABLE plain (LIKE history INCLUDING ALL);
 INSERT INTO plain SELECT * FROM history;
@@ -42,7 +41,6 @@ BEGIN
     EXECUTE format('SELECT (SELECT count(*) FROM (TABLE taken.plain EXCEPT ALL (%1$s)) d) + (SELECT count(*) FROM ((%1$s) EXCEPT ALL TABLE taken.plain) d)', parts) INTO result;
     RETURN result;
 END $$;
-\set ECHO all
 SELECT differences();
 SELECT kind, count(*) FROM zbxhist.partitions WHERE parent = 'history'::regclass AND to_time <= date_trunc('day', now()) GROUP BY 1 ORDER BY 1;
 

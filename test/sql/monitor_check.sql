@@ -1,7 +1,6 @@
 -- check and the views: each finding, and that its hint mends it.
 -- as after setup: no session is told about it
 \a \t
-\set ECHO none
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 -- what earlier tests have dropped
@@ -26,7 +25,6 @@ BEGIN
 END $$;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
-\set ECHO all
 SELECT zbxhist.create_parent('history', premake => 1, retention => '30 days');
 SELECT partition AS today, partition || '_pkey' AS today_pkey FROM zbxhist.list_partitions('history') ORDER BY from_clock LIMIT 1 \gset
 SELECT partition AS tomorrow, partition || '_pkey' AS tomorrow_pkey FROM zbxhist.list_partitions('history') ORDER BY from_clock DESC LIMIT 1 \gset

@@ -1,7 +1,6 @@
 -- The packed hours of a day become one packed day: by maintenance, when the day
 -- is over and all that can be is packed, or by hand.
 \a \t
-\set ECHO none
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
@@ -61,7 +60,6 @@ CREATE VIEW difference AS
     (SELECT 'lost', * FROM plain EXCEPT ALL SELECT 'lost', * FROM history)
     UNION ALL
     (SELECT 'new', * FROM history EXCEPT ALL SELECT 'new', * FROM plain);
-\set ECHO all
 
 -- ---- a day ----
 

@@ -9,7 +9,6 @@ SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 SELECT zbxhist.create_parent('history', pack_after => NULL);
 SELECT zbxhist.create_partition('history', day) FROM unnest('{1970-01-02, 1970-01-03}'::date[]) day;
-\set ECHO none
 -- several items share their times
 INSERT INTO history
 SELECT i, c, i + c / 8.0, hashint8(CASE i % 5 WHEN 4 THEN i * 1000000 + c ELSE c END) & 536870911
@@ -41,7 +40,6 @@ BEGIN
     EXECUTE format('SELECT count(*) || '' '' || sum(hashtextextended(x::text, 0)) FROM (%s) x', statement) INTO result;
     RETURN result;
 END $$;
-\set ECHO all
 
 SELECT digest(format(query, 'history')) = digest(format(query, 'plain')) AS same, query FROM unnest(ARRAY[
     'SELECT * FROM %s WHERE itemid IN (SELECT generate_series(1, 40))',

@@ -149,7 +149,6 @@ SELECT * FROM formats();
 
 CREATE TEMP TABLE frozen (name text, first_itemid bigint, first_clock integer, last_itemid bigint,
                           last_clock integer, nrows integer, payload text);
-\set ECHO none
 INSERT INTO frozen VALUES
 ('double_values', -9223372036854775808, 1000000000, 9223372036854775807, 1000000168, 780, '
 emgBAKiHNHYDDscC////////////AQFAAAAAAAAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
@@ -443,7 +442,6 @@ LtPwooxhje0jgulAi04WWkSNtwHkKHwVmrBEWuqUQsU41EHok8psOpOis1f9QQMk6espDt48IRNoEwJv
 GJBjiIM4qGCXG5ANEYYsg2oIcJQeWCOzUIq2AAAAAAAAAEAAAAAAAAAAIAEgADd0dSoCaqF4AhIgMgMDmQCAgAIA////////fwErAMFv
 8objBgACACRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJ
 kiRJkgEgAA==');
-\set ECHO all
 DELETE FROM zbxhist_packed.double_values_p20010909;
 DELETE FROM zbxhist_packed.unsigned_values_p20010909;
 DELETE FROM zbxhist_packed.log_values_p20010909;

@@ -44,7 +44,6 @@ CREATE TABLE key AS
     UNION ALL SELECT itemid, clock, ns FROM plain WHERE ns = 77 AND itemid < 20
     UNION ALL SELECT itemid, clock, ns + 1 FROM plain TABLESAMPLE bernoulli (1) REPEATABLE (4)) k ORDER BY md5(k::text);
 SELECT count(*) >= 1000 AS are_many FROM key;
-\set ECHO none
 
 -- says whether a query, in which T is the table, gives the same rows, in the same order, of both tables
 CREATE FUNCTION rows_of(query text, name text) RETURNS text LANGUAGE plpgsql AS $$
@@ -71,7 +70,6 @@ RETURN (SELECT CASE form
     WHEN 'values' THEN format('(itemid,clock,ns) in (values %s)', string_agg(format('(%s,%s,%s)', itemid, clock, ns), ',' ORDER BY number))
     WHEN 'any values' THEN format('(clock,itemid) = any (values %s)', string_agg(format('(%s,%s::bigint)', clock, itemid), ',' ORDER BY number))
     END FROM key WHERE number BETWEEN first AND last);
-\set ECHO all
 SELECT form, n, string_agg(DISTINCT compare(format('SELECT itemid, clock, ns, value FROM T WHERE %s ORDER BY %s', look_up(form, n * i + 1, n * i + n), sort)), ', ') AS rows
   FROM unnest('{or,quoted,without ns,ranges,items,some,other,nested,row in,values,any values}'::text[]) form, unnest('{1,3,40}'::integer[]) n,
        generate_series(1, 2) i, unnest('{"itemid, clock, ns","itemid, clock DESC, ns DESC","clock, itemid, ns"}'::text[]) sort

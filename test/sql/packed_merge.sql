@@ -1,6 +1,5 @@
 -- Late rows merged into a packed day, and damage found in one
 \a \t
-\set ECHO none
 \set VERBOSITY terse
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
@@ -64,7 +63,6 @@ END
 $$;
 
 CALL pack_day();
-\set ECHO all
 CALL check_day();
 
 -- nothing to do

@@ -21,7 +21,6 @@ CREATE TABLE plain (LIKE history INCLUDING ALL);
 INSERT INTO plain SELECT * FROM history;
 CALL zbxhist.pack('history', '2024-01-02');
 SELECT count(*) AS days FROM zbxhist.packed_day WHERE parent = 'history'::regclass;
-\set ECHO none
 
 CREATE FUNCTION different() RETURNS bigint LANGUAGE sql
 AS $$ SELECT count(*) FROM ((TABLE plain EXCEPT ALL TABLE history) UNION ALL (TABLE history EXCEPT ALL TABLE plain)) x $$;
@@ -59,7 +58,6 @@ BEGIN
 END
 $$;
 CALL change_often(60);
-\set ECHO all
 SELECT different();
 SELECT * FROM zbxhist.verify('history');
 SELECT count(*) BETWEEN 1000 AND 34000 AS rows_left FROM history;

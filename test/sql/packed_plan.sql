@@ -13,7 +13,6 @@ CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL
     PRIMARY KEY (itemid, clock, ns));
 SELECT zbxhist.create_parent('history');
 SELECT count(zbxhist.create_partition('history', '1970-01-02'::date + n)) AS days FROM generate_series(0, 4) n;
-\set ECHO none
 -- 20 items, a value in 10 minutes, days at 86400, 172800, 259200, 345600, 432000
 INSERT INTO history SELECT i, c, i + c % 1009 / 10.0, c % 7 * 1000 + i FROM generate_series(1, 20) i, generate_series(86400, 518399, 600) c;
 CALL zbxhist.pack('history', '1970-01-02');
@@ -48,7 +47,6 @@ BEGIN
         RETURN NEXT line;
     END LOOP;
 END $$;
-\set ECHO all
 
 -- conditions that the scan takes care of; the executor checks the others
 EXPLAIN (COSTS OFF) SELECT clock, ns, value FROM history WHERE itemid = 3 AND clock > 172800 AND clock <= 200000;

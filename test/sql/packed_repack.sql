@@ -1,7 +1,6 @@
 -- Packed days that waste space are written anew: by maintenance, within its
 -- limit, or by hand; and late rows are merged in few batches.
 \a \t
-\set ECHO none
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
@@ -18,7 +17,6 @@ CREATE TABLE history (
     ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns)) WITH (autovacuum_enabled = off);
 SELECT zbxhist.create_parent('history', retention => '100 years', premake => 0);
 SELECT zbxhist.alter_parent('history', never_pack => true);
-\set ECHO all
 SELECT zbxhist.create_partition('history', '1970-01-02'), zbxhist.create_partition('history', '1970-01-03');
 INSERT INTO history SELECT i, d + j * 60 + i % 60, i + j / 8.0, bits(i * j)
   FROM generate_series(1, 80) i, generate_series(0, 1439) j, (VALUES (86400), (172800)) v (d);
@@ -225,7 +223,6 @@ CALL run();
 CALL run();
 SELECT l.* FROM logged, LATERAL (SELECT * FROM log OFFSET count) l;
 SELECT count(*) FROM history WHERE itemid = 1 AND clock >= 259200;
-\set ECHO none
 SET zbxhist.allow_packed_drop = on;
 DROP TABLE history CASCADE;
 
@@ -288,7 +285,6 @@ $$;
 CALL make_day('one', 0, 500);
 CALL make_day('two', 500, 1000);
 CALL make_day('three', 1000, 1001);
-\set ECHO all
 CALL join_days('one', 'two', 'three');
 SELECT * FROM zbxhist_internal.verify_day('joined');
 SELECT pg_relation_size(reltoastrelid) > 0 AS has_toast FROM pg_class WHERE oid = 'joined'::regclass;

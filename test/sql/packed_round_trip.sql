@@ -1,6 +1,5 @@
 -- Packing and unpacking gives the same rows, bit by bit, whatever they are
 \a \t
-\set ECHO none
 \set VERBOSITY terse
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
@@ -107,7 +106,6 @@ SELECT pick(i, '{-9223372036854775808,-1,0,1,2,99,10001,9223372036854775807}'::b
        CASE i % 3 WHEN 0 THEN (bits(i + 2) >> 33)::integer WHEN 1 THEN -i ELSE i END
 FROM generate_series(1, 20000) i
 ON CONFLICT DO NOTHING;
-\set ECHO all
 CALL round_trip('doubles');
 
 -- an item of each kind alone, so that each codec has rows of its own

@@ -4,7 +4,6 @@
 -- prepared is used by the next, nor what one has pinned that is over.
 --
 \a \t
-\set ECHO none
 CREATE SCHEMA salvage_attempts;
 SET search_path = salvage_attempts, zbxhist_partitions;
 SET client_min_messages = warning;
@@ -21,7 +20,6 @@ CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value doub
 -- this one pins pages until its insertions end
 CREATE INDEX history_clock ON history USING brin (clock);
 SELECT zbxhist.create_parent('history', pack_after => NULL);
-\set ECHO all
 SELECT zbxhist.create_partition('history', '1970-01-02');
 INSERT INTO history
 SELECT i, 86400 + s * 60, CASE WHEN i = 7 AND s % 100 = 5 THEN -1 ELSE s END, 0

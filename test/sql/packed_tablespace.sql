@@ -1,7 +1,6 @@
 -- packed_tablespace, packed_tablespace_after: packed days on other disks, from
 -- the start or when they are old, moved by maintenance or by hand.
 \a \t
-\set ECHO none
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never
@@ -20,7 +19,6 @@ CREATE TABLE plain (LIKE history);
 SELECT zbxhist.create_parent('history', '1 day', '30 days', premake => 0);
 CREATE FUNCTION ago(days integer) RETURNS date LANGUAGE sql STABLE AS $$ SELECT (now() AT TIME ZONE 'UTC')::date - days $$;
 SELECT floor(extract(epoch FROM now()) / 86400)::integer * 86400 AS today \gset
-\set ECHO all
 SELECT count(zbxhist.create_partition('history', ago(d))) FROM unnest('{9,8,3,2}'::integer[]) d;
 INSERT INTO plain
 SELECT i, :today - d * 86400 + s * 60, i * s / 8.0, hashint4(i * s) & 268435455

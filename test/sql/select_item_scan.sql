@@ -86,7 +86,6 @@ SELECT tables_read('SELECT * FROM history WHERE itemid = 3 AND clock <= 345602 O
 SELECT tables_read('SELECT * FROM history WHERE itemid = 99 AND clock <= 345602 ORDER BY clock DESC LIMIT 4');
 SELECT tables_read('SELECT * FROM history WHERE itemid = 3 AND clock > 5 AND clock < 5 ORDER BY clock LIMIT 2');
 SELECT tables_read('SELECT * FROM history WHERE itemid = 3 ORDER BY clock LIMIT 0');
-\set ECHO none
 
 -- the same rows as of a plain table, whatever the bounds, the order and the limit
 CREATE FUNCTION differences() RETURNS TABLE (queries bigint, rows bigint, different bigint) LANGUAGE plpgsql AS $$
@@ -122,7 +121,6 @@ BEGIN
     END LOOP;
     RETURN NEXT;
 END $$;
-\set ECHO all
 SELECT * FROM differences();
 SELECT i, h.max FROM generate_series(171000, 171001) i,
     LATERAL (SELECT itemid, max(clock) FROM history WHERE itemid = 3 AND clock < 172800 GROUP BY itemid HAVING max(clock) >= i) h;
@@ -221,7 +219,6 @@ ROLLBACK TO s;
 FETCH BACKWARD 2 FROM c;
 MOVE LAST IN c;
 FETCH BACKWARD 1 FROM c;
-\set ECHO none
 COMMIT;
 
 -- a cursor that is opened in an INSERT sees what that stores later, as of a plain table
@@ -244,7 +241,6 @@ BEGIN
 END $$;
 BEGIN;
 SET LOCAL zbxhist.enable_routing = off;
-\set ECHO all
 -- the plan is made before
 SELECT stored_so_far(1), stored_so_far(2);
 CLOSE so_far;

@@ -93,7 +93,6 @@ SELECT * FROM counted('SELECT itemid, min(clock) FROM history WHERE clock < 2600
 SELECT * FROM counted('SELECT DISTINCT ON (itemid) * FROM history WHERE itemid IN (4, 2, 77, 2) ORDER BY itemid, clock DESC');
 SELECT * FROM counted('SELECT DISTINCT ON (itemid) * FROM history WHERE clock > 5 AND clock < 5 ORDER BY itemid, clock DESC');
 SELECT * FROM counted('SELECT itemid, max(clock) FROM history WHERE itemid = ANY (''{}'') GROUP BY itemid');
-\set ECHO none
 
 -- the same rows as of a plain table, whatever the bounds, the order and the limit
 CREATE FUNCTION differences() RETURNS TABLE (queries bigint, rows bigint, different bigint) LANGUAGE plpgsql AS $$
@@ -126,7 +125,6 @@ BEGIN
     END LOOP;
     RETURN NEXT;
 END $$;
-\set ECHO all
 SELECT * FROM differences();
 -- with rows that wait in the parent, before and after others, of items that are nowhere else
 SET zbxhist.enable_routing = off;
@@ -229,7 +227,6 @@ CREATE TABLE other (CHECK (clock > 0)) INHERITS (history);
 INSERT INTO other VALUES (3, 518000, 'other', 9);
 SELECT is_of_each('SELECT itemid, max(clock) FROM history GROUP BY itemid');
 SELECT itemid, max(clock) FROM history WHERE itemid = 3 GROUP BY itemid;
-\set ECHO none
 DROP TABLE other;
 
 -- random rows, some late, some of them deleted, against a plain table
@@ -255,7 +252,6 @@ BEGIN
     END LOOP;
 END $$;
 RESET zbxhist.enable_routing;
-\set ECHO all
 SELECT rows > 0 AS has_rows, different FROM differences();
 CALL zbxhist.pack('history', '1970-01-06');
 SELECT rows > 0 AS has_rows, different FROM differences();

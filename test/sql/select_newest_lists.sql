@@ -80,7 +80,6 @@ SELECT * FROM known('SELECT itemid, max(clock) FROM history WHERE itemid IN (1, 
 SELECT * FROM known('SELECT * FROM (SELECT itemid, max(clock) FROM history GROUP BY itemid) h WHERE itemid % 20 = 3');
 SELECT count(*), sum(max) FROM (SELECT itemid, max(clock) FROM history GROUP BY itemid) h WHERE itemid % 20 = 3;
 SELECT count(*), sum(max) FROM (SELECT itemid, max(clock) FROM plain GROUP BY itemid) h WHERE itemid % 20 = 3;
-\set ECHO none
 
 -- the same rows as of a plain table
 CREATE FUNCTION differences() RETURNS TABLE (queries bigint, rows bigint, different bigint) LANGUAGE plpgsql AS $$
@@ -116,7 +115,6 @@ BEGIN
     END LOOP;
     RETURN NEXT;
 END $$;
-\set ECHO all
 SELECT * FROM differences();
 -- where all see all rows nobody looks at the tables; then some of them are gone
 VACUUM history_p19700104, history_p19700105, history_p19700106;
@@ -197,7 +195,6 @@ REVOKE SELECT ON history FROM zbxhist_newest_lists;
 GRANT SELECT ON items TO zbxhist_newest_lists;
 SET ROLE zbxhist_newest_lists;
 SELECT DISTINCT ON (itemid) itemid FROM history WHERE itemid IN (SELECT itemid FROM items) ORDER BY itemid, clock DESC;
-\set ECHO none
 RESET ROLE;
 
 -- random rows, some late, some of them deleted, against a plain table
@@ -223,7 +220,6 @@ BEGIN
     END LOOP;
 END $$;
 RESET zbxhist.enable_routing;
-\set ECHO all
 SELECT rows > 0 AS has_rows, different FROM differences();
 -- 18 says that it passes over the foreign table
 SET client_min_messages = error;

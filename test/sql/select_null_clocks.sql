@@ -17,7 +17,6 @@ UPDATE plain SET ns = 0 WHERE ns IS NULL AND clock >= 100000;
 ALTER TABLE history ALTER clock DROP NOT NULL, ALTER ns DROP NOT NULL;
 INSERT INTO history SELECT * FROM plain WHERE clock IS NULL OR clock < 100000;
 SELECT count(*) FROM ONLY history WHERE clock IS NULL;
-\set ECHO none
 DO $$
 BEGIN
     IF current_setting('server_version_num')::integer >= 180000 THEN
@@ -43,7 +42,6 @@ SELECT query FROM unnest(ARRAY[
     'SELECT * FROM %s WHERE itemid = 3',
     'SELECT clock FROM %s WHERE itemid = 3 AND clock > 0 ORDER BY clock, ns']) AS t (query)
  WHERE rows_of(query, 'history') IS DISTINCT FROM rows_of(query, 'plain');
-\set ECHO all
 SELECT rows_of('SELECT itemid, max(clock), count(*) FROM %s GROUP BY itemid', 'history');
 DROP TABLE history, plain CASCADE;
 DROP FUNCTION rows_of;

@@ -197,7 +197,6 @@ ALTER TABLE history_p19700105 ADD CONSTRAINT zbxhist_clock CHECK (clock >= 34560
 SELECT zbxhist_internal.invalidate('history');
 SELECT * FROM history WHERE itemid = 1 AND clock = 345600;
 EXECUTE several;
-\set ECHO none
 
 -- a cursor that is opened in an INSERT sees what comes to the parent later
 CREATE FUNCTION stored_so_far(n integer) RETURNS double precision LANGUAGE plpgsql AS $$
@@ -219,7 +218,6 @@ BEGIN
 END $$;
 BEGIN;
 SET LOCAL zbxhist.enable_routing = off;
-\set ECHO all
 INSERT INTO history SELECT 9, 432000 + n, stored_so_far(n), 0 FROM generate_series(1, 2) n RETURNING value;
 ROLLBACK;
 TRUNCATE ONLY history;

@@ -2,7 +2,6 @@
 -- takes its arguments seriously, also for tables that it manages already.
 -- as after setup: no session is told about it
 \a \t
-\set ECHO none
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
@@ -31,7 +30,6 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
     RETURN QUERY SELECT found('error', u) FROM unnest(ARRAY[SQLSTATE || ' ' || message] || string_to_array(detail, E'\n') || hint) u;
 END $$;
-\set ECHO all
 
 -- rows of 90 and 701 days, kept for ever; the override would delete most
 SELECT parent, action, found(action, detail) FROM zbxhist.setup(configure_zabbix => true, dry_run => true);

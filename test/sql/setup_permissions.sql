@@ -1,7 +1,6 @@
 -- Who may do what: the database's owner sets up, a reader reads, nobody else changes anything.
 -- as after setup: no session is told about it
 \a \t
-\set ECHO none
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
@@ -23,7 +22,6 @@ INSERT INTO config VALUES (1, 0, '31d', 1, 0, '365d');
 GRANT INSERT, SELECT ON history TO regress_zbxhist_writer;
 GRANT SELECT ON history, trends TO regress_zbxhist_reader;
 INSERT INTO history SELECT 1, extract(epoch FROM now())::integer;
-\set ECHO all
 SELECT * FROM zbxhist.setup(configure_zabbix => true);
 SELECT zbxhist.alter_parent('history', premake => 4);
 CALL zbxhist.run_maintenance();

@@ -4,8 +4,6 @@
 -- before hours are packed and after.  See docs/zabbix-8.md for where they are from.
 --
 \a \t
-\set echo :ECHO
-\set ECHO none
 LOAD 'zbxhist';
 -- the other type of history_json.value: test/sql/zabbix_8_json.sql
 \if :{?json}
@@ -47,12 +45,10 @@ BEGIN
                        t.side, t.name, t.definition, CASE WHEN t.name ~ 'trends' THEN '' ELSE ',ns' END);
     END LOOP;
 END $$;
-\set ECHO :echo
 SELECT parent, action FROM zbxhist.setup('managed') WHERE parent IS NOT NULL;
 -- two days of 1970, and the month of the trends
 SELECT count(zbxhist.create_partition(name::regclass, '1970-01-01'::date + day / 86400))
   FROM (SELECT 'managed.' || name AS name FROM tables) t, unnest('{86400,172800}'::integer[]) day;
-\set ECHO none
 
 -- ---- what a statement does on each side ----
 
@@ -131,7 +127,6 @@ BEGIN
     RETURN format('insert into %s (itemid,clock,%s%s) values %s', name, CASE WHEN name ~ 'trends' THEN '' ELSE 'ns,' END, t.columns, result);
 END $$;
 CREATE FUNCTION names(pattern text) RETURNS text[] LANGUAGE sql AS $$ SELECT array_agg(name ORDER BY name) FROM tables WHERE name ~ pattern $$;
-\set ECHO :echo
 
 SELECT c.* FROM compare('{T}', ARRAY(SELECT batch(name, k) FROM unnest(names('history')) name, generate_series(0, 120) k)) c;
 -- another value in the same second
@@ -146,7 +141,6 @@ SELECT c.* FROM compare(names('history'), ARRAY[
 SELECT outcome('managed', s), outcome('plain', s)
   FROM unnest(ARRAY['insert into history_json (itemid,clock,ns,value) values (1,86400,0,''{'')', 'insert into history_json (itemid,clock,ns,value) values (1,86400,0,''"\u0000"'')',
                     'insert into history_json (itemid,clock,ns,value) values (1,86400,1,''[1,2]''),(1,86401,0,null)']) s;
-\set ECHO none
 
 -- ---- what is read ----
 
@@ -249,10 +243,8 @@ BEGIN
         SELECT 'SELECT t.* FROM T t WHERE t.clock>=''90000'' AND t.clock<=''190000'' AND t.itemid IN (3,4)')) c;
     RETURN NEXT;
 END $$;
-\set ECHO :echo
 SELECT * FROM server_reads();
 SELECT * FROM frontend_reads();
-\set ECHO none
 
 -- An item that has gone: the housekeeper asks for parts of its values until it gets another
 -- number than it asked for.  In ordinary partitions it gets more, and leaves the rest.
@@ -270,7 +262,6 @@ BEGIN
     PERFORM set_config('search_path', 'zabbix_8', true);
     RETURN CASE deleted WHEN 0 THEN 'none left' ELSE 'some left' END;
 END $$;
-\set ECHO :echo
 SELECT name, delete_item('plain', name, 10) AS plain, delete_item('managed', name, 10) AS managed FROM tables ORDER BY name;
 SELECT count(outcome(side, format('delete from %s where itemid=10', name))) FROM tables, unnest('{plain,managed}'::text[]) side;
 SELECT sum(differences(name)) AS differences FROM tables;
