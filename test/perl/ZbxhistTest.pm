@@ -21,6 +21,10 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes ();
 
+# servers have one encoding on whatever machine
+delete $ENV{LC_CTYPE};
+$ENV{LANG} = 'C.UTF-8';
+
 our @EXPORT = qw(
   $search_path test_server without_checksums create_database create_zabbix_tables set_up day date partition
   value_rows insert_values psql_script sql_as messages_as start_psql wait_for_end has_extension

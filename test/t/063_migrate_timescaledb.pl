@@ -178,7 +178,7 @@ like(
 	'a plain table is no hypertable');
 like(
 	messages_of("SELECT zbxhist.create_parent('history')"),
-	qr/it is a TimescaleDB hypertable\nHINT:  CALL zbxhist\.adopt_hypertable\('public\.history'\);/,
+	qr/it is a TimescaleDB hypertable\n.*\nHINT:  CALL zbxhist\.adopt_hypertable\('public\.history'\);/,
 	'create_parent says what to call');
 like(messages_of("$adopt('history', NULL)"), qr/ERROR:  dry_run must not be null/, 'a null');
 sql('CREATE VIEW seen AS SELECT * FROM history');
@@ -312,7 +312,7 @@ is($node->safe_psql('zabbix', "SELECT count(*) FROM pg_extension WHERE extname =
 	0, '... not even TimescaleDB');
 is( sql("SELECT count(*) FROM auditlog")
 	  . sql(
-		"SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relname ~ '^auditlog'"
+		"SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relname ~ '^auditlog' AND relnamespace = 'public'::regnamespace"
 	  ),
 	'501auditlog auditlog_1 auditlog_pkey',
 	'auditlog is a plain table with all its rows');

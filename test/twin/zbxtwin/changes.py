@@ -85,12 +85,8 @@ class Changer:
                     if list(t.columns.values()) == list(table.columns.values())
                 ]
             )
-            shown = [
-                dice.pick(["itemid", "itemid + 100", f"itemid + {self.fresh * 10}"])
-                if c == "itemid"
-                else c
-                for c in columns
-            ]
+            item = dice.pick(["itemid", "itemid + 100", f"itemid + {self.fresh * 10}"])
+            shown = [item if c == "itemid" else c for c in columns]
             low = dice.pick(self.days) + dice.between(0 if self.archived else -HOUR, HOUR)
             self.fresh += 1
             return Statement(

@@ -114,9 +114,9 @@ def cut(entries, found):
 def main():
     """The program."""
     arguments = parse()
-    seed = (
-        arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(10**9)
-    )
+    seed = arguments.seed
+    if seed is None:
+        seed = random.SystemRandom().randrange(10**9)
     print(f"seed {seed}", flush=True)
     with any_server() as address:
         what = run_schedules if arguments.schedules else run
