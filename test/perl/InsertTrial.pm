@@ -1,6 +1,5 @@
-# InsertTrial - INSERTs such as Zabbix sends, into a managed table and into a
-# plain one, while something else is done to the tables; what became of them is
-# compared.
+# InsertTrial - INSERTs such as Zabbix sends, into a managed table and into a plain one, while
+# something else is done to the tables; what became of them is compared.
 #
 # Each trial sends, without waiting for any: to the managed table one
 # statement for each place that a row may go to (a packed day, a partition, the
@@ -28,8 +27,7 @@ my %clock = (
 my @writers = (
 	{ name => 'plain', table => 'plain' },
 	{ name => 'plain_prepared', table => 'plain' },
-	(   map { { name => $_, table => 'managed', like => 'plain', place => $_ } }
-		sort keys %clock),
+	(map { { name => $_, table => 'managed', like => 'plain', place => $_ } } sort keys %clock),
 	{ name => 'prepared', table => 'managed', like => 'plain_prepared' },
 	{ name => 'add', table => 'managed', like => 'plain' },
 	{ name => 'late', table => 'managed', like => 'plain' });
@@ -38,12 +36,7 @@ my @writers = (
 sub new
 {
 	my ($class, $node, $database) = @_;
-	my $self = bless {
-		node => $node,
-		database => $database,
-		tables => 0,
-		item => 1000
-	}, $class;
+	my $self = bless { node => $node, database => $database, tables => 0, item => 1000 }, $class;
 
 	$self->{control} = $self->superuser;
 	$self->sql(
@@ -130,8 +123,7 @@ sub drop_tables
 		"DROP TABLE IF EXISTS managed.$self->{name}{managed} CASCADE");
 }
 
-# The number of rows that were stored in the managed table, and the sum of
-# their items.
+# The number of rows that were stored in the managed table, and the sum of their items.
 sub count_rows
 {
 	my ($self, @tables) = @_;
@@ -213,9 +205,7 @@ sub send_rows
 		return;
 	}
 	my $statement =
-	  $writer->{name} eq 'add'
-	  ? add_statement($table, @rows)
-	  : insert_statement($table, @rows);
+	  $writer->{name} eq 'add' ? add_statement($table, @rows) : insert_statement($table, @rows);
 	$client->send_message('Q', "$statement\0");
 }
 
@@ -231,24 +221,20 @@ sub start
 	for (@writers)
 	{
 		my %writer = %$_;
-		my @clocks =
-		  $writer{place} ? $clock{ $writer{place} } : sort values %clock;
+		my @clocks = $writer{place} ? $clock{ $writer{place} } : sort values %clock;
 
 		next if $options{duplicates} && $writer{name} eq 'late';
 		$writer{client} = $self->{client}{ $writer{name} }
 		  // PgWire->new($self->{node}, $self->{database}, 'zabbix_late');
 		$writer{is_managed} = $writer{table} eq 'managed';
 		$writer{table} = $self->{name}{ $writer{table} };
-		$writer{rows} =
-		  $options{duplicates}
-		  ? [ map { [ 1, $_, 'x', 0 ] } @clocks ]
-		  : [
+		$writer{rows} = $options{duplicates} ? [ map { [ 1, $_, 'x', 0 ] } @clocks ] : [
 			map {
 				my $item = ++$self->{item};
 				[ $item, $_, "v$item", $item % 5 ]
 			} @clocks,
 			@clocks
-		  ];
+		];
 		send_rows(\%writer);
 		push @trial, \%writer;
 	}
@@ -298,8 +284,7 @@ sub watch
 	for my $round (1 .. 30000)
 	{
 		# this first, for an answer may come in between
-		my %waits = @blockers
-		  && $round > 1 ? $self->waiting(\@undecided, @blockers) : ();
+		my %waits = @blockers && $round > 1 ? $self->waiting(\@undecided, @blockers) : ();
 		my @rest;
 
 		for my $writer (@undecided)
@@ -344,8 +329,7 @@ sub is_right
 	my ($is, $should, $new_row, %options) = @_;
 
 	return 1 if $is eq $should;
-	return $options{duplicates} ? $options{unkeyed} : !$options{strict}
-	  if $is eq 'ok';
+	return $options{duplicates} ? $options{unkeyed} : !$options{strict} if $is eq 'ok';
 	return $options{duplicates} && ($is eq '23505' || $is eq $new_row);
 }
 
@@ -368,12 +352,10 @@ sub difference
 sub compare
 {
 	my ($self, $what, %options) = @_;
-	my %plain =
-	  map { $_->{name} => $_ } grep { !$_->{like} } @{ $self->{trial} };
+	my %plain = map { $_->{name} => $_ } grep { !$_->{like} } @{ $self->{trial} };
 	my @wrong;
 
-	$self->{new_row} = { map { $_ => $plain{$_}{final} } keys %plain }
-	  unless $options{duplicates};
+	$self->{new_row} = { map { $_ => $plain{$_}{final} } keys %plain } unless $options{duplicates};
 	for my $writer (grep { $_->{like} } @{ $self->{trial} })
 	{
 		my $like = $writer->{like};
@@ -384,8 +366,7 @@ sub compare
 	is(join('; ', @wrong), '', $what);
 }
 
-# A trial while the sessions hold something: each is told to end by the
-# statement.
+# A trial while the sessions hold something: each is told to end by the statement.
 sub hold
 {
 	my ($self, $what, $end, $holders, %options) = @_;

@@ -1,6 +1,5 @@
-# PackedBytes - the bytes of packed days as src/format/segment_format.h has
-# them, as far as somebody who forges them has to know them: where segments are,
-# and checksums.
+# PackedBytes - the bytes of packed days as src/format/segment_format.h has them, as far as somebody
+# who forges them has to know them: where segments are, and checksums.
 package PackedBytes;
 
 use strict;
@@ -116,8 +115,7 @@ sub with_checksums
 	{
 		my ($start, $length) = @$_;
 
-		substr($bytes, $start, 4) =
-		  pack('V', crc32c(substr($bytes, $start + 4, $length - 4)));
+		substr($bytes, $start, 4) = pack('V', crc32c(substr($bytes, $start + 4, $length - 4)));
 	}
 	substr($bytes, $GROUP_CRC_OFFSET, 4) = pack(
 		'V',

@@ -16,12 +16,8 @@ sub new
 	my $path = $node->host . '/.s.PGSQL.' . $node->port;
 	my $self = bless {}, $class;
 
-	$self->{socket} = IO::Socket::UNIX->new(Peer => $path)
-	  or die "cannot connect to $path: $!";
-	my $options = join(
-		"\0",
-		user => $user // (getpwuid($>))[0],
-		database => $database) . "\0\0";
+	$self->{socket} = IO::Socket::UNIX->new(Peer => $path) or die "cannot connect to $path: $!";
+	my $options = join("\0", user => $user // (getpwuid($>))[0], database => $database) . "\0\0";
 	$self->write_raw(pack('NN', length($options) + 8, 196608) . $options);
 	$self->read_until_ready;
 	return $self;
@@ -173,8 +169,8 @@ sub read_until_ready
 		}
 		elsif ($type eq 'E')
 		{
-			my %field = map { substr($_, 0, 1) => substr($_, 1) }
-			  grep { length } split(/\0/, $contents);
+			my %field =
+			  map { substr($_, 0, 1) => substr($_, 1) } grep { length } split(/\0/, $contents);
 
 			push @{ $result{errors} }, $field{C};
 			push @{ $result{messages} }, $field{M};

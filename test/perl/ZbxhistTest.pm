@@ -48,8 +48,7 @@ sub test_server
 	my ($name, %settings) = @_;
 	my $path = delete $settings{-install_path};
 	my $node = PostgreSQL::Test::Cluster->new($name, defined $path ? (install_path => $path) : ());
-	my %init = map { substr($_, 1) => delete $settings{$_} }
-	  grep { /^-/ } keys %settings;
+	my %init = map { substr($_, 1) => delete $settings{$_} } grep { /^-/ } keys %settings;
 
 	avoid_midnight();
 	$node->init(%init);
@@ -92,8 +91,7 @@ sub create_database
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database" . ($owner ? " OWNER $owner" : ''));
 	$node->safe_psql($database, as_role($owner) . 'CREATE EXTENSION zbxhist');
-	$node->safe_psql($database, 'GRANT ALL ON SCHEMA public TO PUBLIC')
-	  if $owner;
+	$node->safe_psql($database, 'GRANT ALL ON SCHEMA public TO PUBLIC') if $owner;
 }
 
 # "SET ROLE", for a role that may have no LOGIN.
@@ -477,11 +475,9 @@ sub log_is_clean
 {
 	my ($node, $name, $expected) = @_;
 	my $log = slurp_file($node->logfile);
-	my @trouble =
-	  grep { !defined $expected || !/$expected/ } grep {
+	my @trouble = grep { !defined $expected || !/$expected/ } grep {
 		/ leak|PANIC:|TRAP:|\] XX\d\d\d |terminated by signal|still (?:open|referenced|pinned)/
-	  }
-	  split(/\n/, $log);
+	} split(/\n/, $log);
 
 	is(join("\n", @trouble), '', $name // 'nothing unusual in the log');
 }
@@ -492,8 +488,7 @@ sub log_is_clean
 sub server_processes
 {
 	my ($node) = @_;
-	my $postmaster =
-	  (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
 	my @processes = ($postmaster);
 
 	for my $file (glob '/proc/[0-9]*/stat')

@@ -1,6 +1,5 @@
 --
--- delete_values and delete_item: the same rows as DELETE, the same number,
--- the same rights.
+-- delete_values and delete_item: the same rows as DELETE, the same number, the same rights.
 --
 \a \t
 LOAD 'zbxhist';

@@ -1,7 +1,6 @@
 --
--- What an INSERT of literals does besides storing rows, and what is done to
--- it: the same in a parent by the short way (fast), by the trigger (slow), and
--- in a plain table.
+-- What an INSERT of literals does besides storing rows, and what is done to it: the same in a
+-- parent by the short way (fast), by the trigger (slow), and in a plain table.
 --
 \a \t
 LOAD 'zbxhist';
@@ -167,8 +166,7 @@ DROP TRIGGER a ON plain;
 DROP TRIGGER b ON plain;
 TRUNCATE fast, slow, plain;
 
--- row triggers of the partition that change and skip rows; those count as
--- inserted, though
+-- row triggers of the partition that change and skip rows; those count as inserted, though
 CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF NEW.itemid = 2 THEN
         RETURN NULL;

@@ -1,7 +1,6 @@
 --
--- Once maintenance has verified that the parent has no rows of a partition,
--- keys are not looked up there any more, until a row is stored there that
--- belongs to a partition.
+-- Once maintenance has verified that the parent has no rows of a partition, keys are not looked up
+-- there any more, until a row is stored there that belongs to a partition.
 --
 \a \t
 LOAD 'zbxhist';

@@ -1,6 +1,5 @@
 --
--- ALTER TABLE of a parent with packed days: what its rows are then, or why they
--- cannot be known.
+-- ALTER TABLE of a parent with packed days: what its rows are then, or why they cannot be known.
 --
 \a \t
 LOAD 'zbxhist';

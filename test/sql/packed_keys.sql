@@ -1,7 +1,6 @@
 --
--- Zabbix' look-up of duplicates, and its graph of first and last values: rows of
--- packed days, partitions and the parent are found by their keys, as a plain
--- table finds them.
+-- Zabbix' look-up of duplicates, and its graph of first and last values: rows of packed days,
+-- partitions and the parent are found by their keys, as a plain table finds them.
 --
 \a \t
 LOAD 'zbxhist';

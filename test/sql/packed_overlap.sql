@@ -1,6 +1,5 @@
 --
--- Days are packed only where no other partition or packed day is for the same
--- time.
+-- Days are packed only where no other partition or packed day is for the same time.
 --
 \a \t
 LOAD 'zbxhist';

@@ -180,8 +180,7 @@ CALL zbxhist.repack('history', '1970-01-03');
 CALL zbxhist.repack('history', '1970-01-03');
 SELECT * FROM difference;
 
--- it stays where it is stored, as it is stored, with its columns, whatever the
--- parent has now
+-- it stays where it is stored, as it is stored, with its columns, whatever the parent has now
 ALTER TABLE zbxhist_packed.history_p19700103 SET TABLESPACE regress_zbxhist_repack;
 ALTER INDEX zbxhist_packed.history_p19700103_pkey SET TABLESPACE regress_zbxhist_repack;
 ALTER TABLE zbxhist_packed.history_p19700103 SET (autovacuum_vacuum_scale_factor = 0.5);
@@ -226,8 +225,7 @@ SELECT count(*) FROM history WHERE itemid = 1 AND clock >= 259200;
 SET zbxhist.allow_packed_drop = on;
 DROP TABLE history CASCADE;
 
--- values of all kinds, out of line too, nulls, and rows of many segments; then
--- of two days into one
+-- values of all kinds, out of line too, nulls, and rows of many segments; then of two days into one
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, ns integer, n numeric, s smallint, t text, b bytea);
 CREATE TABLE expected (LIKE history);

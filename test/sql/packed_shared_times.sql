@@ -18,10 +18,9 @@ SELECT zbxhist.create_parent('history', retention => '100 years', premake => 0);
 SELECT zbxhist.alter_parent('history', never_pack => true);
 SELECT zbxhist.create_partition('history', d::date)
   FROM generate_series('1970-01-02'::timestamp, '1970-01-06', '1 day') d;
--- master: items 1 to 30 have one for ten, 31 to 35 none, 36 to 38 the constant ns of
--- a sender; 39 and 40 have few values of the first one's; 41 misses one in five
--- values of the second one's, 42 has but its last ones; the third one has two
--- values a second
+-- master: items 1 to 30 have one for ten, 31 to 35 none, 36 to 38 the constant ns of a sender; 39
+-- and 40 have few values of the first one's; 41 misses one in five values of the second one's, 42
+-- has but its last ones; the third one has two values a second
 CREATE FUNCTION rows_of(day integer, items integer, n integer) RETURNS SETOF history LANGUAGE sql IMMUTABLE AS $$
     SELECT item, day * 86400 + master % 50 + CASE WHEN master = 2 THEN i / 2 * 2 ELSE i END * (86400 / n - 1),
            pick(day || ' ' || item || ' ' || i, 1000000) / 10000.0,

@@ -1,7 +1,6 @@
 --
--- Packed rows by their ctids: the batches of Zabbix's housekeeper find them
--- without a look at all rows of the item, and reach no other item's rows that
--- have the same ctids.
+-- Packed rows by their ctids: the batches of Zabbix's housekeeper find them without a look at all
+-- rows of the item, and reach no other item's rows that have the same ctids.
 --
 \a \t
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

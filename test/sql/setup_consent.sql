@@ -1,6 +1,5 @@
--- setup deletes nothing that is kept now unless somebody agrees to it, and
--- takes its arguments seriously, also for tables that it manages already.
--- as after setup: no session is told about it
+-- setup deletes nothing that is kept now unless somebody agrees to it, and takes its arguments
+-- seriously, also for tables that it manages already. as after setup: no session is told about it
 \a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never

@@ -113,8 +113,7 @@ END $$;
 
 -- ---- the history syncers ----
 
--- One value of each of some items, as a batch has them: clocks are mixed, some are of
--- another day.
+-- One value of each of some items, as a batch has them: clocks are mixed, some are of another day.
 CREATE FUNCTION batch(name text, k integer, shift integer DEFAULT 0) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     t CONSTANT tables := (SELECT t FROM tables t WHERE t.name = batch.name);

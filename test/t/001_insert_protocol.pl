@@ -1,7 +1,6 @@
-# Each way in which a client can send rows stores each row once, and the
-# command tag (PQcmdTuples) says how many: simple and extended protocol,
-# prepared statements, pipelines, portals, COPY; with the library loaded
-# beforehand, and in the very statement that loads it.
+# Each way in which a client can send rows stores each row once, and the command tag (PQcmdTuples)
+# says how many: simple and extended protocol, prepared statements, pipelines, portals, COPY; with
+# the library loaded beforehand, and in the very statement that loads it.
 use strict;
 use warnings;
 

@@ -1,6 +1,5 @@
-# A statement that is cancelled, times out, fails or loses its connection
-# half-way stores nothing, and the session goes on; buffered rows are part of
-# a prepared transaction, also over a crash.
+# A statement that is cancelled, times out, fails or loses its connection half-way stores nothing,
+# and the session goes on; buffered rows are part of a prepared transaction, also over a crash.
 use strict;
 use warnings;
 

@@ -175,8 +175,7 @@ $node->stop;
 
 SKIP:
 {
-	skip 'no counters without preloading before PostgreSQL 17', 1
-	  if $node->pg_version < 17;
+	skip 'no counters without preloading before PostgreSQL 17', 1 if $node->pg_version < 17;
 
 	my $bare = test_server('bare');
 	create_database($bare, 'zabbix');

@@ -13,8 +13,7 @@ use ZbxhistTest;
 
 my $node = test_server('no_counters', dynamic_shared_memory_type => 'mmap');
 
-plan skip_all => 'shared memory is asked for when the server starts'
-  if $node->pg_version < 17;
+plan skip_all => 'shared memory is asked for when the server starts' if $node->pg_version < 17;
 
 create_database($node, 'zabbix');
 set_up($node, 'zabbix');
@@ -26,8 +25,7 @@ chmod 0500, $directory or die "$directory: $!";
 my $client = PgWire->new($node, 'zabbix');
 for my $i (0 .. 2)
 {
-	my $result =
-	  $client->query(insert_values('history', 100 * $i, 100, day(0)));
+	my $result = $client->query(insert_values('history', 100 * $i, 100, day(0)));
 
 	is_deeply($result->{errors}, [], "INSERT $i succeeds");
 }

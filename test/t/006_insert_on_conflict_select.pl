@@ -12,8 +12,7 @@ use ZbxhistTest;
 
 my ($version) = `"$ENV{PG_CONFIG}" --version` =~ /(\d+)/;
 
-plan skip_all => 'ON CONFLICT DO SELECT came with PostgreSQL 19'
-  if $version < 19;
+plan skip_all => 'ON CONFLICT DO SELECT came with PostgreSQL 19' if $version < 19;
 
 my $node = test_server('select');
 create_database($node, 'zabbix');

@@ -1,7 +1,6 @@
-# Sessions that store the same keys at the same time, in every way there is,
-# while partitions come and go and rows are moved to and fro: each
-# acknowledged row is in the table once, no key is there twice, and nobody is
-# told anything but that a key exists or that a transaction has to be repeated.
+# Sessions that store the same keys at the same time, in every way there is, while partitions come
+# and go and rows are moved to and fro: each acknowledged row is in the table once, no key is there
+# twice, and nobody is told anything but that a key exists or that a transaction has to be repeated.
 #
 # ZBXHIST_SECONDS=600 for more.
 use strict;
@@ -18,10 +17,7 @@ use ZbxhistTest;
 my $seconds = $ENV{ZBXHIST_SECONDS} // 8;
 my $seed = $ENV{ZBXHIST_SEED} // 1;
 
-my $node = test_server(
-	'stress',
-	statement_timeout => '60s',
-	deadlock_timeout => '100ms');
+my $node = test_server('stress', statement_timeout => '60s', deadlock_timeout => '100ms');
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 
@@ -56,8 +52,7 @@ sub try
 
 my $counter = 0;
 
-# Rows of keys that nobody else has, and of some that others have at about the
-# same time.
+# Rows of keys that nobody else has, and of some that others have at about the same time.
 sub some_rows
 {
 	my ($writer) = @_;
@@ -100,8 +95,7 @@ sub insert
 		  . "$values) v; "
 		  . acknowledge($values))
 	  if $kind == 4;
-	return try($client, $errors, $insert)
-	  && try($client, $errors, acknowledge($values));
+	return try($client, $errors, $insert) && try($client, $errors, acknowledge($values));
 }
 
 sub delete_some
@@ -223,11 +217,9 @@ my %workers = (
 		} 1 .. 4),
 	mover => \&move_something,
 	maintainer => \&maintain_something);
-my @processes =
-  map {
+my @processes = map {
 	in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}, sub { $_[1] > 5 * $seconds })
-  }
-  sort keys %workers;
+} sort keys %workers;
 waitpid($_, 0) for @processes;
 
 my %errors;
@@ -244,11 +236,8 @@ for my $n (1 .. 4)
 note("$rounds transactions; " . join(', ', map { "$_ $errors{$_} times" } sort keys %errors));
 
 # 25P02: statements after an error of their transaction
-is( join(
-		' ', grep { !/^(23505|40P01|40001 in REPEATABLE READ|25P02)$/ }
-		  sort keys %errors),
-	'',
-	'only errors that concurrency explains');
+is(join(' ', grep { !/^(23505|40P01|40001 in REPEATABLE READ|25P02)$/ } sort keys %errors),
+	'', 'only errors that concurrency explains');
 cmp_ok($errors{23505} // 0, '>', 0, 'keys collided');
 cmp_ok($rounds, '>', 20 * $seconds, 'work was done');
 

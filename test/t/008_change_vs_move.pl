@@ -133,11 +133,8 @@ for my $kind (sort keys %moves)
 		for my $protocol ('simple', 'extended')
 		{
 			my $is_loaded = $protocol eq 'extended';
-			my $what = "$kind, $name, "
-			  . (
-				$is_loaded
-				? 'extended protocol, library'
-				: 'simple, no library');
+			my $what =
+			  "$kind, $name, " . ($is_loaded ? 'extended protocol, library' : 'simple, no library');
 			my $sql = $statements{$name};
 
 			make_tables($moves{$kind});

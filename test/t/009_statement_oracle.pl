@@ -25,8 +25,7 @@ create_database($node, 'managed');
 $node->safe_psql('postgres', 'CREATE DATABASE plain');
 create_zabbix_tables($node, $_) for qw(managed plain);
 $node->safe_psql('managed', "SELECT * FROM zbxhist.setup('public', '200 years', '200 years')");
-my @servers =
-  has_extension($node, 'postgres_fdw') ? ('north', 'south') : ();
+my @servers = has_extension($node, 'postgres_fdw') ? ('north', 'south') : ();
 add_archive_server($node, 'managed', $_) for @servers;
 
 # ---- random things ----
@@ -67,13 +66,10 @@ sub values_of
 	my ($table) = @_;
 	my $n = pick(1000);
 
-	return choose('0', '1.5', '-1.7976931348623157E+308', '0.1', 'NaN')
-	  if $table eq 'history';
-	return choose('0', '18446744073709551615', $n)
-	  if $table eq 'history_uint';
+	return choose('0', '1.5', '-1.7976931348623157E+308', '0.1', 'NaN') if $table eq 'history';
+	return choose('0', '18446744073709551615', $n) if $table eq 'history_uint';
 	return 'x' x (pick(10) ? $n % 256 : 256) if $table eq 'history_str';
-	return "line $n\tof text" x (pick(20) ? $n % 40 : 400)
-	  if $table eq 'history_text';
+	return "line $n\tof text" x (pick(20) ? $n % 40 : 400) if $table eq 'history_text';
 	return '\x' . '00ff' x ($n % 50) if $table eq 'history_bin';
 	return ($n, "it's", $n % 5, "a \\ b\n$n", 0) if $table eq 'history_log';
 	return ($n, $n / 7, $n / 3, 1e300) if $table eq 'trends';
@@ -116,8 +112,7 @@ sub make_row
 sub make_rows
 {
 	my ($table, $is_fresh) = @_;
-	my $count =
-	  !$is_fresh ? 1 + pick(5) : pick(15) ? 1 + pick(30) : 1000 + pick(2000);
+	my $count = !$is_fresh ? 1 + pick(5) : pick(15) ? 1 + pick(30) : 1000 + pick(2000);
 
 	return map { [ make_row($table, $is_fresh) ] } 1 .. $count;
 }
@@ -164,13 +159,9 @@ sub connect_clients
 {
 	my $preload = pick(2);
 
-	$node->safe_psql(
-		'postgres',
+	$node->safe_psql('postgres',
 		'ALTER DATABASE managed '
-		  . (
-			$preload
-			? "SET session_preload_libraries = 'zbxhist'"
-			: 'RESET ALL'));
+		  . ($preload ? "SET session_preload_libraries = 'zbxhist'" : 'RESET ALL'));
 	for my $side (qw(plain managed))
 	{
 		$client{$side}->close if $client{$side};
@@ -287,8 +278,7 @@ sub copy_from
 	my $is_fresh = pick(2);
 	my $data = join('', map { copy_line($_) } make_rows($table, $is_fresh));
 
-	# with more than one error the two may differ in which comes first: a text that
-	# is too long, too
+	# with more than one error the two may differ in which comes first: a text that is too long, too
 	$data =~ s/x{256}/x/g if !$is_fresh;
 	my $failure = pick(8) || !$is_fresh ? undef : 'client gave up';
 	my $sql = "copy $table ($columns{$table}) from stdin";
@@ -309,8 +299,7 @@ sub copy_from
 sub block
 {
 	my ($table) = @_;
-	my @inserts =
-	  map { insert_of($table, make_rows($table, pick(2))) } 1 .. 4;
+	my @inserts = map { insert_of($table, make_rows($table, pick(2))) } 1 .. 4;
 	my $end = pick(3) ? '' : 'raise division_by_zero;';
 
 	return simple("do \$block\$ begin $inserts[0]; begin $inserts[1]; $inserts[2]; $end"
@@ -393,8 +382,7 @@ sub add
 	my @types = ('bigint', 'integer', 'integer', $types{$table});
 
 	# DO UPDATE does not change a row twice
-	my %row =
-	  map { join(' ', @$_[ 0 .. 2 ]) => $_ } make_rows($table, $is_fresh);
+	my %row = map { join(' ', @$_[ 0 .. 2 ]) => $_ } make_rows($table, $is_fresh);
 	my @rows = map { $row{$_} } sort keys %row;
 	my $arrays = join ', ', map {
 		my $i = $_;
@@ -403,8 +391,7 @@ sub add
 	my $action = choose('error', 'ignore', 'update');
 	my $clause =
 		$action eq 'ignore' ? 'ON CONFLICT DO NOTHING'
-	  : $action eq 'update'
-	  ? 'ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = excluded.value'
+	  : $action eq 'update' ? 'ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = excluded.value'
 	  : '';
 	my $statement = "INSERT INTO $table ($columns{$table}) SELECT * FROM unnest($arrays) $clause";
 	my $call = "SELECT zbxhist.add(NULL::$table, $arrays, on_conflict => '$action')";
@@ -428,9 +415,7 @@ sub insert
 	# an update has to wait for the partition; of a duplicate and a value that
 	# is too long the two may differ in which comes first
 	return add($table, pick(2))
-	  if $kind >= 10
-	  && !$is_locked
-	  && $table =~ /^history(_uint|_text|_bin)?$/;
+	  if $kind >= 10 && !$is_locked && $table =~ /^history(_uint|_text|_bin)?$/;
 	my $insert = insert_of($table, make_rows($table, pick(2)));
 
 	return simple("$insert returning itemid, clock") if $kind == 0;
@@ -470,8 +455,7 @@ sub lock_partition
 	$steps_locked = 5;
 }
 
-# Days are packed, get late rows, and are unpacked; this would wait for the
-# client's transaction.
+# Days are packed, get late rows, and are unpacked; this would wait for the client's transaction.
 sub pack_some
 {
 	my ($table) = @_;
@@ -523,8 +507,7 @@ sub disturb
 	elsif ($kind == 3)
 	{
 		# it would wait for the client's transaction
-		$admin->query("call zbxhist.run_maintenance('$table')")
-		  if $status eq 'I';
+		$admin->query("call zbxhist.run_maintenance('$table')") if $status eq 'I';
 	}
 	elsif ($kind == 4)
 	{

@@ -21,23 +21,17 @@ sub twin
 {
 	my ($title, @options) = @_;
 
-	local %ENV = (
-		%ENV,
-		PGHOST => $node->host,
-		PGPORT => $node->port,
-		PGUSER => (getpwuid($>))[0]);
+	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGUSER => (getpwuid($>))[0]);
 	my ($out, $err) =
 	  run_command([ "$FindBin::RealBin/../twin/run", '--seed', $ENV{ZBXHIST_SEED} // 1, @options ]);
 
-	like($out, qr/^\d+ \w+ in \d+ s, 0 differences$/m, $title)
-	  or diag($out, $err);
+	like($out, qr/^\d+ \w+ in \d+ s, 0 differences$/m, $title) or diag($out, $err);
 	return $out =~ /^(\S.*): (\d+)$/mg;
 }
 
 my %seen = twin("$statements statements", '--statements' => $statements);
 ok($seen{"plan $_"}, "plans with $_ were among them")
-  for 'Foreign Scan',
-  map { "Zbxhist$_" } qw(Aggregate Insert Item ItemRows Keys Range);
+  for 'Foreign Scan', map { "Zbxhist$_" } qw(Aggregate Insert Item ItemRows Keys Range);
 ok($seen{"upkeep $_ done"}, "... and $_")
   for qw(archive compact drop_day pack repack run_maintenance unarchive unpack);
 ok($seen{$_}, "... and SQLSTATE $_") for qw(22003 23505 25P02);

@@ -111,8 +111,8 @@ sub value_condition
 	my $number =
 	  $is_text
 	  ? one_of(q{''}, q{'c'}, q{'c4ca4238a0b923820dcc509a6f75849b'})
-	  : one_of(-701, -0.5, 0, 1, 100, 5000, 12345.678,
-		q{'NaN'}, q{'Infinity'}, q{'-Infinity'}, '18446744073709551615', int rand 10**int rand 20);
+	  : one_of(-701, -0.5, 0, 1, 100, 5000, 12345.678, q{'NaN'}, q{'Infinity'}, q{'-Infinity'},
+		'18446744073709551615', int rand 10**int rand 20);
 	my $operator = one_of('<', '<=', '=', '>=', '>', '<>');
 	my $join = one_of('AND', 'OR');
 	return
@@ -133,9 +133,7 @@ sub value_condition
 		"ns $operator " . int rand 4000,
 		"clock $operator " . (80_000 + int rand 400_000),
 		"itemid $operator " . int rand 9,
-		rand() < 0.2
-		? one_of('ns % 3 = 0', "(value > $number) IS NOT TRUE")
-		: 'ns > 100');
+		rand() < 0.2 ? one_of('ns % 3 = 0', "(value > $number) IS NOT TRUE") : 'ns > 100');
 }
 
 sub where
@@ -185,8 +183,7 @@ sub aggregate
 	return "$aggregate FILTER (WHERE $condition)";
 }
 
-# A graph of first or last values, as Zabbix asks for it, or something like that;
-# T is the table.
+# A graph of first or last values, as Zabbix asks for it, or something like that; T is the table.
 sub graph
 {
 	my ($is_text) = @_;
@@ -199,8 +196,7 @@ sub graph
 			"($clock - 90000) / -$n * 3",
 			"date_bin('2 hours', to_timestamp($clock), '1970-01-01')", key())
 	} 1 .. one_of(1, 1, 1, 2);
-	my ($list, $names) =
-	  map { join '', @$_ }[ map { ", $keys[$_] AS k$_" } 0 .. $#keys ],
+	my ($list, $names) = map { join '', @$_ }[ map { ", $keys[$_] AS k$_" } 0 .. $#keys ],
 	  [ map { ", s2.k$_" } 0 .. $#keys ];
 	my $call = one_of('min', 'max');
 	my $group = join ', ', 'itemid', @keys;

@@ -24,9 +24,8 @@ $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]) }
 
-# Items of decimals, of any doubles, of what cancels out, of very different
-# size, of 0 and nulls, of NaN and infinities, of the smallest numbers; each
-# with its number as an exact numeric.
+# Items of decimals, of any doubles, of what cancels out, of very different size, of 0 and nulls, of
+# NaN and infinities, of the smallest numbers; each with its number as an exact numeric.
 sql(<<"SQL");
 CREATE EXTENSION zbxhist;
 CREATE TABLE power AS WITH RECURSIVE p AS (SELECT 0 AS n, 1::numeric AS two, 1::numeric AS half
@@ -140,8 +139,7 @@ sql('INSERT INTO history SELECT * FROM plain WHERE ns % 29 = 0');
 check('packed, with late rows');
 sql("CALL zbxhist_internal.do_step('history', 'merge', NULL)");
 sql("$_ WHERE itemid IN (1, 3, 5) AND ns BETWEEN 600 AND 650")
-  for 'UPDATE history SET value = value + 0.75',
-  'UPDATE plain SET value = value + 0.75';
+  for 'UPDATE history SET value = value + 0.75', 'UPDATE plain SET value = value + 0.75';
 sql("DELETE FROM $_ WHERE itemid IN (2, 4) AND ns BETWEEN 200 AND 240") for 'history', 'plain';
 check('changed');
 is(formats(), '1', 'all is of the one format');
@@ -166,8 +164,7 @@ is(sql($sum), $true, 'the sum by statistics');
 is((segments_of_plan($sum))[1], 0, '... and nothing else');
 cmp_ok(ord(substr $bytes, $at, 1) >> 2, '>', 2, '... which have a rest');
 
-# Changes a byte of the group by some bits; says what a query and verify make of
-# it.
+# Changes a byte of the group by some bits; says what a query and verify make of it.
 sub forge
 {
 	my ($place, $bits) = @_;
@@ -177,8 +174,7 @@ sub forge
 	$changed = unpack('H*', with_checksums($changed));
 	sql("UPDATE zbxhist_packed.forged_p19700102 SET payload = '\\x$changed' WHERE nrows > 0");
 	my (undef, $found, $errors) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$sum");
-	return join ' ',
-	  $errors =~ /ERROR:  (\w+)/ ? $1 : abs($found - $true) < 1e-9,
+	return join ' ', $errors =~ /ERROR:  (\w+)/ ? $1 : abs($found - $true) < 1e-9,
 	  sql("SELECT string_agg(problem, ' ') FROM zbxhist.verify('forged')");
 }
 

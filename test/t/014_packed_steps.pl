@@ -1,7 +1,6 @@
-# Packing, unpacking, merging, repacking and compacting are broken off at each of
-# their steps: by a cancel, by the end of the session, by a crash of the server.
-# The day is then either an ordinary partition or packed, in parts or as a whole,
-# and complete; and the next try succeeds.
+# Packing, unpacking, merging, repacking and compacting are broken off at each of their steps: by a
+# cancel, by the end of the session, by a crash of the server. The day is then either an ordinary
+# partition or packed, in parts or as a whole, and complete; and the next try succeeds.
 use strict;
 use warnings;
 
@@ -44,8 +43,7 @@ sub fill_late
 	$late++;
 }
 
-# The session that holds the locks is older than the step, but would know what
-# it is asked for.
+# The session that holds the locks is older than the step, but would know what it is asked for.
 sub settle
 {
 	$node->safe_psql('zabbix', "UPDATE zbxhist.packed_day SET settling = '{}'");
@@ -60,9 +58,8 @@ sub day_state
 		  . day(-1));
 }
 
-# What a session does, in the order in which it comes to locks: name, state
-# before, what it calls, and the tables, each locked against its writing, at
-# which it waits.
+# What a session does, in the order in which it comes to locks: name, state before, what it calls,
+# and the tables, each locked against its writing, at which it waits.
 my $unpack = "SELECT zbxhist_internal.step_unpack('history', d.day)"
   . " FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass";
 my @steps = (
@@ -126,8 +123,7 @@ sub break_off
 		sub {
 			my ($psql) = @_;
 
-			print $psql "load 'zbxhist';\n",
-			  "set zbxhist.maintenance_lock_timeout = '60s';\n",
+			print $psql "load 'zbxhist';\n", "set zbxhist.maintenance_lock_timeout = '60s';\n",
 			  "$step->{call};\n";
 		});
 	$node->poll_query_until('zabbix',
@@ -146,9 +142,8 @@ sub break_off
 		start_after_crash($node);
 		return;
 	}
-	$node->safe_psql('zabbix', $how eq 'cancel'
-		? "SELECT pg_cancel_backend($pid)"
-		: "SELECT pg_terminate_backend($pid)");
+	$node->safe_psql('zabbix',
+		$how eq 'cancel' ? "SELECT pg_cancel_backend($pid)" : "SELECT pg_terminate_backend($pid)");
 	wait_for_end($process);
 	$locker->query_safe('COMMIT');
 	$locker->quit;
@@ -237,10 +232,7 @@ my $state_of_parts =
   "SELECT count(*), sum(nrows), (SELECT count(*) FROM pg_class k WHERE k.relkind = 'r' AND k.relname ~ '^parts_p'"
   . " AND k.relnamespace = 'zbxhist_packed'::regnamespace) FROM zbxhist.packed_day d WHERE d.parent = 'parts'::regclass";
 my $parts = totals($node, 'zabbix', 'parts');
-my $compact = {
-	name => 'compact',
-	call => "CALL zbxhist.compact('parts', '1970-01-02')"
-};
+my $compact = { name => 'compact', call => "CALL zbxhist.compact('parts', '1970-01-02')" };
 
 for my $table (qw(parent_state packed_day maintenance_log))
 {
@@ -358,8 +350,7 @@ sub watch
 
 	while (waitpid($pid, POSIX::WNOHANG()) == 0)
 	{
-		my $answer =
-		  $watcher->query('SELECT percent FROM zbxhist.progress'
+		my $answer = $watcher->query('SELECT percent FROM zbxhist.progress'
 			  . " WHERE action = '$action' AND partition ~ 'many_p' AND percent IS NOT NULL");
 
 		push @$percent, map { $_->[0] } @{ $answer->{rows} };

@@ -94,8 +94,7 @@ my %readings = (
 sub read_rows
 {
 	my ($level, $client, $errors) = @_;
-	my @readings =
-	  map { $readings{ any(sort keys %readings) } } 1 .. any(1, 2, 3);
+	my @readings = map { $readings{ any(sort keys %readings) } } 1 .. any(1, 2, 3);
 
 	run($client, $errors, "BEGIN ISOLATION LEVEL $level") or return;
 	for my $reading (@readings)
@@ -218,15 +217,12 @@ sub maintain_days
 			$client->query('SELECT pg_advisory_lock(1)') if $tries > 0;
 			$error = $client->query($sql)->{errors}[0];
 			$client->query('SELECT pg_advisory_unlock_all()');
-		  } while (defined $error
-			&& $sql =~ /zbxhist\.(?:pack|compact)/
-			&& ++$tries < 3);
+		} while (defined $error && $sql =~ /zbxhist\.(?:pack|compact)/ && ++$tries < 3);
 
 		# not now, or not so
 		if (defined $error)
 		{
-			$error = "did not: $error"
-			  if $error =~ /^(?:55000|55006|55P03|40P01|42P01)$/;
+			$error = "did not: $error" if $error =~ /^(?:55000|55006|55P03|40P01|42P01)$/;
 			$errors->{$error}++;
 		}
 		$errors->{ 'did ' . $1 }++
@@ -255,8 +251,7 @@ my %is_enough = (
 		my ($counts, $rounds) = @_;
 		return $rounds > 2 && !grep { !$counts->{"did $_"} } @done;
 	});
-my @pids =
-  map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}, $is_enough{$_}) }
+my @pids = map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}, $is_enough{$_}) }
   sort keys %workers;
 waitpid($_, 0) for @pids;
 

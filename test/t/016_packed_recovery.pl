@@ -17,8 +17,7 @@ $primary->safe_psql('zabbix', insert_values('history', 1, 3000, day(0) + $_)) fo
 $primary->backup('base');
 
 my $day = date(-1);
-my $state = join ';',
-  'SELECT count(*), sum(hashtextextended(h::text, 0)::numeric) FROM history h',
+my $state = join ';', 'SELECT count(*), sum(hashtextextended(h::text, 0)::numeric) FROM history h',
   'SELECT * FROM zbxhist.range(NULL::history, 6, 0, 2147483647)',
   "SELECT partition, kind FROM zbxhist.partitions WHERE parent = 'history'::regclass",
   "SELECT count(*) FROM zbxhist.verify('history')";
@@ -45,10 +44,7 @@ for my $name (sort keys %expected)
 {
 	my $node = PostgreSQL::Test::Cluster->new("to_$name");
 
-	$node->init_from_backup(
-		$primary, 'base',
-		has_restoring => 1,
-		standby => 0);
+	$node->init_from_backup($primary, 'base', has_restoring => 1, standby => 0);
 	$node->append_conf('postgresql.conf',
 			"recovery_target_name = '$name'\nrecovery_target_action = 'promote'\n"
 		  . "recovery_target_timeline = 1\narchive_mode = off");

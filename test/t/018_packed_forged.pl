@@ -152,9 +152,8 @@ sub fill_legit
 
 # those at the bounds of types
 my @numbers = (
-	-1, 0, 1, 2, 127, 128, 32767, 32768, 2147483647, 2147483648, -2147483648, -2451545,
-	-2451546, 86400000000, 86400000001, -211813488000000000,
-	'9223372036854775807', '-9223372036854775808');
+	-1, 0, 1, 2, 127, 128, 32767, 32768, 2147483647, 2147483648, -2147483648, -2451545, -2451546,
+	86400000000, 86400000001, -211813488000000000, '9223372036854775807', '-9223372036854775808');
 
 # What psql would make of bytes.
 sub literal
@@ -178,9 +177,8 @@ sub forged_values
 	my @sure;
 
 	push @sure,
-		$kind eq 'int' ? "'0'"
-	  : $kind eq 'bytes' ? literal($all->[$i][0])
-	  : literal(pack("x$kind")), $broken{$type}
+	  $kind eq 'int' ? "'0'" : $kind eq 'bytes' ? literal($all->[$i][0]) : literal(pack("x$kind")),
+	  $broken{$type}
 	  if $broken{$type};
 	return @sure, map {
 		my $length = $kind eq 'int' ? 0 : $kind eq 'bytes' ? 0 : $kind;
@@ -254,10 +252,7 @@ for my $i (0 .. $#types)
 		  . " WHERE a.attrelid = 'legit'::regclass AND a.attname = 'c$i'");
 
 	# what is printed is read back as the same, or it is a division by zero
-	my $again =
-	  $no_text{$type}
-	  ? 1
-	  : "1 / ((c$i\::text)::${type}::text = c$i\::text)::integer";
+	my $again = $no_text{$type} ? 1 : "1 / ((c$i\::text)::${type}::text = c$i\::text)::integer";
 
 	$node->safe_psql('zabbix',
 			"INSERT INTO states SELECT i, $i, state_of(format("
@@ -310,10 +305,8 @@ move_payload('bytes', 'legit');
 
 # ---- any statement on any bytes ----
 
-my %tables = (
-	history => 'double precision',
-	history_uint => 'numeric(20)',
-	history_str => 'varchar(255)');
+my %tables =
+  (history => 'double precision', history_uint => 'numeric(20)', history_str => 'varchar(255)');
 my @statements = (
 	'SELECT count(*), count(value), min(ns), max(clock) FROM %1$s',
 	'SELECT min(value::text), max(value::text) FROM %1$s',
@@ -386,8 +379,7 @@ for my $table (sort keys %tables)
 	}
 	$node->safe_psql('zabbix',
 		'TRUNCATE variants, outcomes;' . 'INSERT INTO variants VALUES ' . join(', ', @variants));
-	my $all = join ', ',
-	  map { '$s$' . sprintf($_, $table, $clock, $packed) . '$s$' } @statements,
+	my $all = join ', ', map { '$s$' . sprintf($_, $table, $clock, $packed) . '$s$' } @statements,
 	  $table eq 'history_str' ? () : @numeric;
 	$node->safe_psql('zabbix', <<"SQL");
 DO \$\$
@@ -497,8 +489,8 @@ as_owner("ALTER TABLE $bait ALTER value TYPE text; ALTER TABLE bait ALTER number
 	  . 'ALTER TABLE bait ADD extra watched;'
 	  . "ALTER FOREIGN TABLE bait_packed ALTER extra OPTIONS (ADD missing '7')");
 is($node->safe_psql('zabbix', 'SELECT number, extra FROM bait'), '1|7', 'his conversions are run');
-is($node->safe_psql('zabbix', 'SELECT DISTINCT who FROM ran'),
-	'owner', '... by nobody but himself');
+is($node->safe_psql('zabbix', 'SELECT DISTINCT who FROM ran'), 'owner',
+	'... by nobody but himself');
 
 # ---- types that cannot be checked ----
 

@@ -246,15 +246,13 @@ make_table($_, 'text')
   for qw(page_header page_zero page_tuple page_end page_merged page_index page_both);
 
 # a day that has been written anew in part: its index has older groups, too
-query(
-	"INSERT INTO page_merged SELECT i, $clock + 100, 'late', 0 FROM generate_series(1, 40, 7) i;"
+query("INSERT INTO page_merged SELECT i, $clock + 100, 'late', 0 FROM generate_series(1, 40, 7) i;"
 	  . "INSERT INTO page_merged_copy SELECT i, $clock + 100, 'late', 0 FROM generate_series(1, 40, 7) i;"
 	  . "SELECT zbxhist_internal.run_step('page_merged', 'merge', '"
 	  . day_of('page_merged')
 	  . "');");
 query('CHECKPOINT');
-my %file =
-  map { $_ => query("SELECT pg_relation_filepath('" . day_of($_) . "')") }
+my %file = map { $_ => query("SELECT pg_relation_filepath('" . day_of($_) . "')") }
   qw(page_header page_zero page_tuple page_end page_merged page_both);
 my %index = map {
 	$_ => query("SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indrelid = '"
@@ -265,9 +263,7 @@ my $toast =
   query("SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = '"
 	  . day_of('toasted')
 	  . "'::regclass");
-my %blocks =
-  map { $_ => query("SELECT pg_relation_size('" . day_of($_) . "') / 8192") }
-  keys %file;
+my %blocks = map { $_ => query("SELECT pg_relation_size('" . day_of($_) . "') / 8192") } keys %file;
 
 # rows of the groups in some pages, as the directory tells
 sub rows_in
@@ -306,8 +302,7 @@ write_over($file{page_zero}, $page, "\0" x $page);
 
 # the row's length word, which says that it is as long as can be
 {
-	open(my $handle, '<:raw', $node->data_dir . "/$file{page_tuple}")
-	  or die $!;
+	open(my $handle, '<:raw', $node->data_dir . "/$file{page_tuple}") or die $!;
 	seek($handle, 2 * $page, 0);
 	read($handle, my $bytes, $page);
 	close($handle);
@@ -327,8 +322,7 @@ $node->start;
 
 for my $table (sort keys %lost)
 {
-	cmp_ok($lost{$table}, '>', 0, "$table: there is something to lose")
-	  if $table ne 'page_index';
+	cmp_ok($lost{$table}, '>', 0, "$table: there is something to lose") if $table ne 'page_index';
 	salvage_as_told($table);
 	check_rest($table, $lost{$table}, $table =~ /page_tuple|page_index|toasted/)
 	  if $table ne 'page_both';

@@ -43,8 +43,7 @@ $node->safe_psql(
 
 my $checksum = 'SELECT count(*) || \' \' || sum(hashtextextended(h::text, 0)::numeric)';
 
-# What there is of a day: parts, and whether they cover it, with tables of
-# their own and no others.
+# What there is of a day: parts, and whether they cover it, with tables of their own and no others.
 sub parts_of
 {
 	my ($midnight) = @_;
@@ -85,18 +84,16 @@ for my $round (1 .. $rounds)
 
 			for my $i (1 .. 40)
 			{
-				my $row = sprintf '(%d, %d, %d, %d)', 1000 + $i,
-				  $midnight + int rand 86400, $i, $round;
-				my $gone = sprintf 'itemid = %d AND clock BETWEEN %d AND %d',
-				  1 + rand 150, $midnight, $midnight + 300;
+				my $row = sprintf '(%d, %d, %d, %d)', 1000 + $i, $midnight + int rand 86400, $i,
+				  $round;
+				my $gone = sprintf 'itemid = %d AND clock BETWEEN %d AND %d', 1 + rand 150,
+				  $midnight, $midnight + 300;
 
 				print $psql "SELECT pg_sleep(0.01);\n",
 				  "BEGIN; INSERT INTO history VALUES $row; INSERT INTO plain VALUES $row; COMMIT;\n";
 				print $psql
 				  "BEGIN; DELETE FROM history WHERE $gone; DELETE FROM plain WHERE $gone; COMMIT;\n"
-				  if $i == 1 + $round % 40
-				  && $round % 3 == 1
-				  && $round < $rounds - 2;
+				  if $i == 1 + $round % 40 && $round % 3 == 1 && $round < $rounds - 2;
 			}
 		});
 	sleep $delay;
@@ -122,8 +119,7 @@ for my $round (1 .. $rounds)
 			  . ' AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = k.oid)'),
 		0,
 		'... and no table is left over');
-	$node->safe_psql('zabbix', "CALL zbxhist.compact('history', '$date')")
-	  if $state =~ /^6/;
+	$node->safe_psql('zabbix', "CALL zbxhist.compact('history', '$date')") if $state =~ /^6/;
 	is(parts_of($midnight), '1|86400|1', '... the next try succeeds');
 }
 ok(keys %seen > 1, 'killed before and after the swap');

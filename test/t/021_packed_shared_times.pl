@@ -104,8 +104,7 @@ my %states;
 for (1 .. 60 * $much)
 {
 	my $row = $rows[ rand @rows ];
-	my $bytes =
-	  with_checksums(mutated(pack('H*', $row->[1]), \@all));
+	my $bytes = with_checksums(mutated(pack('H*', $row->[1]), \@all));
 	my $hex = unpack('H*', $bytes);
 	my $nrows = rand() < 0.1 ? 'CASE nrows WHEN 0 THEN 700 ELSE 0 END' : 'nrows';
 	my $forged = join ', ', map { "state_of(\$s\$$_\$s\$)" } @statements;

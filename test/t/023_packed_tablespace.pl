@@ -110,10 +110,7 @@ sub write_a_row
 	$counts->{$_}++ for @{ $answer->{errors} };
 }
 
-my %jobs = (
-	'reader 1' => \&read_an_item,
-	'reader 2' => \&read_an_item,
-	writer => \&write_a_row);
+my %jobs = ('reader 1' => \&read_an_item, 'reader 2' => \&read_an_item, writer => \&write_a_row);
 my @processes = map { in_background($node, 'zabbix', $_, 2, 1, $jobs{$_}, rounds_after(5, $done)) }
   sort keys %jobs;
 for my $place (qw(cold pg_default cold))

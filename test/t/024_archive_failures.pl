@@ -19,8 +19,7 @@ my $node = test_server(
 	autovacuum => 'off',
 	hot_standby => 'on',
 	session_preload_libraries => 'zbxhist');
-plan skip_all => 'postgres_fdw is not installed'
-  unless has_extension($node, 'postgres_fdw');
+plan skip_all => 'postgres_fdw is not installed' unless has_extension($node, 'postgres_fdw');
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 my $cold = add_archive_server($node, 'zabbix', 'cold', synchronous_commit => 'off');
@@ -424,8 +423,7 @@ $node->safe_psql(
 is(groups_there(), $before, '... so that it removes nothing');
 is_whole('the first database still has it');
 $node->safe_psql('postgres', $_)
-  for 'ALTER DATABASE zabbix RENAME TO first',
-  'ALTER DATABASE again RENAME TO zabbix';
+  for 'ALTER DATABASE zabbix RENAME TO first', 'ALTER DATABASE again RENAME TO zabbix';
 like($node->safe_psql('zabbix', 'SELECT code FROM zbxhist.check()'),
 	qr/archive_of_another/, 'nor is it with the name of the first');
 unlike($node->safe_psql('first', 'SELECT code FROM zbxhist.check()'),

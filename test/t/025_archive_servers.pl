@@ -12,12 +12,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
-my $node = test_server(
-	'here',
-	autovacuum => 'off',
-	session_preload_libraries => 'zbxhist');
-plan skip_all => 'postgres_fdw is not installed'
-  unless has_extension($node, 'postgres_fdw');
+my $node = test_server('here', autovacuum => 'off', session_preload_libraries => 'zbxhist');
+plan skip_all => 'postgres_fdw is not installed' unless has_extension($node, 'postgres_fdw');
 
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
@@ -166,8 +162,8 @@ is( (   ask("$go_on; SET max_parallel_workers_per_gather = 4; SET parallel_setup
 		))[0],
 	$expected,
 	'no worker does it');
-like((ask("$go_on; BEGIN; $all; $all; COMMIT"))[1],
-	qr/WARNING.*WARNING/s, 'each statement says so');
+like((ask("$go_on; BEGIN; $all; $all; COMMIT"))[1], qr/WARNING.*WARNING/s,
+	'each statement says so');
 is((ask("$go_on; SELECT count(*) FROM history WHERE itemid = 7 AND clock >= ${\ day(-5)}"))[1],
 	'', 'one that needs it not does not');
 is( (   ask("$go_on; SELECT (SELECT clock FROM history WHERE itemid = 7 ORDER BY clock DESC LIMIT 1) = ${\ day(-4)} + 143 * 600"

@@ -15,12 +15,10 @@ use ZbxhistTest;
 # the same on both sides, whatever the defaults of a version are
 my @initdb = ('--locale', 'C', '--encoding', 'UTF8');
 my $old = test_server(
-	'old',
-	$ENV{oldinstall} ? (-install_path => $ENV{oldinstall}) : (),
+	'old', $ENV{oldinstall} ? (-install_path => $ENV{oldinstall}) : (),
 	-extra => [@initdb],
 	shared_preload_libraries => 'zbxhist');
-plan skip_all => 'postgres_fdw is not installed'
-  unless has_extension($old, 'postgres_fdw');
+plan skip_all => 'postgres_fdw is not installed' unless has_extension($old, 'postgres_fdw');
 
 create_database($old, 'zabbix');
 create_zabbix_tables($old, 'zabbix');

@@ -19,8 +19,7 @@ my $node = test_server(
 	autovacuum => 'off',
 	synchronous_commit => 'off',
 	session_preload_libraries => 'zbxhist');
-plan skip_all => 'postgres_fdw is not installed'
-  unless has_extension($node, 'postgres_fdw');
+plan skip_all => 'postgres_fdw is not installed' unless has_extension($node, 'postgres_fdw');
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 my $cold = add_archive_server($node, 'zabbix', 'cold');
@@ -79,9 +78,7 @@ sub is_told
 	is( $server->safe_psql(
 			$database,
 			"SELECT DISTINCT hint FROM zbxhist.check() WHERE code = 'archive_of_another'"),
-		$is_told
-		? "SELECT zbxhist.alter_parent('public.history', take_archive => true);"
-		: '',
+		$is_told ? "SELECT zbxhist.alter_parent('public.history', take_archive => true);" : '',
 		$name);
 }
 
@@ -210,10 +207,7 @@ $node->safe_psql('zabbix', "CALL zbxhist.unarchive('history', '${\ date(-8)}')")
 maintain($node, 'zabbix');
 $node->safe_psql('zabbix', 'SELECT pg_switch_wal()');
 my $restored = PostgreSQL::Test::Cluster->new('restored');
-$restored->init_from_backup(
-	$node, 'earlier',
-	has_restoring => 1,
-	standby => 0);
+$restored->init_from_backup($node, 'earlier', has_restoring => 1, standby => 0);
 $restored->append_conf('postgresql.conf',
 	"recovery_target_name = 'then'\nrecovery_target_action = 'promote'\narchive_mode = off");
 $restored->start;

@@ -16,8 +16,7 @@ use ZbxhistTest;
 my $ROUNDS = $ENV{ZBXHIST_CRASH_ROUNDS} || 4;
 my $directory = PostgreSQL::Test::Utils::tempdir();
 my $node = test_server('here', autovacuum => 'off');
-plan skip_all => 'postgres_fdw is not installed'
-  unless has_extension($node, 'postgres_fdw');
+plan skip_all => 'postgres_fdw is not installed' unless has_extension($node, 'postgres_fdw');
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 my $cold = add_archive_server($node, 'zabbix', 'cold');
@@ -38,8 +37,7 @@ sub work_without_end
 		my $call = $n % 3 ? 'archive' : 'unarchive';
 		my $row = sprintf('(%d, %d, %d, 7)', 1 + $n % 30, day(-$ago), $$ * 1000 + $n);
 
-		print $psql
-		  "CALL zbxhist.$call('history', '${\ date(-$ago)}');\n",
+		print $psql "CALL zbxhist.$call('history', '${\ date(-$ago)}');\n",
 		  "BEGIN; INSERT INTO history VALUES $row; INSERT INTO plain VALUES $row; COMMIT;\n",
 		  "BEGIN; DELETE FROM history WHERE itemid = ${\ (1 + $n % 30)} AND clock = ${\ day(-$ago)} + $n * 60;"
 		  . " DELETE FROM plain WHERE itemid = ${\ (1 + $n % 30)} AND clock = ${\ day(-$ago)} + $n * 60; COMMIT;\n",

@@ -162,8 +162,7 @@ for my $round (1, 2)
 	$node->safe_psql('three', 'DROP TABLE ' . partition('history', 3));
 }
 is( $node->safe_psql(
-		'postgres',
-		q{SELECT count(*) FROM pg_stat_activity
+		'postgres', q{SELECT count(*) FROM pg_stat_activity
 		   WHERE backend_type = 'zbxhist maintenance' AND datname = 'one' AND wait_event_type = 'Lock'}
 	),
 	1,

@@ -12,18 +12,14 @@ use Test::More;
 use Time::HiRes ();
 use ZbxhistTest;
 
-my ($directory) =
-  run_command([ $ENV{PG_CONFIG} // 'pg_config', '--sharedir' ]);
+my ($directory) = run_command([ $ENV{PG_CONFIG} // 'pg_config', '--sharedir' ]);
 my ($version) = run_command([ $ENV{PG_CONFIG} // 'pg_config', '--version' ]);
 my @tools = (
 	-e "$directory/extension/pg_repack.control" ? 'pg_repack' : (),
 	$version =~ /(\d+)/ && $1 >= 19 ? 'REPACK' : ());
 plan skip_all => 'there is neither pg_repack nor REPACK' if !@tools;
 
-my $node = test_server(
-	'repacked',
-	wal_level => 'replica',
-	max_wal_senders => 4);
+my $node = test_server('repacked', wal_level => 'replica', max_wal_senders => 4);
 my $day = partition('history', -3);
 my $from = day(-3);
 my ($tool, $database, $minute);
@@ -36,8 +32,7 @@ sub begin
 	$minute = 0;
 	create_database($node, $database);
 	create_zabbix_tables($node, $database);
-	$node->safe_psql($database, 'CREATE EXTENSION pg_repack')
-	  if $tool eq 'pg_repack';
+	$node->safe_psql($database, 'CREATE EXTENSION pg_repack') if $tool eq 'pg_repack';
 	$node->safe_psql($database, <<"SQL");
 CREATE TABLE plain (LIKE history);
 SELECT zbxhist.create_parent('history', pack_after => '1 day');

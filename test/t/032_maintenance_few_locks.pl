@@ -15,10 +15,7 @@ use ZbxhistTest;
 
 my $days = $ENV{ZBXHIST_DAYS} // 400;
 
-my $node = test_server(
-	'few_locks',
-	max_locks_per_transaction => 10,
-	max_connections => 40);
+my $node = test_server('few_locks', max_locks_per_transaction => 10, max_connections => 40);
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 
@@ -42,8 +39,7 @@ my $inserter = in_background(
 		for my $table (sort keys %form)
 		{
 			my $clock = day(0) + $counts->{n};
-			my $result =
-			  $client->query("INSERT INTO $table ($form{$table}) VALUES "
+			my $result = $client->query("INSERT INTO $table ($form{$table}) VALUES "
 				  . join(',', map { "($_, $clock, 1)" } 1 .. 5));
 
 			$counts->{ $result->{errors}[0] . " $table: $result->{messages}[0]" }++

@@ -20,14 +20,10 @@ my $PACKED = 25;    # tables made of packed rows in a day
 my @TABLES = (
 	qw(history history_str history_uint history_text history_log
 	  history_bin trends trends_uint))[ 0 .. ($ENV{ZBXHIST_TABLES} || 2) - 1 ];
-my %value =
-  map { $_ => /^trends/ ? 'value_avg' : 'value' } @TABLES;
+my %value = map { $_ => /^trends/ ? 'value_avg' : 'value' } @TABLES;
 my $START = 1795132800;    # 2026-11-20 00:00 UTC
 
-my $node = test_server(
-	'hours',
-	autovacuum => 'off',
-	max_wal_size => '200MB');
+my $node = test_server('hours', autovacuum => 'off', max_wal_size => '200MB');
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 
@@ -55,8 +51,7 @@ BEGIN
 END $$;
 SQL
 
-my %session =
-  map { $_ => PgWire->new($node, 'zabbix') } qw(writer reader maintenance);
+my %session = map { $_ => PgWire->new($node, 'zabbix') } qw(writer reader maintenance);
 
 # Runs SQL in a session that lasts; its rows.
 sub run
@@ -64,8 +59,7 @@ sub run
 	my ($name, $sql) = @_;
 	my $answer = $session{$name}->query($sql);
 
-	BAIL_OUT("$name: $sql: @{$answer->{messages}}")
-	  if @{ $answer->{errors} };
+	BAIL_OUT("$name: $sql: @{$answer->{messages}}") if @{ $answer->{errors} };
 	return $answer->{rows};
 }
 
@@ -80,8 +74,7 @@ sub measure
 	# the files of tables that were dropped go at a checkpoint
 	$node->safe_psql('zabbix', 'VACUUM; CHECKPOINT');
 	$seen{ $_->[0] } = $_->[1]
-	  for map { [ split /\|/ ] } split /\n/,
-	  $node->safe_psql('zabbix', <<'SQL');
+	  for map { [ split /\|/ ] } split /\n/, $node->safe_psql('zabbix', <<'SQL');
 SELECT 'rows of ' || t, (xpath('/row/n/text()', query_to_xml('SELECT count(*) AS n FROM ' || t, false, true, '')))[1]::text
   FROM unnest('{pg_class,pg_attribute,pg_depend,pg_constraint,pg_index,pg_type,pg_inherits,pg_trigger,pg_attrdef,pg_statistic}'::text[]) t
 UNION ALL
@@ -105,9 +98,7 @@ SQL
 		for my $row (@$rows)
 		{
 			# maintenance has many plans, and meets new cases all the time
-			next
-			  if $name eq 'maintenance'
-			  && $row->[0] =~ /^(CachedPlan|SPI Plan|PL\/pgSQL)/;
+			next if $name eq 'maintenance' && $row->[0] =~ /^(CachedPlan|SPI Plan|PL\/pgSQL)/;
 			$seen{"memory of the $name"} += $row->[2];
 			$seen{"$name, relation to parent"} = $row->[2]
 			  if $row->[0] eq 'zbxhist relation to parent';
@@ -171,8 +162,7 @@ sub allowed
 
 	# of each table that has a TOAST table PostgreSQL remembers for as long
 	# as the session lasts that there is no type of the latter's name
-	return (16384 + 400 * $PACKED * @TABLES, 1)
-	  if $what eq 'memory of the maintenance';
+	return (16384 + 400 * $PACKED * @TABLES, 1) if $what eq 'memory of the maintenance';
 
 	# what is in the caches when it is measured goes up and down by 30 kB
 	return (16384, 1.03);

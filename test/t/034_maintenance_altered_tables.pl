@@ -46,11 +46,7 @@ my @cases = (
 		code => 'unfit',
 		mend => 1
 	},
-	{
-		name => 'clock is text',
-		both => ['ALTER TABLE %s ALTER clock TYPE text'],
-		refused => 1
-	},
+	{ name => 'clock is text', both => ['ALTER TABLE %s ALTER clock TYPE text'], refused => 1 },
 	{
 		name => 'itemid is numeric',
 		both => ['ALTER TABLE %s ALTER itemid TYPE numeric'],
@@ -89,11 +85,7 @@ my @cases = (
 		code => 'unfit',
 		mend => { itemid => 'itemid' }
 	},
-	{
-		name => 'ns has another name',
-		both => ['ALTER TABLE %s RENAME ns TO nano'],
-		ns => 'nano'
-	},
+	{ name => 'ns has another name', both => ['ALTER TABLE %s RENAME ns TO nano'], ns => 'nano' },
 	{
 		name => 'value has another name',
 		both => ['ALTER TABLE %s RENAME value TO v'],
@@ -134,16 +126,8 @@ my @cases = (
 		# packed rows cannot be found without it
 		not => qr/^DELETE|^SELECT/
 	},
-	{
-		name => 'there is no ns',
-		both => ['ALTER TABLE %s DROP ns'],
-		ns => undef
-	},
-	{
-		name => 'there is no value',
-		both => ['ALTER TABLE %s DROP value'],
-		value => undef
-	},
+	{ name => 'there is no ns', both => ['ALTER TABLE %s DROP ns'], ns => undef },
+	{ name => 'there is no value', both => ['ALTER TABLE %s DROP value'], value => undef },
 	{
 		name => 'there is no key',
 		both => ['ALTER TABLE %1$s DROP CONSTRAINT %1$s_pkey'],
@@ -255,10 +239,7 @@ my @cases = (
 		both => ['ALTER TABLE %s ENABLE ROW LEVEL SECURITY'],
 		code => 'row_security'
 	},
-	{
-		name => 'it is somebody else\'s',
-		ours => ['ALTER TABLE history OWNER TO somebody']
-	});
+	{ name => 'it is somebody else\'s', ours => ['ALTER TABLE history OWNER TO somebody'] });
 
 @cases = grep { $_->{name} =~ /$ENV{CASES}/ } @cases if $ENV{CASES};
 
@@ -314,8 +295,7 @@ sub alter
 			my $is_plain = $_ eq 'plain' ? 'true' : 'false';
 			my $result = $client->query(sprintf $sql, $_, $is_plain);
 
-			note("$_: @{ $result->{messages} }"), return 0
-			  if @{ $result->{errors} };
+			note("$_: @{ $result->{messages} }"), return 0 if @{ $result->{errors} };
 		}
 	}
 	return 1;
@@ -335,17 +315,12 @@ sub statements
 	for my $clock (@clocks)
 	{
 		my $row = sub {
-			my %value = (
-				itemid => $item->($_[0]),
-				clock => $clock,
-				ns => 0,
-				value => $_[1]);
+			my %value = (itemid => $item->($_[0]), clock => $clock, ns => 0, value => $_[1]);
 
 			return join(', ', map { $value{$_} } @columns);
 		};
 
-		push @result,
-		  "INSERT INTO %s ($columns) VALUES (" . $row->(2, 77) . ')',
+		push @result, "INSERT INTO %s ($columns) VALUES (" . $row->(2, 77) . ')',
 		  "INSERT INTO %s ($columns) VALUES (" . $row->(2, 2) . ')',
 		  "INSERT INTO %s ($columns) SELECT " . $row->(2, 78),
 		  "INSERT INTO %s ($columns) SELECT " . $row->(7, 77) . " RETURNING $columns",
@@ -357,8 +332,7 @@ sub statements
 	push @result,
 	  "UPDATE %s SET $name{value} = $name{value} + 1 WHERE $name{itemid} = " . $item->(4)
 	  if defined $name{value} && defined $name{itemid};
-	push @result, "DELETE FROM %s WHERE $name{itemid} = " . $item->(5)
-	  if defined $name{itemid};
+	push @result, "DELETE FROM %s WHERE $name{itemid} = " . $item->(5) if defined $name{itemid};
 	push @result, "DELETE FROM %s WHERE $name{clock} = 86400 AND $name{value} = 3"
 	  if defined $name{clock} && defined $name{value};
 	return (@result, $select);
@@ -415,8 +389,7 @@ sub compare
 
 	for my $sql (statements($case))
 	{
-		my ($plain, $ours) =
-		  map { outcome($client, sprintf $sql, $_) } qw(plain history);
+		my ($plain, $ours) = map { outcome($client, sprintf $sql, $_) } qw(plain history);
 
 		next if defined $case->{not} && $sql =~ $case->{not};
 		push @differ, "$sql:\n$plain\nbut\n$ours" if $plain ne $ours;
@@ -446,8 +419,7 @@ sub mend_key
 {
 	my ($case) = @_;
 	my $row = "FROM zbxhist.check() WHERE code = 'indexes' AND object ~ 'history'";
-	my ($severity, $hint) =
-	  map { $node->safe_psql('zabbix', "SELECT $_ $row") } qw(severity hint);
+	my ($severity, $hint) = map { $node->safe_psql('zabbix', "SELECT $_ $row") } qw(severity hint);
 
 	is($severity, $case->{severity}, "$case->{name}: it is told as severe as it is");
 	note($hint);
@@ -504,8 +476,7 @@ for my $case (@cases)
 			'zabbix', "SELECT to_regclass('" . partition('other', 3) . "') IS NOT NULL"),
 		't',
 		"$case->{name}: the other table is maintained");
-	isnt(found($case->{code}), '', "$case->{name}: check() says so")
-	  if defined $case->{code};
+	isnt(found($case->{code}), '', "$case->{name}: check() says so") if defined $case->{code};
 	is($node->safe_psql('zabbix', 'SELECT count(*) > 0 FROM zbxhist.status, zbxhist.parents'),
 		't', "$case->{name}: the views can be read");
 	$node->safe_psql('zabbix', 'SELECT * FROM zbxhist.preview(); TABLE zbxhist.partitions');

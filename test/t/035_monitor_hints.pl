@@ -167,9 +167,7 @@ sub announced
 {
 	my ($message) = @_;
 
-	return $message =~ /delet\w+ (?:what is .*? in )?about (\d+) rows/
-	  ? $1
-	  : 0;
+	return $message =~ /delet\w+ (?:what is .*? in )?about (\d+) rows/ ? $1 : 0;
 }
 
 # ---- the findings ----
@@ -193,11 +191,10 @@ sub unblock
 my $damage =
   "UPDATE $packed_table SET payload = set_byte(payload, length(payload) - 5, get_byte(payload, length(payload) - 5) # 255);";
 
-# code: what is found; provoke: SQL or code that brings it about; aged: this has
-# been so for two days; role: who looks; look: the hint shows what is to be
-# done, which is: then; lines: how many there are, at least; changes: the hint
-# changes what is read, as its message says; back: the message has a command that
-# takes back what the hint did.
+# code: what is found; provoke: SQL or code that brings it about; aged: this has been so for two
+# days; role: who looks; look: the hint shows what is to be done, which is: then; lines: how many
+# there are, at least; changes: the hint changes what is read, as its message says; back: the
+# message has a command that takes back what the hint did.
 my @cases = (
 
 	# of the database
@@ -252,11 +249,7 @@ my @cases = (
 		  . " INSERT INTO history (itemid, clock, value) SELECT 100 + i % 5, @{[ day(-2) ]} + 1000 + i / 5, random() FROM generate_series(1, 200000) i;"
 		  . " CALL zbxhist.pack('history', '${\ date(-2)}'); CALL age(); $late"
 	},
-	{
-		code => 'parent_dropped',
-		provoke => 'DROP TABLE history_str CASCADE',
-		aged => 1
-	},
+	{ code => 'parent_dropped', provoke => 'DROP TABLE history_str CASCADE', aged => 1 },
 	{
 		code => 'orphaned_day',
 		provoke => 'CREATE TABLE zbxhist_packed.lost_1 (a integer);'
@@ -330,10 +323,7 @@ my @cases = (
 		provoke => 'UPDATE config SET hk_history_global = 0;'
 		  . ' UPDATE items SET history = $$900d$$ WHERE itemid = 1',
 	},
-	{
-		code => 'no_retention',
-		provoke => 'UPDATE config SET hk_trends = $$0$$; '
-	},
+	{ code => 'no_retention', provoke => 'UPDATE config SET hk_trends = $$0$$; ' },
 	{ code => 'no_retention', provoke => 'DROP TABLE config' },
 
 	# as a dump of the schema only is restored
@@ -410,10 +400,7 @@ my @cases = (
 		  . " SELECT zbxhist.create_parent('history_str')",
 		changes => 1
 	},
-	{
-		code => 'no_key',
-		provoke => 'ALTER TABLE history DROP CONSTRAINT history_pkey'
-	},
+	{ code => 'no_key', provoke => 'ALTER TABLE history DROP CONSTRAINT history_pkey' },
 	{
 		code => 'waits_for_lock',
 		provoke => sub {
@@ -429,11 +416,7 @@ my @cases = (
 		then => \&unblock,
 		expired => 1
 	},
-	{
-		code => 'no_current_partition',
-		provoke => "DROP TABLE $today",
-		aged => 1
-	},
+	{ code => 'no_current_partition', provoke => "DROP TABLE $today", aged => 1 },
 	{
 		code => 'no_partition_ahead',
 		provoke =>
@@ -490,10 +473,7 @@ my @cases = (
 		expired => 1
 	},
 
-	{
-		code => 'unfit',
-		provoke => 'ALTER TABLE history_text ALTER clock TYPE bigint'
-	},
+	{ code => 'unfit', provoke => 'ALTER TABLE history_text ALTER clock TYPE bigint' },
 	{
 		code => 'unfit',
 		provoke =>
@@ -525,14 +505,8 @@ my @cases = (
 		provoke =>
 		  'CREATE TRIGGER t AFTER INSERT ON history REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION nop()'
 	},
-	{
-		code => 'rule',
-		provoke => 'CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING'
-	},
-	{
-		code => 'row_security',
-		provoke => 'ALTER TABLE history ENABLE ROW LEVEL SECURITY'
-	},
+	{ code => 'rule', provoke => 'CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING' },
+	{ code => 'row_security', provoke => 'ALTER TABLE history ENABLE ROW LEVEL SECURITY' },
 
 	# of partitions
 	{
@@ -547,10 +521,7 @@ my @cases = (
 		changes => 1,
 		says => qr/what is past retention stays in it/
 	},
-	{
-		code => 'no_bounds',
-		provoke => "ALTER TABLE $today DROP CONSTRAINT zbxhist_clock"
-	},
+	{ code => 'no_bounds', provoke => "ALTER TABLE $today DROP CONSTRAINT zbxhist_clock" },
 	{
 		code => 'no_bounds',
 		provoke => "ALTER TABLE $yesterday DROP CONSTRAINT zbxhist_clock; $late"
@@ -604,16 +575,8 @@ my @cases = (
 		  'CREATE TRIGGER t AFTER INSERT OR UPDATE ON history FOR EACH ROW EXECUTE FUNCTION nop()',
 		aged => 1
 	},
-	{
-		code => 'schema',
-		provoke => "ALTER TABLE $today SET SCHEMA public",
-		aged => 1
-	},
-	{
-		code => 'indexes',
-		provoke => 'CREATE INDEX ON history (value) WHERE value > 0',
-		aged => 1
-	},
+	{ code => 'schema', provoke => "ALTER TABLE $today SET SCHEMA public", aged => 1 },
+	{ code => 'indexes', provoke => 'CREATE INDEX ON history (value) WHERE value > 0', aged => 1 },
 	{
 		code => 'indexes',
 		provoke => "ALTER TABLE $yesterday DROP CONSTRAINT ${yesterday}_pkey;"
@@ -806,10 +769,7 @@ SQL
 		provoke =>
 		  "$archive; CALL zbxhist.archive('history', '$packed'); UPDATE zbxhist.archive_copy SET origin = 'elsewhere'"
 	},
-	{
-		code => 'columns_altered',
-		provoke => 'ALTER TABLE history ALTER value TYPE real'
-	},
+	{ code => 'columns_altered', provoke => 'ALTER TABLE history ALTER value TYPE real' },
 	{
 		code => 'not_packable',
 		provoke => 'ALTER TABLE history_str ADD COLUMN payload integer;'
@@ -854,8 +814,7 @@ sub contents
 {
 	my ($database, $case) = @_;
 
-	return ''
-	  if grep { $case->{$_} } qw(unreadable expired missing changes);
+	return '' if grep { $case->{$_} } qw(unreadable expired missing changes);
 	return $node->safe_psql($database, 'SELECT contents()');
 }
 
@@ -896,12 +855,10 @@ sub run_case
 	$node->safe_psql($database, 'CALL age()') if $case->{aged};
 
 	my @found = findings($database, $code, $case->{role});
-	cmp_ok(scalar @found, '>=', $case->{lines} // 1, "$name: found")
-	  or return;
+	cmp_ok(scalar @found, '>=', $case->{lines} // 1, "$name: found") or return;
 	cmp_ok(scalar @found, '<=', $case->{lines} // 1, "$name: a line for each cause");
 	note("$code: $_->[0]: $_->[1]: $_->[2]") for @found;
-	like($found[0][1], $case->{says}, "$name: it says how much goes")
-	  if $case->{says};
+	like($found[0][1], $case->{says}, "$name: it says how much goes") if $case->{says};
 
 	if ($case->{shell})
 	{
@@ -909,10 +866,7 @@ sub run_case
 		$node->safe_psql('postgres', "DROP DATABASE $database");
 		return;
 	}
-	my $rows =
-	  $case->{unreadable}
-	  ? 0
-	  : $node->safe_psql($database, 'SELECT rows FROM stored()');
+	my $rows = $case->{unreadable} ? 0 : $node->safe_psql($database, 'SELECT rows FROM stored()');
 	my $goes = 0;
 
 	for my $round (0 .. ($case->{twice} // 0))
@@ -937,8 +891,7 @@ sub run_case
 			  unless announced($message);
 			run_back($database, $finding, $code, $name) if $case->{back};
 			$goes += announced($message) unless $case->{drops};
-			like($out, $case->{look}, "$name: it shows what is in the way")
-			  if $case->{look};
+			like($out, $case->{look}, "$name: it shows what is in the way") if $case->{look};
 		}
 	}
 	if ($case->{look})
@@ -965,11 +918,7 @@ sub run_case
 	{
 		is( $left,
 			$rows - $goes + ($case->{missing} // 0),
-			"$name: "
-			  . (
-				$goes
-				? "only the $goes rows announced are gone"
-				: 'no row is lost'));
+			"$name: " . ($goes ? "only the $goes rows announced are gone" : 'no row is lost'));
 	}
 	is(scalar findings($database, $code, $case->{role}), 0, "$name: gone");
 	$node->safe_psql('postgres', "DROP DATABASE $database");

@@ -37,16 +37,8 @@ my @commands = (
 		fails => 1,
 		undo => 'DROP INDEX %s.i'
 	},
-	{
-		sql => 'REINDEX TABLE CONCURRENTLY %t',
-		on => 'pcdo',
-		until => \@replacing
-	},
-	{
-		sql => 'REINDEX INDEX CONCURRENTLY %s.%k',
-		on => 'pcd',
-		until => \@replacing
-	},
+	{ sql => 'REINDEX TABLE CONCURRENTLY %t', on => 'pcdo', until => \@replacing },
+	{ sql => 'REINDEX INDEX CONCURRENTLY %s.%k', on => 'pcd', until => \@replacing },
 	{
 		sql => 'REINDEX (TABLESPACE elsewhere) TABLE CONCURRENTLY %t',
 		on => 'pcd',
@@ -58,21 +50,9 @@ my @commands = (
 		until => \@dropping,
 		before => 'CREATE UNIQUE INDEX i ON %t (clock, itemid, ns)'
 	},
-	{
-		sql => 'VACUUM %t',
-		on => 'pcdom',
-		until => ['SHARE UPDATE EXCLUSIVE']
-	},
-	{
-		sql => 'VACUUM (FREEZE, ANALYZE) %t',
-		on => 'pcdom',
-		until => ['SHARE UPDATE EXCLUSIVE']
-	},
-	{
-		sql => 'ANALYZE %t',
-		on => 'pcdom',
-		until => ['SHARE UPDATE EXCLUSIVE']
-	},
+	{ sql => 'VACUUM %t', on => 'pcdom', until => ['SHARE UPDATE EXCLUSIVE'] },
+	{ sql => 'VACUUM (FREEZE, ANALYZE) %t', on => 'pcdom', until => ['SHARE UPDATE EXCLUSIVE'] },
+	{ sql => 'ANALYZE %t', on => 'pcdom', until => ['SHARE UPDATE EXCLUSIVE'] },
 	{ sql => 'VACUUM FULL %t', on => 'pcdom', until => \@locking },
 	{
 		sql => 'CLUSTER %t USING %k',
@@ -81,16 +61,8 @@ my @commands = (
 		undo => 'ALTER TABLE %t SET WITHOUT CLUSTER'
 	},
 	{ sql => 'REINDEX TABLE %t', on => 'pcdo', until => ['ROW EXCLUSIVE'] },
-	{
-		sql => 'ALTER TABLE %t SET TABLESPACE elsewhere',
-		on => 'pcd',
-		until => \@locking
-	},
-	{
-		sql => 'BEGIN; LOCK TABLE ONLY %t; COMMIT',
-		on => 'pcdom',
-		until => \@locking
-	},);
+	{ sql => 'ALTER TABLE %t SET TABLESPACE elsewhere', on => 'pcd', until => \@locking },
+	{ sql => 'BEGIN; LOCK TABLE ONLY %t; COMMIT', on => 'pcdom', until => \@locking },);
 
 # ---- the tables ----
 

@@ -21,10 +21,7 @@ my $seed = $ENV{ZBXHIST_SEED} // 1;
 my $writers = $ENV{ZBXHIST_WRITERS} // 3;
 my $readers = $ENV{ZBXHIST_READERS} // 1;
 
-my $node = test_server(
-	'keys_beside_ddl',
-	statement_timeout => '60s',
-	deadlock_timeout => '100ms');
+my $node = test_server('keys_beside_ddl', statement_timeout => '60s', deadlock_timeout => '100ms');
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 
@@ -281,8 +278,7 @@ my %workers = (
 	maintainer => \&maintain_something,
 	(map { ("reader$_" => \&read_something) } 1 .. $readers));
 my @processes =
-  map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}) }
-  sort keys %workers;
+  map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}) } sort keys %workers;
 waitpid($_, 0) for @processes;
 
 my %errors;
@@ -319,9 +315,7 @@ is(join('; ', grep { @{ $told{$_} } > 1 } sort keys %told),
 sub rows_are_there
 {
 	my ($table, $when) = @_;
-	my @rows =
-	  sort map { /^$table (.*)/ ? "$1 $told{$_}[0]" =~ s/ /|/gr : () }
-	  keys %told;
+	my @rows = sort map { /^$table (.*)/ ? "$1 $told{$_}[0]" =~ s/ /|/gr : () } keys %told;
 	my $stored = join "\n", sort split /\n/,
 	  $node->safe_psql('zabbix', "SELECT itemid, clock, ns, value FROM $table");
 

@@ -80,8 +80,7 @@ sub is_harmless
 	my @harm = grep { $seen{$_} !~ /^(\w+) as \1$/ } sort keys %seen;
 
 	is(join("\n", map { "$_: $seen{$_}" } @harm), '', "$name: nothing is run as somebody else");
-	is(join(', ', grep { !$seen{$_} } @expected), '', "$name: it has been tried")
-	  if @expected;
+	is(join(', ', grep { !$seen{$_} } @expected), '', "$name: it has been tried") if @expected;
 	is( $node->safe_psql(
 			'postgres', 'SELECT string_agg(rolname, \',\') FROM pg_roles WHERE rolsuper'),
 		'postgres',
@@ -582,8 +581,7 @@ as_well('inherited', 'zabbix',
 as_well('inherited', 'dba', "CALL zbxhist.pack('history', '$yesterday')");
 $node->safe_psql('inherited', 'ALTER TABLE history OWNER TO heir');
 
-my $owners =
-	"SELECT string_agg(DISTINCT relowner::regrole::text, ',') FROM pg_class"
+my $owners = "SELECT string_agg(DISTINCT relowner::regrole::text, ',') FROM pg_class"
   . " WHERE relname ~ '^history_(p20|packed)' AND relkind IN ('r', 'f')";
 my $by_sql = "SELECT itemid, clock, ns, value FROM history WHERE itemid = 3 ORDER BY clock, ns";
 my $by_function =
@@ -620,8 +618,8 @@ sub works_for_all
 		"$name: ... and by function");
 }
 
-is($node->safe_psql('inherited', $owners),
-	'zabbix', 'ALTER TABLE ... OWNER TO leaves the children');
+is($node->safe_psql('inherited', $owners), 'zabbix',
+	'ALTER TABLE ... OWNER TO leaves the children');
 works_for_all('another owner');
 is($node->safe_psql('inherited', "SELECT count(*) FROM zbxhist.check() WHERE code = 'owner'"),
 	0, 'check() does not tell before maintenance has had a day to mend it');

@@ -94,8 +94,7 @@ sub is_safe
 
 like(messages_of("SELECT $_->[0]"), qr/TRAPPED \Q$_->[1]/, "the trap: $_->[1]")
   for [ 'pg_catalog.int8 \'1\' + 1::pg_catalog.int8', '+' ],
-  [ 'clock_timestamp()', 'clock_timestamp' ],
-  [ 'count(*)', 'count' ];
+  [ 'clock_timestamp()', 'clock_timestamp' ], [ 'count(*)', 'count' ];
 like(messages_of("SELECT 'x'::text"), qr/malformed record/, 'the trap: text');
 
 # ---- everything that is called ----

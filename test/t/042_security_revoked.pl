@@ -13,8 +13,7 @@ use ZbxhistTest;
 
 my $node = test_server('revoked');
 
-# SQL in a new session of a role, which loads no library beforehand; the output,
-# or the first error.
+# SQL in a new session of a role, which loads no library beforehand; the output, or the first error.
 sub as
 {
 	my ($role, $sql, $database) = @_;

@@ -25,8 +25,7 @@ sub identifier { return '"' . ($_[0] =~ s/"/""/gr) . '"'; }
 # SQL in the odd database.
 sub ask { return $node->safe_psql($database, $_[0]); }
 
-# A command as it is printed, for psql or a shell; its output, and the exit code
-# is tested.
+# A command as it is printed, for psql or a shell; its output, and the exit code is tested.
 sub run_printed
 {
 	my ($command, $name) = @_;
@@ -148,8 +147,8 @@ run_printed($err =~ /^hint: (.*)$/m, 'report');
 is($code, 0, '... works then');
 my $page = slurp_file("$directory/$place/r.html");
 like($page, qr/we &quot;ird&#x27; 5% \$db: zbxhist/, '... and has the name');
-like((run_script('progress', '--database', $database))[1],
-	qr/^nothing that takes long/, 'progress');
+like((run_script('progress', '--database', $database))[1], qr/^nothing that takes long/,
+	'progress');
 
 my $empty = q{no "ext' db};
 $node->safe_psql('postgres', 'CREATE DATABASE ' . identifier($empty));
@@ -188,8 +187,7 @@ isnt($code, 0, 'packed days are not dropped with their schema');
 like($err, qr/^HINT:  To keep them, run first: CALL/m, '... but');
 run_printed($_, 'drop') for $err =~ /(CALL zbxhist\.undo\(.*?\);)(?= |$)/mg;
 
-my ($advice) =
-  run_command([ 'sh', '-c', ". $scripts/users.sh; zbxhist_advice" ]);
+my ($advice) = run_command([ 'sh', '-c', ". $scripts/users.sh; zbxhist_advice" ]);
 my @advice = $advice =~ /^   (\S.*)$/gm;
 is(scalar @advice, 3, 'uninstall says what to do');
 run_printed($_, 'uninstall') for @advice;

@@ -47,15 +47,13 @@ sub write_values
 		my $first = first_item($round, $writer, $number);
 		my $clock = day(0 - $number % 3);
 
-		print $psql "begin;\n",
-		  insert_values('history', $first, $ROWS, $clock),
+		print $psql "begin;\n", insert_values('history', $first, $ROWS, $clock),
 		  insert_values('history_uint', $first, $ROWS / 10, $clock), "commit;\n\\echo $first\n"
 		  or die 'psql has ended';
 	}
 }
 
-# Maintenance without end: each round has a partition to make, rows to move
-# and a partition to drop.
+# Maintenance without end: each round has a partition to make, rows to move and a partition to drop.
 sub maintain_without_end
 {
 	my ($psql) = @_;

@@ -89,13 +89,9 @@ my %kinds = (
 		"BEGIN;\n" . insert_values('history', items($ROWS), $ROWS, $now) . "ROLLBACK;\n";
 	},
 	'savepoints' => sub {
-		join '', "BEGIN;\n",
-		  insert_values('history', items($ROWS), $ROWS, $now),
-		  "SAVEPOINT a;\n",
-		  insert_values('history', items($ROWS), $ROWS, $now),
-		  "SAVEPOINT b;\n",
-		  insert_values('history', items(10), 10, $now),
-		  "ROLLBACK TO a;\nRELEASE a;\nCOMMIT;\n";
+		join '', "BEGIN;\n", insert_values('history', items($ROWS), $ROWS, $now), "SAVEPOINT a;\n",
+		  insert_values('history', items($ROWS), $ROWS, $now), "SAVEPOINT b;\n",
+		  insert_values('history', items(10), 10, $now), "ROLLBACK TO a;\nRELEASE a;\nCOMMIT;\n";
 	},
 	'RETURNING' => sub {
 		"WITH i AS (INSERT INTO history $columns VALUES "

@@ -65,8 +65,7 @@ for my $libraries (
 	$item += 300;
 	$result = $client->query(insert_values('history', $first + 899, 20, $now));
 	is_deeply($result->{errors}, ['23505'], "$libraries: duplicate");
-	$result =
-	  $client->query("explain (analyze, costs off, timing off, summary off)"
+	$result = $client->query("explain (analyze, costs off, timing off, summary off)"
 		  . " insert into history select i, $now, 0, 0 from generate_series($item, $item + 99) i");
 	like(
 		join("\n", map { $_->[0] } @{ $result->{rows} }),

@@ -19,8 +19,7 @@ use ZbxhistTest;
 my $sql = "$FindBin::RealBin/../../dist/sharding";
 my %node = map { $_ => test_server($_) } qw(node1 node2);
 my $main = test_server('coordinator');
-plan skip_all => 'postgres_fdw is not installed'
-  unless has_extension($main, 'postgres_fdw');
+plan skip_all => 'postgres_fdw is not installed' unless has_extension($main, 'postgres_fdw');
 
 # ---- as docs/sharding.md says ----
 
@@ -112,8 +111,7 @@ sub flush_values
 			my %found = map { ("$_->[0],$_->[1],$_->[2]" => 1) }
 			  @{ $client->query("SELECT itemid,clock,ns FROM history_uint WHERE $keys")->{rows} };
 
-			$rows = join ',', map { "($_)" }
-			  grep { !$found{s/,\d+\z//r} } split /\),\(/,
+			$rows = join ',', map { "($_)" } grep { !$found{s/,\d+\z//r} } split /\),\(/,
 			  $rows =~ s/^\(|\)$//gr;
 			return sprintf 'stored after %d, all there', $times if !$rows;
 			note(sprintf '%d rows were there', scalar keys %found);
@@ -154,8 +152,7 @@ sub is_complete
 {
 	my ($rows, $name) = @_;
 
-	$main->safe_psql('zabbix', "INSERT INTO sent (itemid,clock,ns,value) VALUES $rows")
-	  if $rows;
+	$main->safe_psql('zabbix', "INSERT INTO sent (itemid,clock,ns,value) VALUES $rows") if $rows;
 	is($main->safe_psql('zabbix', 'SELECT * FROM difference'), '', $name);
 }
 

@@ -59,8 +59,7 @@ compare('before set-up');
 $primary->safe_psql('zabbix', insert_values('history', 15001, 500, $now));
 $primary->safe_psql('zabbix',
 	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')");
-push @queries,
-  "SELECT * FROM zbxhist.range(NULL::history, 7, $yesterday, $now + 90000)",
+push @queries, "SELECT * FROM zbxhist.range(NULL::history, 7, $yesterday, $now + 90000)",
   "SELECT zbxhist.range(NULL::history, 7, 0, 2147483647, 'desc') LIMIT 3",
   "SELECT zbxhist.nearest(NULL::history, 9, $now + 100, 0, 'less')",
   "SELECT * FROM zbxhist.minimum_time('history', 7)",

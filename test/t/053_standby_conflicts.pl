@@ -168,8 +168,7 @@ for my $setting ([ 'off', '1s' ], [ 'on', '1s' ], [ 'on', '-1' ])
 	waitpid($_, 0) for @processes;
 	my @after = split /\|/, conflicts();
 	my %conflicts;
-	@conflicts{qw(lock snapshot bufferpin deadlock)} =
-	  map { $after[$_] - $before[$_] } 0 .. 3;
+	@conflicts{qw(lock snapshot bufferpin deadlock)} = map { $after[$_] - $before[$_] } 0 .. 3;
 	my $counts = join '',
 	  map { outcome_of(m/graph|report/ ? $standby : $primary, "$_ $number") =~ s/^rounds \d+\n//mr }
 	  sort(keys %jobs), 'writer', 'days';
@@ -194,8 +193,7 @@ for my $setting ([ 'off', '1s' ], [ 'on', '1s' ], [ 'on', '-1' ])
 			} @cancelled),
 		'',
 		'... cancelled is what conflicts with recovery');
-	is($conflicts{snapshot}, 0, '... no rows are missed')
-	  if $feedback eq 'on';
+	is($conflicts{snapshot}, 0, '... no rows are missed') if $feedback eq 'on';
 	is(join(' ', grep { defined && !($conflicts{deadlock} && /40P01/) } @cancelled),
 		'', '... nothing is cancelled')
 	  if $delay eq '-1';

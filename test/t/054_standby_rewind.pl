@@ -112,8 +112,7 @@ for my $how ('fast', 'immediate')
 		"pg_rewind after it was stopped ($how)");
 
 	# its own configuration again
-	open(my $file, '>', $former->data_dir . '/postgresql.conf')
-	  or die "postgresql.conf: $!";
+	open(my $file, '>', $former->data_dir . '/postgresql.conf') or die "postgresql.conf: $!";
 	print $file $settings;
 	close $file or die "postgresql.conf: $!";
 	$former->enable_streaming($next);

@@ -16,8 +16,7 @@ use ZbxhistTest;
 
 # where Debian has it
 local $ENV{PATH} = "$ENV{PATH}:/usr/sbin";
-plan(skip_all => 'there is no HAProxy')
-  if system('haproxy -v >/dev/null 2>&1') != 0;
+plan(skip_all => 'there is no HAProxy') if system('haproxy -v >/dev/null 2>&1') != 0;
 
 my $primary = test_server('primary', -allows_streaming => 1);
 create_database($primary, 'zabbix');

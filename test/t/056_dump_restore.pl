@@ -1,6 +1,5 @@
-# pg_dump and its restore, in each format, as a database owner who is no
-# superuser, give a working set-up: the same rows, partitions and policy;
-# routing, maintenance and the triggers work.
+# pg_dump and its restore, in each format, as a database owner who is no superuser, give a working
+# set-up: the same rows, partitions and policy; routing, maintenance and the triggers work.
 use strict;
 use warnings;
 
@@ -64,8 +63,7 @@ my $state = join ";\n", (
   ),
   'SELECT parent, partition_interval, retention, premake, pack_after, move_existing,'
   . ' routing, created_at FROM zbxhist.parent_config ORDER BY parent::text',
-  'SELECT * FROM zbxhist.auditlog_config',
-  'SELECT * FROM zbxhist.managed_schema',
+  'SELECT * FROM zbxhist.auditlog_config', 'SELECT * FROM zbxhist.managed_schema',
   "SELECT extname, extversion, extnamespace::regnamespace FROM pg_extension WHERE extname ~ '^zbxhist' ORDER BY 1",
   'SELECT parent, partition, from_clock, to_clock FROM zbxhist.partitions',
   'SELECT tgrelid::regclass, tgname, tgtype, tgenabled FROM pg_trigger'
@@ -207,8 +205,7 @@ INSERT INTO hosts VALUES (10084, 'Zabbix server');
 CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer NOT NULL);
 SQL
 create_zabbix_tables($node, 'configured', $OWNER);
-my $known =
-	"SELECT table_name FROM information_schema.tables WHERE table_schema='public'"
+my $known = "SELECT table_name FROM information_schema.tables WHERE table_schema='public'"
   . " AND table_catalog='configured' AND table_type='BASE TABLE' ORDER BY 1";
 my @tables = split /\n/, $node->safe_psql('configured', $known);
 cmp_ok(scalar @tables, '>', 8, 'tables that are known');
@@ -223,14 +220,9 @@ SQL
 is_deeply([ split /\n/, $node->safe_psql('configured', $known) ],
 	\@tables, 'no other table is in the schema of Zabbix');
 my $configuration = "$directory/configuration.sql";
-run_as_owner(
-	$node,
-	'pg_dump',
-	(   map { "--exclude-table-data=$_" }
-		grep { /^(history|trends|auditlog)/ } @tables),
-	'-n', 'public', '-f',
-	$configuration,
-	'configured');
+run_as_owner($node, 'pg_dump',
+	(map { "--exclude-table-data=$_" } grep { /^(history|trends|auditlog)/ } @tables),
+	'-n', 'public', '-f', $configuration, 'configured');
 new_database('from_configuration');
 $node->safe_psql('from_configuration', "SET ROLE $OWNER; CREATE EXTENSION zbxhist");
 my (undef, undef, $complaints) =
@@ -266,8 +258,7 @@ my $other = test_server('other');
 my $everything = "$directory/all.sql";
 $node->safe_psql('postgres', "DROP DATABASE from_$_") for qw(plain custom directory data inserts);
 $node->command_ok([ 'pg_dumpall', '--no-role-passwords', '-f', $everything ], 'pg_dumpall');
-my ($code, $out, $err) =
-  psql_script($other, 'postgres', slurp_file($everything));
+my ($code, $out, $err) = psql_script($other, 'postgres', slurp_file($everything));
 $err =~ s/^.*role "\S+" already exists\n//mg;
 is($err, '', 'its restore on another server has no other error');
 works($other, 'original', 'pg_dumpall');

@@ -19,8 +19,7 @@ my $OWNER = 'zabbix';
 # the same on both sides, whatever the defaults of a version are
 my @initdb = ('--locale', 'C', '--encoding', 'UTF8');
 my $old = test_server(
-	'old',
-	$ENV{oldinstall} ? (-install_path => $ENV{oldinstall}) : (),
+	'old', $ENV{oldinstall} ? (-install_path => $ENV{oldinstall}) : (),
 	-extra => [@initdb],
 	shared_preload_libraries => 'zbxhist');
 my $now = day(0);
@@ -79,8 +78,7 @@ as_owner($old, 'zabbix', "CALL zbxhist.pack('history', '${\ date($_)}')") for -3
 
 # late rows; a group that has been changed; a partition is created for one day,
 # and has the rows of another
-my $unpack =
-	"SELECT zbxhist_internal.step_unpack('history', d.day) FROM zbxhist.packed_day d"
+my $unpack = "SELECT zbxhist_internal.step_unpack('history', d.day) FROM zbxhist.packed_day d"
   . " WHERE d.parent = 'history'::regclass AND d.from_clock =";
 as_owner(
 	$old, 'zabbix', qq{
@@ -103,12 +101,8 @@ my $rows = join ';',
   map { "SELECT '$_', count(*), sum(hashtextextended(h::text, 0)::numeric) FROM $_ h" } @tables;
 my $verified = join ' UNION ALL ', map { "SELECT count(*) AS n FROM zbxhist.verify('$_')" } @tables;
 my $whole = "SELECT sum(n) FROM ($verified) v";
-my @places =
-  map { "SELECT tableoid::regclass, count(*) FROM $_ GROUP BY 1 ORDER BY 1" } @tables;
-my $state = join ';',
-  'SET timezone = UTC',
-  $rows,
-  @places,
+my @places = map { "SELECT tableoid::regclass, count(*) FROM $_ GROUP BY 1 ORDER BY 1" } @tables;
+my $state = join ';', 'SET timezone = UTC', $rows, @places,
   'SELECT * FROM zbxhist.parent_config ORDER BY parent::text',
   'SELECT parent, day, from_clock, to_clock, nrows, partition, unpacked FROM zbxhist.packed_day ORDER BY 2',
   'SELECT parent, action, relation FROM zbxhist.maintenance_log ORDER BY id',
@@ -119,8 +113,7 @@ my $state = join ';',
   . " WHERE relnamespace IN ('public'::regnamespace, 'zbxhist_packed'::regnamespace) AND relkind <> 'i' ORDER BY 1",
   'SELECT tgrelid::regclass, tgname, tgtype, tgenabled FROM pg_trigger'
   . ' WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname',
-  'SELECT severity, code, object, message FROM zbxhist.check() ORDER BY 1, 2, 3',
-  $whole,
+  'SELECT severity, code, object, message FROM zbxhist.check() ORDER BY 1, 2, 3', $whole,
   'SELECT * FROM zbxhist.range(NULL::history, 6, 0, 2147483647)';
 my $before = $old->safe_psql('zabbix', $state);
 $old->stop;

@@ -67,9 +67,7 @@ sub update_script
 	{
 		my $sql = slurp_file("$top/sql/$part");
 
-		next
-		  if $part =~ /^schema\.sql/
-		  || $sql =~ /^CREATE (?:TABLE|SERVER|FOREIGN)/m;
+		next if $part =~ /^schema\.sql/ || $sql =~ /^CREATE (?:TABLE|SERVER|FOREIGN)/m;
 		$sql =~ s/^CREATE (?:EVENT )?TRIGGER.*?;$//msg;
 		$sql =~ s/^CREATE (?=FUNCTION|PROCEDURE|VIEW)/CREATE OR REPLACE /mg;
 		$script .= $sql;
@@ -84,8 +82,8 @@ sub install_new
 	my $source = PostgreSQL::Test::Utils::tempdir();
 
 	# with what was built: only the number is compiled anew
-	run('cp', '-a', map({ "$top/$_" } qw(Makefile zbxhist.control zbxhist_migrate.control sql src)),
-		$source);
+	run('cp', '-a',
+		map({ "$top/$_" } qw(Makefile zbxhist.control zbxhist_migrate.control sql src)), $source);
 	run('rm', '-f', glob("$source/sql/zbxhist*--*.sql"));
 	run('sed', '-i', "s/\"\Q$old\E\"/\"$new\"/", "$source/src/zbxhist.c");
 	run('sed', '-i',
@@ -189,8 +187,8 @@ sub goes_on
 }
 
 $node->safe_psql('postgres', $_)
-  for 'CREATE ROLE keeper LOGIN', 'CREATE DATABASE live OWNER keeper',
-  'CREATE DATABASE updated', 'CREATE DATABASE fresh';
+  for 'CREATE ROLE keeper LOGIN', 'CREATE DATABASE live OWNER keeper', 'CREATE DATABASE updated',
+  'CREATE DATABASE fresh';
 $node->safe_psql('updated', 'CREATE EXTENSION zbxhist; CREATE EXTENSION zbxhist_migrate');
 $node->safe_psql('live',
 	'SET ROLE keeper; CREATE EXTENSION zbxhist; GRANT ALL ON SCHEMA public TO PUBLIC');

@@ -74,12 +74,11 @@ sub fill
 		history_text => 'repeat(md5(n::text), n % 20)',
 		history_bin => "decode(md5(n::text), 'hex')",
 		history_json => q{json_build_object('n', n, 'text', repeat('ü"\\\\', n % 9))::text::jsonb});
-	my @statements =
-	  map {
+	my @statements = map {
 			"INSERT INTO $_ (itemid, clock, ns, value) SELECT n % 6 + 1, "
 		  . day($day)
 		  . " + n * 7, n * 7919, $value{$_} FROM generate_series($first, $first + 400) n"
-	  } grep { $value{$_} } @TABLES;
+	} grep { $value{$_} } @TABLES;
 
 	push @statements,
 	  'INSERT INTO history_log (itemid, clock, ns, timestamp, source, severity, value, logeventid) SELECT n % 6 + 1, '
@@ -98,8 +97,7 @@ sub audit
 {
 	my ($day) = @_;
 
-	return on_both(
-			"INSERT INTO auditlog (auditid, userid, clock, action, ip, recordsetid, details)"
+	return on_both("INSERT INTO auditlog (auditid, userid, clock, action, ip, recordsetid, details)"
 		  . " SELECT zbxhist_internal.cuid_of(c) || lpad(n::text, 16, '0'), 1, c, 0, '127.0.0.1', zbxhist_internal.cuid_of(c) || lpad('0', 16, '0'), 'd ' || n"
 		  . " FROM (SELECT n, @{[ day($day) ]} + n * 60 AS c FROM generate_series(1, 200) n) s");
 }

@@ -1,6 +1,5 @@
-# Natively partitioned tables, by hand and in the care of pg_partman, are taken
-# over while values are written: as they are, after interruptions too, and
-# nothing is lost or written twice.
+# Natively partitioned tables, by hand and in the care of pg_partman, are taken over while values
+# are written: as they are, after interruptions too, and nothing is lost or written twice.
 use strict;
 use warnings;
 
@@ -239,10 +238,7 @@ SQL
 	my ($major) = split /\./,
 	  $node->safe_psql('zabbix',
 		"SELECT extversion FROM pg_extension WHERE extname = 'pg_partman'");
-	my $arguments =
-	  $major < 5
-	  ? "'clock', 'native', 'daily'"
-	  : "'clock', '1 day'";
+	my $arguments = $major < 5 ? "'clock', 'native', 'daily'" : "'clock', '1 day'";
 
 	create_native('history', 'double precision');
 	create_native('history_str', 'varchar(255)');

@@ -108,8 +108,7 @@ my $stream = in_background(
 	$node, 'zabbix', 'values', 0, 3,
 	sub {
 		my ($client, $counts) = @_;
-		my $rows =
-		  value_rows($item, 100, time() - (rand() < 0.3 ? 86400 * 5 : 0));
+		my $rows = value_rows($item, 100, time() - (rand() < 0.3 ? 86400 * 5 : 0));
 
 		$item += 100;
 		my $result =
@@ -128,8 +127,7 @@ for my $how ('cancel', 'terminate')
 {
 	my $file = $node->basedir . "/$how.out";
 	my $done = sql('SELECT count(done_at) FROM zbxhist.import_slice');
-	my $pid =
-	  start_psql($node, 'zabbix', $file, sub { print { $_[0] } "$slow;\n" });
+	my $pid = start_psql($node, 'zabbix', $file, sub { print { $_[0] } "$slow;\n" });
 
 	ok( $node->poll_query_until(
 			'zabbix', "SELECT count(done_at) >= $done + 2 FROM zbxhist.import_slice"),

@@ -1,7 +1,6 @@
-# From TimescaleDB: hypertables as Zabbix's script makes them, with compressed
-# chunks where that edition is installed, give way to managed tables and are
-# imported while values are written; then check() leads to the end, a command
-# after the other, until TimescaleDB itself is gone.
+# From TimescaleDB: hypertables as Zabbix's script makes them, with compressed chunks where that
+# edition is installed, give way to managed tables and are imported while values are written; then
+# check() leads to the end, a command after the other, until TimescaleDB itself is gone.
 #
 # ZABBIX_TIMESCALEDB names Zabbix's script (timescaledb/schema.sql of the
 # package zabbix-sql-scripts, or timescaledb.sql), if it is not where that has it.
@@ -17,10 +16,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
-my ($directory) =
-  run_command([ $ENV{PG_CONFIG} // 'pg_config', '--sharedir' ]);
-plan skip_all => 'TimescaleDB is not installed'
-  if !-e "$directory/extension/timescaledb.control";
+my ($directory) = run_command([ $ENV{PG_CONFIG} // 'pg_config', '--sharedir' ]);
+plan skip_all => 'TimescaleDB is not installed' if !-e "$directory/extension/timescaledb.control";
 
 my $node = test_server(
 	'timescaledb',
@@ -212,8 +209,7 @@ my $stream = in_background(
 	$node, 'zabbix', 'values', 25, 3,
 	sub {
 		my ($client, $counts) = @_;
-		my $rows =
-		  value_rows($item, 100, time() - (rand() < 0.3 ? 86400 * 5 : 0));
+		my $rows = value_rows($item, 100, time() - (rand() < 0.3 ? 86400 * 5 : 0));
 
 		$item += 100;
 		my $result =
@@ -297,12 +293,8 @@ for (1 .. 2)
 		$node->safe_psql(
 			'zabbix', "SELECT hint FROM zbxhist.check() WHERE code ~ '^(hypertable|timescaledb)'"))
 	{
-		my ($status, undef, $messages) = psql_script(
-			$node, 'zabbix',
-			(   $hint =~ /EXTENSION/
-				? ''
-				: "SET SESSION AUTHORIZATION zabbix;\n")
-			  . "$hint\n");
+		my ($status, undef, $messages) = psql_script($node, 'zabbix',
+			($hint =~ /EXTENSION/ ? '' : "SET SESSION AUTHORIZATION zabbix;\n") . "$hint\n");
 
 		is($status, 0, $hint) or diag($messages);
 	}

@@ -13,17 +13,14 @@ use Test::More;
 use Time::HiRes qw(usleep);
 use ZbxhistTest;
 
-my ($directory) =
-  run_command([ $ENV{PG_CONFIG} // 'pg_config', '--sharedir' ]);
-plan skip_all => 'mysql_fdw is not installed'
-  if !-e "$directory/extension/mysql_fdw.control";
+my ($directory) = run_command([ $ENV{PG_CONFIG} // 'pg_config', '--sharedir' ]);
+plan skip_all => 'mysql_fdw is not installed' if !-e "$directory/extension/mysql_fdw.control";
 
 # Debian has the server where a user's path does not look
 $ENV{PATH} .= ':/usr/sbin';
 for my $program (qw(mariadbd mariadb-install-db mariadb pgloader))
 {
-	plan skip_all => "$program is not installed"
-	  if system("command -v $program >/dev/null") != 0;
+	plan skip_all => "$program is not installed" if system("command -v $program >/dev/null") != 0;
 }
 
 # ---- the old database ----

@@ -37,8 +37,7 @@ SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = ANY (ARRAY[to_regname
 SQL
 
 # Zabbix goes on, with old connections and with new ones
-my $answer =
-  $session->query(insert_values('history', 2001, 100, day(0)) . 'select 1;');
+my $answer = $session->query(insert_values('history', 2001, 100, day(0)) . 'select 1;');
 like($answer, qr/^1\s*$/, 'an old session inserts');
 $node->safe_psql('zabbix', insert_values('history', 3001, 100, day(0)));
 is(rows_of($node, 'zabbix', 'ONLY history WHERE itemid > 2000'), 200, 'the rows are in the parent');
@@ -63,8 +62,7 @@ $node->safe_psql('zabbix',
 is($node->safe_psql('zabbix', $partitions), $made, 'set-up takes the partitions over');
 is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.list_partitions('history')"),
 	5, '... all of them');
-$answer =
-  $session->query(insert_values('history', 4001, 300, day(0)) . 'select 1;');
+$answer = $session->query(insert_values('history', 4001, 300, day(0)) . 'select 1;');
 like($answer, qr/^1\s*$/, 'the old session inserts');
 is(rows_of($node, 'zabbix', 'ONLY history WHERE itemid BETWEEN 4001 AND 4999'),
 	0, '... and routes again');

@@ -96,8 +96,7 @@ for my $use (@uses)
 
 	$node->safe_psql('postgres', $sql);
 	like(before('remove'), qr/^1 .*^   99\/main: \Q$told\E$/ms, "refused: $told");
-	$node->safe_psql('postgres', $1)
-	  if ($sql =~ s/ SET (\w+) = .*/ RESET $1/r) =~ /(ALTER .*)/;
+	$node->safe_psql('postgres', $1) if ($sql =~ s/ SET (\w+) = .*/ RESET $1/r) =~ /(ALTER .*)/;
 	is(before('remove'), '0 ', '... no more');
 }
 

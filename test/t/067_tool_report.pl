@@ -148,8 +148,7 @@ cmp_ok(abs($plan->{ends_at} - $data->{server}{time} - 31 * 86400),
 	'<', 2, 'when retention is reached');
 cmp_ok(abs($plan->{bytes_at_end} / ($plan->{bytes_per_day} * 30 + $history->{bytes}) - 1),
 	'<', 0.6, 'the size then');
-my ($pack) =
-  grep { $_->{action} eq 'pack' } @{ $data->{maintenance}{actions} };
+my ($pack) = grep { $_->{action} eq 'pack' } @{ $data->{maintenance}{actions} };
 is("$pack->{times} $pack->{failed} @{[ $pack->{longest} + 0 ]}", '4 1 75', 'steps of maintenance');
 is_deeply(
 	[ map { $_->{message} } @{ $data->{maintenance}{problems} } ],
@@ -169,21 +168,18 @@ is( scalar @{ report_data('--database', 'zabbix', '--usage-days', '2')->{tables}
 
 SKIP:
 {
-	skip 'postgres_fdw is not installed', 6
-	  unless has_extension($node, 'postgres_fdw');
+	skip 'postgres_fdw is not installed', 6 unless has_extension($node, 'postgres_fdw');
 	my $cold = add_archive_server($node, 'zabbix', 'cold');
 
 	$data = report_data('--database', 'zabbix', '--usage-days', '0');
-	my ($before) =
-	  grep { $_->{table} eq 'public.history' } @{ $data->{tables} };
+	my ($before) = grep { $_->{table} eq 'public.history' } @{ $data->{tables} };
 	$node->safe_psql(
 		'zabbix', qq{
 		SELECT zbxhist.alter_parent('history', archive_server => 'cold', archive_after => '20 days');
 		CALL zbxhist.archive('history', '${\ date(-4)}');
 	});
 	$data = report_data('--database', 'zabbix', '--usage-days', '0');
-	my ($after) =
-	  grep { $_->{table} eq 'public.history' } @{ $data->{tables} };
+	my ($after) = grep { $_->{table} eq 'public.history' } @{ $data->{tables} };
 	my ($was, $is) = map { $_->{days}[0] } $before, $after;
 
 	is( $is->{archived_bytes},
@@ -257,8 +253,7 @@ $node->safe_psql('zabbix', 'CREATE ROLE little LOGIN; GRANT SELECT ON history_ui
 
 # ---- in a browser ----
 
-my ($browser) =
-  grep { -x } map { ("/usr/bin/$_") } qw(chromium chromium-browser);
+my ($browser) = grep { -x } map { ("/usr/bin/$_") } qw(chromium chromium-browser);
 
 # What a script finds in a page as a browser has it, at that width.
 sub look
@@ -311,8 +306,7 @@ HTML
 
 SKIP:
 {
-	skip 'chromium is not here: it is in Debian\'s chromium', 3
-	  unless $browser;
+	skip 'chromium is not here: it is in Debian\'s chromium', 3 unless $browser;
 	for my $width (390, 768, 1280)
 	{
 		like(

@@ -45,8 +45,7 @@ sub time_group
 {
 	my ($column, $interval) = @_;
 	my %seconds = (h => 3600, d => 86400, m => 60);
-	my ($number, $unit) = $interval =~ /^'?(\d+)([hdm])'?$/
-	  or die "interval: $interval";
+	my ($number, $unit) = $interval =~ /^'?(\d+)([hdm])'?$/ or die "interval: $interval";
 	my $width = $number * $seconds{$unit};
 
 	return "floor(extract(epoch from $column)/$width)*$width";
@@ -139,8 +138,7 @@ foreach (
 	my ($code, $out, $err) =
 	  psql_script($node, 'zabbix', "$sql;\n", '-U', 'grafana', '-v', 'ON_ERROR_STOP=1');
 
-	is($code, 0, "$table: the plugin's query runs with SELECT only")
-	  or diag($err);
+	is($code, 0, "$table: the plugin's query runs with SELECT only") or diag($err);
 	cmp_ok(scalar split(/\n/, $out), '>=', 20, "$table: it has rows");
 	next if $table eq 'trends';
 	my ($plan) = (psql_script($node, 'zabbix', "EXPLAIN (COSTS OFF) $sql;\n", '-U', 'grafana'))[1];

@@ -18,16 +18,15 @@ my $output = `"$top/scripts/extension-image" "$image" "$ENV{PG_CONFIG}" 2>&1`;
 is($?, 0, 'scripts/extension-image') or diag($output);
 ok(-e "$image/$_", "it has $_")
   for 'Containerfile', 'lib/zbxhist.so', 'licenses/zbxhist',
-  map { "share/extension/zbxhist$_" } '.control', '--1.0.sql',
-  '_migrate.control', '_migrate--1.0.sql';
+  map { "share/extension/zbxhist$_" } '.control', '--1.0.sql', '_migrate.control',
+  '_migrate--1.0.sql';
 $output = `"$top/scripts/extension-image" "$image" "$ENV{PG_CONFIG}" 2>&1`;
 isnt($?, 0, 'not into a directory that has files');
 like($output, qr/is not empty/, '... and it says so');
 
 SKIP:
 {
-	skip 'extension_control_path came with PostgreSQL 18', 5
-	  if $node->pg_version < 18;
+	skip 'extension_control_path came with PostgreSQL 18', 5 if $node->pg_version < 18;
 	$node->append_conf('postgresql.conf',
 			"extension_control_path = '$image/share:\$system'\n"
 		  . "dynamic_library_path = '$image/lib:\$libdir'\n");

@@ -56,8 +56,7 @@ sub ask
 {
 	my ($recorded, @commands) = @_;
 	my ($answer, $error) = ('', '');
-	my ($host, $port) =
-	  $recorded ? ($sockets, 6000) : ($node->host, $node->port);
+	my ($host, $port) = $recorded ? ($sockets, 6000) : ($node->host, $node->port);
 	IPC::Run::run(
 		[ 'psql', '-XAt', '-h', $host, '-p', $port, 'postgres', map { ('-c', $_) } @commands ],
 		'>', \$answer, '2>', \$error);
@@ -100,8 +99,8 @@ PostgreSQL::Test::Utils::append_to_file("$directory/extended.sql",
 	"\\set n 5\nSELECT :n::int + 1, length(:name::text);\n");
 IPC::Run::run(
 	[
-		'pgbench', '-n', '-M', 'prepared', '-t', 3, '-h', $sockets, '-p', 6000,
-		'-D', 'name=Klartext', '-f', "$directory/extended.sql", 'postgres'
+		'pgbench', '-n', '-M', 'prepared', '-t', 3, '-h', $sockets, '-p', 6000, '-D',
+		'name=Klartext', '-f', "$directory/extended.sql", 'postgres'
 	],
 	'>',
 	\$nothing,

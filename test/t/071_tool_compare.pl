@@ -16,10 +16,8 @@ use ZbxhistTest;
 
 my $directory = PostgreSQL::Test::Utils::tempdir();
 my $scripts = "$FindBin::RealBin/../../scripts";
-my $node = test_server(
-	'compare',
-	autovacuum => 'off',
-	shared_preload_libraries => 'pg_stat_statements');
+my $node =
+  test_server('compare', autovacuum => 'off', shared_preload_libraries => 'pg_stat_statements');
 my $real_psql = $node->config_data('--bindir') . '/psql';
 
 # a name that could be taken for something else
@@ -90,8 +88,7 @@ sub is_between
 {
 	my ($value, $range, $name) = @_;
 
-	ok($range->[0] <= $value && $value <= $range->[1], $name)
-	  or diag("$value is not in @$range");
+	ok($range->[0] <= $value && $value <= $range->[1], $name) or diag("$value is not in @$range");
 }
 
 # ---- what is refused ----

@@ -16,8 +16,7 @@ use Test::More;
 use ZbxhistTest;
 
 my $top = "$FindBin::RealBin/../..";
-my @documents =
-  map { s{^\Q$top\E/}{}r } map { sort glob "$top/$_" } qw(*.md docs/*.md);
+my @documents = map { s{^\Q$top\E/}{}r } map { sort glob "$top/$_" } qw(*.md docs/*.md);
 @documents = grep { $_ ne 'CHANGELOG.md' } @documents;
 my $node = test_server('documents');
 $node->safe_psql('postgres', 'CREATE ROLE zabbix');
@@ -41,8 +40,7 @@ sub with_days
 	my ($text) = @_;
 	my $moved = sub {
 		my ($year, $month, $day, $separator) = @_;
-		my $offset =
-		  (POSIX::mktime(0, 0, 12, $day, $month - 1, $year - 1900) -
+		my $offset = (POSIX::mktime(0, 0, 12, $day, $month - 1, $year - 1900) -
 			  POSIX::mktime(0, 0, 12, 21, 10, 126)) / 86400;
 		return POSIX::strftime("%Y$separator%m$separator%d",
 			gmtime(day(POSIX::floor($offset + 0.5))));
@@ -63,8 +61,7 @@ sub is_known_line
 	$line =~ s/\s+#.*//;
 
 	# 072_tool_parquet.pl has what these do
-	return 1
-	  if $line =~ m{^(?:python3 -m venv|/opt/parquet/bin/pip install|duckdb -c) };
+	return 1 if $line =~ m{^(?:python3 -m venv|/opt/parquet/bin/pip install|duckdb -c) };
 
 	# test/deploy runs the Dockerfile's steps, the program and the playbook
 	return -x "$top/dist/docker/zbxhist"
@@ -76,8 +73,7 @@ sub is_known_line
 	{
 		my ($script, $option) = ($1, $2);
 		return -x "$top/$script"
-		  && (!defined $option
-			|| slurp_file("$top/$script") =~ /(?<!\S)$option\b/);
+		  && (!defined $option || slurp_file("$top/$script") =~ /(?<!\S)$option\b/);
 	}
 	return -e "$top/dist/systemd/$1\@.timer"
 	  if $line =~ /^systemctl enable --now ([\w-]+)\@\w+\.timer$/;
@@ -155,8 +151,7 @@ INSERT INTO history_uint (itemid, clock, value) SELECT 99401, extract(epoch FROM
 SQL
 }
 
-# Its history partitioned by hand, with the same rows; those of the last days
-# are left to fill().
+# Its history partitioned by hand, with the same rows; those of the last days are left to fill().
 sub partition_history
 {
 	my ($database) = @_;
@@ -201,9 +196,7 @@ sub make_copy
 	my ($template) = @_;
 	my $next = 'SELECT pg_snapshot_xmax(pg_current_snapshot())';
 
-	return
-	  if $copied eq $template
-	  && $node->safe_psql('postgres', $next) eq $next_transaction;
+	return if $copied eq $template && $node->safe_psql('postgres', $next) eq $next_transaction;
 	drop_zabbix();
 	$node->safe_psql('postgres', "CREATE DATABASE zabbix TEMPLATE $template");
 	$copied = $template;
@@ -228,8 +221,7 @@ sub run_sql
 
 	my $agreed = 0;
 
-	if (   $code != 0
-		&& $err =~ /^HINT:\s+(SELECT .* accept_deletion => true\);)$/m)
+	if ($code != 0 && $err =~ /^HINT:\s+(SELECT .* accept_deletion => true\);)$/m)
 	{
 		my $call = $1;
 
@@ -238,9 +230,7 @@ sub run_sql
 		($code, $out, $err) = psql_script($node, $database, $call, '-v', 'ON_ERROR_STOP=1');
 		maintain($node, $database);
 	}
-	if (   $code != 0
-		&& $sql =~ /DROP EXTENSION/
-		&& $err =~ /^HINT:.*(CALL zbxhist\.undo\(.*?\);)$/m)
+	if ($code != 0 && $sql =~ /DROP EXTENSION/ && $err =~ /^HINT:.*(CALL zbxhist\.undo\(.*?\);)$/m)
 	{
 		$node->safe_psql($database, $1);
 		pass("$name: it is refused while there are packed days");
@@ -266,8 +256,7 @@ sub run_shell
 sub run_and_look
 {
 	my ($database, $command, $file) = @_;
-	my $label =
-	  substr(($command->{sql} // $command->{shell}) =~ s/\s+/ /gr, 0, 70);
+	my $label = substr(($command->{sql} // $command->{shell}) =~ s/\s+/ /gr, 0, 70);
 	my $before = rows_in($database);
 	my $agreed = 0;
 
@@ -434,8 +423,7 @@ for my $installed ('', '1.0')
 	drop_zabbix();
 	make_zabbix('zabbix');
 	$node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist') if $installed;
-	splice @lines, $installed ? 1 : 3, 0, $1
-	  if $advice =~ /^At any time:  (.*)$/m;
+	splice @lines, $installed ? 1 : 3, 0, $1 if $advice =~ /^At any time:  (.*)$/m;
 	cmp_ok(scalar @lines, '>', $installed ? 1 : 4, 'scripts/install says what to do');
 	for my $line (@lines)
 	{

@@ -48,17 +48,14 @@ for my $file (@documents)
 
 	for my $link ($text =~ /\]\(([^)\s]+)\)/g)
 	{
-		next
-		  if $link =~ m{^https?://}
-		  || ($link =~ m{\bbench/results/} && !$has_results);
+		next if $link =~ m{^https?://} || ($link =~ m{\bbench/results/} && !$has_results);
 		my ($path, $anchor) = split /#/, $link, 2;
 		my $target = $path eq '' ? $file : File::Basename::dirname($file) . "/$path";
 
 		$count++;
 		$linked{$file}{ Cwd::realpath($target) // '' } = 1;
 		push @missing, $link
-		  if !-e $target
-		  || (defined $anchor && !grep { $_ eq $anchor } anchors_of($target));
+		  if !-e $target || (defined $anchor && !grep { $_ eq $anchor } anchors_of($target));
 	}
 	is_deeply(\@missing, [], substr($file, 1 + length $top) . ": $count links");
 }
@@ -86,8 +83,8 @@ is_deeply([ sort grep { $red !~ /`$_`/ } keys %codes ],
 
 if ($has_results)
 {
-	my %shown = map { $_ => 1 }
-	  map { m{/bench/results/(.*\.png)$} } map { keys %$_ } values %linked;
+	my %shown =
+	  map { $_ => 1 } map { m{/bench/results/(.*\.png)$} } map { keys %$_ } values %linked;
 	is_deeply(
 		[ sort(slurp("$top/bench/results/.gitignore") =~ /^!(.*)$/gm) ],
 		[ sort keys %shown ],
@@ -126,8 +123,7 @@ sub summary_of
 SKIP:
 {
 	skip 'without bench/results', 8 if !$has_results;
-	my @rows =
-	  map { [/\| \**(\d[\d,]*(?:\.\d+)?)\**(?= \|)/g] } $figures =~ /^(\|.+\|)$/mg;
+	my @rows = map { [/\| \**(\d[\d,]*(?:\.\d+)?)\**(?= \|)/g] } $figures =~ /^(\|.+\|)$/mg;
 	my $day = summary_of('day');
 	my %peers = map { $_->{store} => $_ }
 	  grep { $_->{dataset} eq 'float-dependents' } @{ summary_of('peers-timescaledb') };
@@ -168,8 +164,7 @@ SKIP:
 
 # ---- figures a value, and what is computed of them ----
 
-my @constants =
-  @{ JSON::PP->new->decode(slurp("$top/scripts/zbxcompare/figures.json")) };
+my @constants = @{ JSON::PP->new->decode(slurp("$top/scripts/zbxcompare/figures.json")) };
 cmp_ok(scalar @constants, '>', 30, 'figures a value');
 
 SKIP:
@@ -186,10 +181,7 @@ SKIP:
 
 		for my $step (@{ $constant->{path} })
 		{
-			$found =
-			  ref $found eq 'HASH'
-			  ? $found->{$step}
-			  : ref $step eq 'HASH' ? (
+			$found = ref $found eq 'HASH' ? $found->{$step} : ref $step eq 'HASH' ? (
 				grep {
 					my $line = $_;
 					!grep { $line->{$_} != $step->{$_} } keys %$step

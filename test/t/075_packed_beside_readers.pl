@@ -83,8 +83,7 @@ $node->reload;
 add_day(2);
 my $timed_out;
 $node->psql(
-	'zabbix',
-	'CALL zbxhist.run_maintenance()',
+	'zabbix', 'CALL zbxhist.run_maintenance()',
 	timeout => $PostgreSQL::Test::Utils::timeout_default,
 	timed_out => \$timed_out);
 ok(!$timed_out, 'maintenance does not wait for a standby');
