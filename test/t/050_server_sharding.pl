@@ -176,6 +176,9 @@ INSERT INTO history_uint SELECT * FROM sent WHERE clock < ${\ day(0)};
 SQL
 $_->safe_psql('zabbix', 'ANALYZE') for values %node;
 is_complete('', 'rows of an INSERT ... SELECT');
+
+# A group may hold as many hours as rows, as far as the planner knows, so that fetching the rows of a
+# graph may cost as much: only what a node can do is looked at.
 my %plans = (
 	'SELECT * FROM history_uint WHERE itemid = 7 AND clock > 1 ORDER BY clock DESC LIMIT 2' =>
 	  [ 1, 'newest values of an item' ],
@@ -185,15 +188,12 @@ my %plans = (
 for my $query (sort keys %plans)
 {
 	my ($nodes, $name) = @{ $plans{$query} };
-	my $plan = $main->safe_psql('zabbix', "EXPLAIN (VERBOSE, COSTS off) $query");
+	my $settings = $name eq 'a graph' ? 'SET enable_hashagg = off; SET enable_sort = off;' : '';
+	my $plan = $main->safe_psql('zabbix', "$settings EXPLAIN (VERBOSE, COSTS off) $query");
 	my $asked = () = $plan =~ /Remote SQL/g;
 
 	is($asked, $nodes, "$name: $nodes asked");
-
-	# what an item's rows cost there is estimated by packed days only, so these may be fetched
-	like($plan, qr/Remote SQL: .*(?:GROUP|ORDER) BY/, "$name: does the work")
-	  or diag($plan)
-	  if $name ne 'a graph';
+	like($plan, qr/Remote SQL: .*(?:GROUP|ORDER) BY/, "$name: does the work") or diag($plan);
 }
 unlike(
 	$main->safe_psql('zabbix', 'EXPLAIN (VERBOSE, COSTS off) SELECT avg(value) FROM history_uint'),
@@ -214,8 +214,9 @@ like(
 
 $rows = next_rows();
 $node{node2}->stop('immediate');
+my $offset = -s $main->logfile;
 my $flush = begin_flush($rows);
-sleep 2;
+$main->wait_for_log(qr/could not connect to server "node2"/, $offset);
 is($node{node1}->safe_psql('zabbix', "SELECT count(*) FROM history_uint WHERE ns = $second"),
 	0, 'while a node is away nothing is stored');
 $node{node2}->start;
