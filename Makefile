@@ -133,7 +133,6 @@ OBJS = \
 	src/read/parallel_path.o \
 	src/read/parent.o \
 	src/read/prune.o \
-	src/read/range_scan.o \
 	src/read/reader.o \
 	src/read/row_set.o \
 	src/read/segment_groups.o \

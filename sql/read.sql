@@ -21,14 +21,10 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
                          1000000000)::integer END
 $$;
 
--- Tells the planner how many rows the function range gives at most.
-CREATE FUNCTION zbxhist_internal.range_support(internal) RETURNS internal
-LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_range_support';
-
 CREATE FUNCTION zbxhist.range(
     row_type anyelement, itemid bigint, from_clock integer, to_clock integer, sort text DEFAULT 'asc',
     max_rows bigint DEFAULT NULL, from_ns integer DEFAULT 0, to_ns integer DEFAULT 0) RETURNS SETOF anyelement
-LANGUAGE c STABLE PARALLEL SAFE SUPPORT zbxhist_internal.range_support AS 'MODULE_PATHNAME', 'zbxhist_range';
+LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_range';
 
 COMMENT ON FUNCTION zbxhist.range(anyelement, bigint, integer, integer, text, bigint, integer, integer) IS
 'Rows of an item from one moment, included, to another, excluded; sort is asc, desc or none; NULL::history names the managed table';

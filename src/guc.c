@@ -21,7 +21,6 @@ bool		zbxhist_enable_fast_insert = true;
 bool		zbxhist_enable_item_scan = true;
 bool		zbxhist_enable_packed_scan_pruning = true;
 bool		zbxhist_enable_partition_pruning = true;
-bool		zbxhist_enable_range_scan = true;
 bool		zbxhist_enable_routing = true;
 bool		zbxhist_enable_update_pruning = true;
 char	   *zbxhist_databases = NULL;
@@ -121,11 +120,6 @@ DefineEnableSettings(void)
 				 gettext_noop("Leaves tables out of a plan by comparing clocks."),
 				 gettext_noop("When off, PostgreSQL proves from each partition's constraint that it has no rows for a query."),
 				 &zbxhist_enable_partition_pruning);
-
-	DefineSwitch("zbxhist.enable_range_scan",
-				 gettext_noop("Reads the rows of the function range in FROM as they are asked for."),
-				 gettext_noop("When off, they are all read and kept first, as of any function."),
-				 &zbxhist_enable_range_scan);
 
 	DefineSwitch("zbxhist.enable_routing",
 				 gettext_noop("Routes new rows to the partition of their clock."),

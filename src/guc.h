@@ -15,7 +15,6 @@ extern bool zbxhist_enable_fast_insert;
 extern bool zbxhist_enable_item_scan;
 extern bool zbxhist_enable_packed_scan_pruning;
 extern bool zbxhist_enable_partition_pruning;
-extern bool zbxhist_enable_range_scan;
 extern bool zbxhist_enable_routing;
 extern bool zbxhist_enable_update_pruning;
 extern char *zbxhist_databases;

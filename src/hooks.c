@@ -58,7 +58,6 @@
 #include "read/item_path.h"
 #include "read/item_read.h"
 #include "read/prune.h"
-#include "read/range_scan.h"
 #include "read/select.h"
 
 static planner_hook_type prev_planner = NULL;
@@ -125,7 +124,6 @@ SetRelPathlistHook(PlannerInfo *root, RelOptInfo *rel, Index rti,
 {
 	if (prev_set_rel_pathlist)
 		(*prev_set_rel_pathlist) (root, rel, rti, rte);
-	ZbxhistConsiderRangeScan(root, rel, rti, rte);
 	ZbxhistConsiderItemScan(root, rel, rti, rte);
 	ZbxhistConsiderClockOrder(root, rel, rte);
 }

@@ -27,7 +27,6 @@
 #include "read/aggregate.h"
 #include "read/item_read.h"
 #include "read/item_scan.h"
-#include "read/range_scan.h"
 
 #define ZBXHIST_VERSION "1.0"
 
@@ -58,7 +57,6 @@ _PG_init(void)
 	ZbxhistInsertTriggersInit(zbxhist_route);
 	ZbxhistBatchInit();
 	RegisterCustomScanMethods(&zbxhist_insert_scan.methods);
-	RegisterCustomScanMethods(&zbxhist_range_scan.methods);
 	RegisterCustomScanMethods(&zbxhist_item_scan.methods);
 	RegisterCustomScanMethods(&zbxhist_key_scan.methods);
 	RegisterCustomScanMethods(&zbxhist_item_read.methods);

@@ -601,6 +601,8 @@ NextItemSlot(ScanState *node)
 {
 	ItemScanState *state = (ItemScanState *) node;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
+	int			natts = slot->tts_tupleDescriptor->natts;
+	TupleTableSlot *row;
 
 	if (!state->has_started)
 		StartItem(state);
@@ -609,10 +611,15 @@ NextItemSlot(ScanState *node)
 		  state->query.is_of_intervals ? NextIntervalRow(state, slot) :
 		  NextItemRow(state)))
 		return slot;
-	if (!state->is_known)
-		return fill_read(state->reader, slot,
-						 slot->tts_tupleDescriptor->natts);
-	FillKnown(state, slot);
+	if (state->is_known)
+		FillKnown(state, slot);
+	else
+	{
+		row = ZbxhistReadSlot(state->reader);
+		slot_getallattrs(row);
+		memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
+		memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * natts);
+	}
 	return ExecStoreVirtualTuple(slot);
 }
 

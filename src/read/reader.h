@@ -9,7 +9,6 @@
 #define ZBXHIST_READER_H
 
 #include "executor/tuptable.h"
-#include "storage/lockdefs.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -40,20 +39,5 @@ extern int64 ZbxhistReadPosition(const ItemReader *reader);
 extern TupleTableSlot *ZbxhistReadSlot(ItemReader *reader);
 extern Datum ZbxhistReadDatum(ItemReader *reader);
 extern void ZbxhistCloseReader(ItemReader *reader);
-
-/*
- * fill_read fills the row read last in an empty slot, which begins with the parent's
- * natts columns.  Values stay where they are until the next one is read.
- */
-static inline TupleTableSlot *
-fill_read(ItemReader *reader, TupleTableSlot *slot, int natts)
-{
-	TupleTableSlot *row = ZbxhistReadSlot(reader);
-
-	slot_getallattrs(row);
-	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
-	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * natts);
-	return ExecStoreVirtualTuple(slot);
-}
 
 #endif							/* ZBXHIST_READER_H */

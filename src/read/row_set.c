@@ -4,10 +4,9 @@
  *	  SQL functions that give out rows of items: range, nearest, minimum_time and
  *	  last_values.
  *
- * Rows go straight to the executor's tuplestore; how range is planned in FROM,
- * where they are read one by one, is in read/range_scan.c.  With several items
- * each is searched from the newest partition backwards until it has its rows;
- * the partitions' indexes stay open from one item to the next.
+ * Rows go straight to the executor's tuplestore.  With several items each is
+ * searched from the newest partition backwards until it has its rows; the
+ * partitions' indexes stay open from one item to the next.
  *
  * Locks: ACCESS SHARE on the parent and on each partition that is read, until
  * the transaction ends.
@@ -126,65 +125,32 @@ ReturnRows(FunctionCallInfo fcinfo, const ItemRange *ranges, int nranges,
 /* ---- range ---- */
 
 /*
- * ZbxhistGetRange takes the arguments of a call (row type, itemid, from_clock,
- * to_clock, sort, max_rows, from_ns, to_ns) into range.  A null moment or item
- * gives no rows, as in SQL.
- */
-void
-ZbxhistGetRange(FunctionCallInfo fcinfo, ItemRange *range)
-{
-	static const char *const words[] = {"asc", "desc", "none", NULL};
-
-	ZbxhistWholeItem(range, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
-	/* rows of "none" may come in any order; they come oldest first */
-	range->is_descending = ZbxhistGetWord(fcinfo, 4, "sort", words) == 1;
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) ||
-		PG_ARGISNULL(6) || PG_ARGISNULL(7))
-		ZbxhistMakeEmpty(range);
-	else
-	{
-		ZbxhistStartAt(range, make_position(PG_GETARG_INT32(2),
-											PG_GETARG_INT32(6)));
-		ZbxhistEndBefore(range, make_position(PG_GETARG_INT32(3),
-											  PG_GETARG_INT32(7)));
-	}
-}
-
-/*
- * ZbxhistRangeMaxRows returns how many rows a call may give.
- */
-uint64
-ZbxhistRangeMaxRows(FunctionCallInfo fcinfo)
-{
-	bool		isnull = PG_ARGISNULL(RANGE_MAX_ROWS_ARGUMENT);
-
-	return ZbxhistToLimit("max_rows", isnull,
-						  isnull ? 0 : PG_GETARG_INT64(RANGE_MAX_ROWS_ARGUMENT));
-}
-
-/*
- * zbxhist_range returns the rows of an item from one moment, included, to
- * another, excluded.
+ * zbxhist_range(row type, itemid, from_clock, to_clock, sort, max_rows, from_ns, to_ns)
+ * returns the rows of an item from one moment, included, to another, excluded.  A null
+ * moment or item gives no rows, as in SQL.
  */
 Datum
 zbxhist_range(PG_FUNCTION_ARGS)
 {
+	static const char *const words[] = {"asc", "desc", "none", NULL};
+	uint64		max_rows = ZbxhistToLimit("max_rows", PG_ARGISNULL(5),
+										  PG_ARGISNULL(5) ? 0 : PG_GETARG_INT64(5));
 	ItemRange	range;
 
-	ZbxhistGetRange(fcinfo, &range);
-	return ReturnRows(fcinfo, &range, 1, ZbxhistRangeMaxRows(fcinfo));
-}
-
-/*
- * ZbxhistIsRange says whether a function is the one above.
- */
-bool
-ZbxhistIsRange(Oid funcid)
-{
-	FmgrInfo	function;
-
-	fmgr_info(funcid, &function);
-	return function.fn_addr == zbxhist_range;
+	ZbxhistWholeItem(&range, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
+	/* rows of "none" may come in any order; they come oldest first */
+	range.is_descending = ZbxhistGetWord(fcinfo, 4, "sort", words) == 1;
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) ||
+		PG_ARGISNULL(6) || PG_ARGISNULL(7))
+		ZbxhistMakeEmpty(&range);
+	else
+	{
+		ZbxhistStartAt(&range, make_position(PG_GETARG_INT32(2),
+											 PG_GETARG_INT32(6)));
+		ZbxhistEndBefore(&range, make_position(PG_GETARG_INT32(3),
+											   PG_GETARG_INT32(7)));
+	}
+	return ReturnRows(fcinfo, &range, 1, max_rows);
 }
 
 /* ---- nearest ---- */

@@ -14,9 +14,6 @@
 
 #include "read/reader.h"
 
-/* the argument max_rows of range */
-#define RANGE_MAX_ROWS_ARGUMENT 5
-
 /* ranges of one parent, read one after the other */
 typedef struct RowSet
 {
@@ -35,8 +32,5 @@ extern void ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges,
 extern bool ZbxhistNextRange(RowSet *set);
 extern bool ZbxhistNextRow(RowSet *set);
 extern void ZbxhistCloseRowSet(RowSet *set);
-extern bool ZbxhistIsRange(Oid funcid);
-extern void ZbxhistGetRange(FunctionCallInfo fcinfo, ItemRange *range);
-extern uint64 ZbxhistRangeMaxRows(FunctionCallInfo fcinfo);
 
 #endif							/* ZBXHIST_ROW_SET_H */

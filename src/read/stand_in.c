@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/bufmgr.h"
@@ -43,30 +42,6 @@ ZbxhistBoundsInWhere(const Query *query, Index rti, AttrNumber clock_attnum)
 
 	ZbxhistNarrowBounds(query->jointree->quals, rti, clock_attnum, &bounds);
 	return bounds;
-}
-
-/*
- * ZbxhistListColumns returns a target list of all columns of a table in their places,
- * as those of the relation rti, with nulls for those that were dropped.
- */
-List *
-ZbxhistListColumns(TupleDesc desc, Index rti)
-{
-	List	   *result = NIL;
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		Expr	   *expr = att->attisdropped ?
-			(Expr *) makeNullConst(INT4OID, -1, InvalidOid) :
-			(Expr *) makeVar(rti, i + 1, att->atttypid, att->atttypmod,
-							 att->attcollation, 0);
-
-		result = lappend(result, makeTargetEntry(expr, i + 1,
-												 pstrdup(NameStr(att->attname)),
-												 false));
-	}
-	return result;
 }
 
 /*

@@ -19,7 +19,6 @@ extern bool ZbxhistMayStandIn(const Query *query, const RangeTblEntry *rte,
 							  Relation parent);
 extern bool ZbxhistLockStandIn(Relation parent, const PartitionSet *set,
 							   Oid relid, LOCKMODE mode);
-extern List *ZbxhistListColumns(TupleDesc desc, Index rti);
 extern void ZbxhistDropEntry(Query *query, Index rti);
 extern bool ZbxhistIsEmpty(Relation rel);
 extern bool ZbxhistAskLocked(Oid relid, bool (*question) (Relation rel));

@@ -89,7 +89,7 @@ SELECT bag_eq(
         load_guards,is_shared,library_list,check_parent,own_children,drop_views,renamed_column,most_partitions,why_unfit,column_problem,packed_columns,overriding_roles,with_library,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
         span_seconds,check_rows,time_clock,time_ns,last_values,statistics,check_triggers,missing_foreign_keys,own_column,row_triggers,
-        buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
+        buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,
         statistics,statistics,item_usage,item_usage,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,
         describe_policy,due_precision,effective_retention,estimated_rows,find_tables,format_options,is_preloaded,

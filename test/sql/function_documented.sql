@@ -38,7 +38,7 @@ CREATE TABLE twin (statement text PRIMARY KEY, plain text);
 INSERT INTO twin VALUES
 ($$SELECT * FROM zbxhist.range(NULL::history, 99401, 1795130262, 1795133862)$$,
  $$SELECT * FROM history WHERE itemid = 99401 AND clock >= 130262 AND clock < 133862 ORDER BY clock, ns$$),
-($$SELECT * FROM zbxhist.range(NULL::history, 99401, now() - interval '1 hour', now(), 'desc') LIMIT 2$$,
+($$SELECT * FROM zbxhist.range(NULL::history, 99401, now() - interval '1 hour', now(), 'desc', max_rows => 2)$$,
  $$SELECT * FROM history WHERE itemid = 99401 AND clock + ns * 1e-9 >= extract(epoch FROM now()) - 3600 AND clock + ns * 1e-9 < extract(epoch FROM now())
    ORDER BY clock DESC, ns DESC LIMIT 2$$),
 ($$SELECT * FROM zbxhist.last_values(NULL::history_uint, ARRAY[99401, 99402], max_rows => 2)$$,

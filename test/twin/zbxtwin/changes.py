@@ -353,7 +353,6 @@ class Session:
         "partition_pruning",
         "routing",
         "update_pruning",
-        "range_scan",
     )
 
     def __init__(self, dice):
