@@ -8,7 +8,6 @@ use lib "$FindBin::RealBin/../perl";
 
 use PgWire;
 use Test::More;
-use Time::HiRes ();
 use ZbxhistTest;
 
 my $node = test_server('interruption', max_prepared_transactions => 5);
@@ -33,6 +32,17 @@ sub stored_nothing
 		1000, "$name: ... and stores each row once");
 }
 
+# Waits until a session is at work on an INSERT ... SELECT.
+sub wait_for_statement
+{
+	my ($pid) = @_;
+
+	$node->poll_query_until('postgres',
+		"SELECT state = 'active' AND query ~* '^insert into history select' FROM pg_stat_activity WHERE pid = $pid"
+	) or die 'the statement does not begin';
+	return;
+}
+
 # ---- timeouts and cancels ----
 
 # sooner and later: in the midst of a buffer, of a flush
@@ -54,7 +64,7 @@ for my $statement ('', 'begin; savepoint a;')
 
 	$client->query($statement) if $statement;
 	$client->send_message('Q', sprintf("$forever\0", $item));
-	Time::HiRes::sleep(0.15);
+	wait_for_statement($pid);
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 	my $result = $client->read_until_ready;
 	is_deeply($result->{errors}, ['57014'], $name);
@@ -84,7 +94,7 @@ for my $how ('client', 'administrator')
 		sprintf(
 			"insert into history select i, $now, 1, 0 from generate_series(%d, %d) i, pg_sleep(0.2)\0",
 			$item, $item + 999));
-	Time::HiRes::sleep(0.05);
+	wait_for_statement($pid);
 	if ($how eq 'client') { close $lost->{socket}; }
 	else
 	{

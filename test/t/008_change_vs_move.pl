@@ -118,7 +118,7 @@ sub waits
 		return 0 if $state =~ /^idle/;
 		Time::HiRes::sleep(0.01);
 	}
-	return 0;
+	die "session $pid neither waits nor comes to its end";
 }
 
 my $mover = PgWire->new($node, 'zabbix');

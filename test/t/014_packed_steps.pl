@@ -11,7 +11,6 @@ use PgWire;
 use POSIX ();
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes ();
 use ZbxhistTest;
 
 my $node = test_server('packed_steps', full_page_writes => 'on');
@@ -275,11 +274,10 @@ sub insert_in_swap
 			"\\echo began\nINSERT INTO "
 		  . ($row // 'history VALUES (1, ' . day(-1) . ', 0, 0)')
 		  . "$conflict;\n");
-	Time::HiRes::sleep(0.3);
-	is( $node->safe_psql(
+	ok( $node->poll_query_until(
 			'zabbix',
-			"SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query ~ '^INSERT'"),
-		1,
+			"SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ '^INSERT' AND wait_event_type IN ('Lock', 'Extension')"
+		),
 		"$call: an insert waits for the swap");
 	$locker->query_safe('COMMIT');
 	my $answer = $writer->query('SELECT 1');

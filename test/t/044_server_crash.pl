@@ -89,7 +89,14 @@ for my $round (1 .. $ROUNDS)
 		$writers{$file} =
 		  start_psql($node, 'zabbix', $file, sub { write_values($_[0], $round, $writer) });
 	}
-	Time::HiRes::sleep(1.5 + rand(1));
+
+	# as long as a slow machine needs, and a little longer
+	for (1 .. 1800)
+	{
+		last unless grep { !-e || acknowledged($_) < 5 } keys %writers;
+		Time::HiRes::sleep(0.1);
+	}
+	Time::HiRes::sleep(rand(1.5));
 	kill_server($node);
 	wait_for_end($_) for $keeper, values %writers;
 	start_after_crash($node);

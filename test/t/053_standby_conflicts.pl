@@ -152,7 +152,12 @@ for my $setting ([ 'off', '1s' ], [ 'on', '1s' ], [ 'on', '-1' ])
 	$standby->append_conf('postgresql.conf',
 		"hot_standby_feedback = $feedback\nmax_standby_streaming_delay = $delay");
 	$standby->reload;
-	sleep 2;
+
+	# what it takes part in has begun or ended when the primary has heard of it
+	$primary->poll_query_until('zabbix',
+		"SELECT (backend_xmin IS NOT NULL) = '$feedback'::boolean FROM pg_stat_replication")
+	  or die 'the primary does not hear of feedback';
+	$primary->wait_for_catchup($standby);
 	my @processes;
 
 	for my $job (sort keys %jobs)
