@@ -73,7 +73,6 @@ OBJS = \
 	src/maintenance/timeouts.o \
 	src/maintenance/worker.o \
 	src/packed/archive.o \
-	src/packed/archive_away.o \
 	src/packed/archive_day.o \
 	src/packed/archived_group.o \
 	src/packed/changed_day.o \

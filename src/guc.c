@@ -24,7 +24,6 @@ bool		zbxhist_enable_partition_pruning = true;
 bool		zbxhist_enable_routing = true;
 bool		zbxhist_enable_update_pruning = true;
 char	   *zbxhist_databases = NULL;
-bool		zbxhist_ignore_archive_failure = false;
 int			zbxhist_maintenance_compact_limit = 8192;
 int			zbxhist_maintenance_interval = 900;
 int			zbxhist_maintenance_lock_timeout = 500;
@@ -133,22 +132,6 @@ DefineEnableSettings(void)
 }
 
 /*
- * DefineReadSettings registers what queries may do without.
- */
-static void
-DefineReadSettings(void)
-{
-	DefineCustomBoolVariable("zbxhist.ignore_archive_failure",
-							 gettext_noop("Goes on without the archived days of a server that cannot be reached."),
-							 gettext_noop("When on, a SELECT that gives its rows to the client says by a WARNING what is missing.  All else fails."),
-							 &zbxhist_ignore_archive_failure,
-							 false, /* boot value */
-							 PGC_USERSET,
-							 0, /* flags */
-							 NULL, ForgetPlans, NULL);
-}
-
-/*
  * DefineMaintenanceSettings registers what maintenance and its background
  * worker read.
  */
@@ -223,7 +206,6 @@ ZbxhistGucInit(void)
 {
 	DefineDropSettings();
 	DefineEnableSettings();
-	DefineReadSettings();
 	DefineMaintenanceSettings();
 	MarkGUCPrefixReserved("zbxhist");
 }

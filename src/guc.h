@@ -18,7 +18,6 @@ extern bool zbxhist_enable_partition_pruning;
 extern bool zbxhist_enable_routing;
 extern bool zbxhist_enable_update_pruning;
 extern char *zbxhist_databases;
-extern bool zbxhist_ignore_archive_failure;
 extern int	zbxhist_maintenance_interval;	/* seconds */
 extern int	zbxhist_maintenance_lock_timeout;	/* milliseconds */
 extern int	zbxhist_maintenance_compact_limit;	/* megabytes */

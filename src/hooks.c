@@ -44,13 +44,11 @@
 
 #include "compat.h"
 #include "fdw/fdw.h"
-#include "guc.h"
 #include "hooks.h"
 #include "ingest/batch.h"
 #include "ingest/fast_insert.h"
 #include "ingest/frame.h"
 #include "maintenance/drop_guard.h"
-#include "packed/archive_away.h"
 #include "read/aggregate.h"
 #include "read/clock_order.h"
 #include "read/copy_to.h"
@@ -96,9 +94,6 @@ PlannerHook(PLANNER_PROTO)
 		result = ZbxhistPlanItemSelect(query, cursor_options);
 	if (result != NULL)
 		return result;
-	/* nobody could say for all workers what is missing */
-	if (zbxhist_ignore_archive_failure)
-		cursor_options &= ~CURSOR_OPT_PARALLEL_OK;
 	ZbxhistMarkParents(query);
 	return ZbxhistPlanPruned(NextPlanner, PLANNER_ARGS);
 }
@@ -168,13 +163,11 @@ static void
 ExecutorRunHook(EXECUTOR_RUN_PROTO)
 {
 	ExecFrame	frame;
-	bool		outer;
 
 	/* a nested query sees the rows that its caller inserted before it */
 	ZbxhistFlushForNestedQuery();
 
 	ZbxhistPushFrame(&frame, queryDesc, NULL);
-	outer = ZbxhistBeginReading(queryDesc);
 	PG_TRY();
 	{
 		if (prev_executor_run)
@@ -185,12 +178,10 @@ ExecutorRunHook(EXECUTOR_RUN_PROTO)
 	}
 	PG_FINALLY();
 	{
-		ZbxhistEndReading(outer);
 		ZbxhistPopFrame(&frame);
 	}
 	PG_END_TRY();
 
-	ZbxhistTellMissing();
 	if (frame.routed > 0)
 		add_processed(queryDesc->estate, frame.routed);
 }

@@ -60,16 +60,13 @@ BEGIN
            AND zbxhist_internal.is_transient(p.sqlstate);
     RETURN QUERY
         SELECT 'error', 'damaged_day', d.day::text,
-               CASE WHEN v.day IS NOT NULL
-                    THEN format('it is damaged, found at %s: %s', zbxhist_internal.format_time(v.found_at), v.problem)
-                    ELSE format('it is damaged, met by a query at %s', zbxhist_internal.format_time(m.met_at)) END
+               format('it is damaged, found at %s: %s', zbxhist_internal.format_time(v.found_at), v.problem)
                || '.  A backup or standby may have its table undamaged.  The command makes a partition of what can be read, and tells what is lost',
                format('CALL zbxhist.salvage(%L::regclass);', d.day)
           FROM zbxhist.packed_day d
           JOIN pg_class k ON k.oid = d.day
-          LEFT JOIN zbxhist.verified_day v ON v.day = d.day AND v.problem IS NOT NULL
-          LEFT JOIN zbxhist_internal.met_damage() m ON m.day = d.day
-         WHERE d.parent = check_packed.parent AND (v.day IS NOT NULL OR m.day IS NOT NULL);
+          JOIN zbxhist.verified_day v ON v.day = d.day AND v.problem IS NOT NULL
+         WHERE d.parent = check_packed.parent;
     RETURN QUERY
         SELECT 'warning', 'not_compacted', d.day::text,
                format('it cannot be made one with the other packed tables of its day: %s', d.not_compacted),

@@ -22,8 +22,6 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = v.parent);
     DELETE FROM zbxhist.verified_day v
      WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = v.day);
-    SELECT zbxhist_internal.forget_damage(m.day) FROM zbxhist_internal.met_damage() m
-     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = m.day);
     DELETE FROM zbxhist.stray_mark m
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent);
     DELETE FROM zbxhist.left_out l

@@ -118,9 +118,7 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
                'maintenance', m.summary,
                'check', k.summary,
                'damaged_days', (SELECT count(*) FROM zbxhist.packed_day d
-                                 WHERE d.day IN (SELECT v.day FROM zbxhist.verified_day v WHERE v.problem IS NOT NULL
-                                                  UNION ALL
-                                                 SELECT m.day FROM zbxhist_internal.met_damage() m)),
+                                 WHERE d.day IN (SELECT v.day FROM zbxhist.verified_day v WHERE v.problem IS NOT NULL)),
                'archives', (
                    SELECT coalesce(jsonb_agg(jsonb_build_object('server', a.server, 'days', a.days, 'bytes', a.bytes,
                                                                 'unreachable_since', floor(extract(epoch FROM a.since))::bigint)

@@ -4,23 +4,11 @@
 CREATE FUNCTION zbxhist_internal.verify_day(day regclass) RETURNS TABLE (itemid bigint, clock integer, problem text)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_verify_day';
 
--- Packed days in which a query has met damage since they were last looked through, and when.
--- A query that fails, or that runs on a standby, can write to no table: see
--- src/format/day_decode.c.
-CREATE FUNCTION zbxhist_internal.met_damage() RETURNS TABLE (day oid, met_at timestamptz)
-LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'zbxhist_met_damage';
-
--- Forgets that a query has met damage in a packed day.
-CREATE FUNCTION zbxhist_internal.forget_damage(day oid) RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'zbxhist_forget_damage';
-
 -- Remembers that a packed day has been looked through, and what is damaged in it; NULL if nothing.
 CREATE FUNCTION zbxhist_internal.note_verified(parent regclass, day regclass, problem text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- a standby, or a session that only reads, has the note of the query
+    -- a standby, or a session that only reads, cannot remember it
     IF NOT current_setting('transaction_read_only')::boolean
        AND has_table_privilege('zbxhist.verified_day', 'INSERT, UPDATE') THEN
         INSERT INTO zbxhist.verified_day AS v (day, parent, verified_at, found_at, problem)
@@ -28,15 +16,12 @@ BEGIN
         ON CONFLICT ON CONSTRAINT verified_day_pkey DO UPDATE
            SET verified_at = excluded.verified_at, problem = excluded.problem,
                found_at = CASE WHEN excluded.problem IS NOT NULL THEN coalesce(v.found_at, excluded.found_at) END;
-    ELSIF problem IS NOT NULL THEN
-        RETURN;
     END IF;
-    PERFORM zbxhist_internal.forget_damage(day);
 END
 $$;
 
--- The packed days that maintenance is to look through now: those in which a query has met damage,
--- and the share of a day of all, longest not looked at first.
+-- The packed days that maintenance is to look through now: the share of a day of all of them, those
+-- first that have not been looked at for longest.
 CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -45,14 +30,6 @@ DECLARE
     share   numeric;
     due     record;
 BEGIN
-    RETURN QUERY
-        SELECT d.day FROM zbxhist_internal.met_damage() m
-          JOIN zbxhist.packed_day d ON d.day = m.day
-          JOIN pg_class k ON k.oid = d.day
-          LEFT JOIN zbxhist.verified_day v ON v.day = d.day AND v.problem IS NOT NULL
-         WHERE d.parent = days_to_verify.parent
-           -- what is known to be damaged is met again and again
-           AND coalesce(v.verified_at < present - interval '1 day', true);
     IF period <= interval '0' THEN
         RETURN;
     END IF;

@@ -10,128 +10,26 @@
  * segment, the checksum must be right and every value one of its column's type.
  * Whatever is not is an error, XX001.
  *
- * A query that meets damage fails, and may run on a standby: it can write to no
- * table.  So it leaves an empty file, which says by its name in which packed
- * day of which database it was, and by its time when.  It stands where
- * extensions keep what is about this server alone, which base backups leave
- * out; verification of the day removes it.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "access/detoast.h"
 #include "access/htup_details.h"
-#include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
-#include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
 #include "compat.h"
 #include "format/day_decode.h"
-#include "tables/item_range.h"
 #include "tables/owned_table.h"
 #include "tables/packed_days.h"
-
-PG_FUNCTION_INFO_V1(zbxhist_met_damage);
-PG_FUNCTION_INFO_V1(zbxhist_forget_damage);
-
-#define NOTE_PREFIX "zbxhist_damage"
-
-/*
- * NotePath writes the path of a day's note.
- */
-static void
-NotePath(char path[MAXPGPATH], Oid day)
-{
-	snprintf(path, MAXPGPATH, PG_STAT_TMP_DIR "/" NOTE_PREFIX "_%u_%u",
-			 MyDatabaseId, day);
-}
-
-/*
- * NoteDamage notes that a packed day is damaged, for an error that is
- * being raised: it raises none, and goes on if there can be no file.
- */
-static void
-NoteDamage(Oid day)
-{
-	char		path[MAXPGPATH];
-	int			fd;
-
-	NotePath(path, day);
-	fd = BasicOpenFile(path, O_CREAT | O_WRONLY | O_TRUNC | PG_BINARY);
-	if (fd >= 0)
-		close(fd);
-}
-
-/*
- * zbxhist_met_damage() returns the days of this database that have a note, and
- * when that was written.
- */
-Datum
-zbxhist_met_damage(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	DIR		   *dir;
-	struct dirent *entry;
-
-	InitMaterializedSRF(fcinfo, 0);
-	dir = AllocateDir(PG_STAT_TMP_DIR);
-	while ((entry = ReadDirExtended(dir, PG_STAT_TMP_DIR, LOG)) != NULL)
-	{
-		char		path[MAXPGPATH];
-		Datum		values[2];
-		bool		nulls[2] = {false};
-		struct stat file;
-		Oid			database;
-		Oid			day;
-
-		if (sscanf(entry->d_name, NOTE_PREFIX "_%u_%u", &database, &day) != 2 ||
-			database != MyDatabaseId)
-			continue;
-		NotePath(path, day);
-		/* somebody may have removed it just now */
-		if (stat(path, &file) != 0)
-			continue;
-		values[0] = ObjectIdGetDatum(day);
-		values[1] =
-			TimestampTzGetDatum(time_t_to_timestamptz(file.st_mtime));
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	FreeDir(dir);
-	return (Datum) 0;
-}
-
-/*
- * zbxhist_forget_damage(day) removes a day's note, if there is one.
- */
-Datum
-zbxhist_forget_damage(PG_FUNCTION_ARGS)
-{
-	char		path[MAXPGPATH];
-
-	NotePath(path, PG_GETARG_OID(0));
-	if (unlink(path) != 0 && errno != ENOENT)
-		ereport(LOG,
-				errcode_for_file_access(),
-				errmsg("could not remove file \"%s\": %m", path));
-	PG_RETURN_VOID();
-}
 
 /* ---- errors ---- */
 
 /*
  * hint_verify adds the hint that names zbxhist.verify(), if the day is one of
- * a table's, and notes the damage.
+ * a table's.
  */
 static int
 hint_verify(Relation day)
@@ -142,7 +40,6 @@ hint_verify(Relation day)
 	if (!ZbxhistReadPackedDay(RelationGetRelid(day), NULL, &entry) ||
 		(name = ZbxhistQualifiedName(entry.parent)) == NULL)
 		return 0;
-	NoteDamage(RelationGetRelid(day));
 	return errhint("SELECT * FROM zbxhist.verify(%s);",
 				   quote_literal_cstr(name));
 }
@@ -296,18 +193,6 @@ ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group)
 		DatumGetInt32(slot->tts_values[DAY_ATTNUM_LAST_CLOCK - 1]);
 	group->nrows = DatumGetInt32(slot->tts_values[DAY_ATTNUM_ROWS - 1]);
 	return true;
-}
-
-/*
- * ZbxhistComesAfter says whether group a comes after b in a scan by item.
- */
-bool
-ZbxhistComesAfter(const DayGroup *a, const DayGroup *b, bool is_descending)
-{
-	int			order = compare_places(a->first_itemid, a->first_clock,
-									   b->first_itemid, b->first_clock);
-
-	return is_descending ? order < 0 : order > 0;
 }
 
 /*

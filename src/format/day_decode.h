@@ -25,8 +25,6 @@ typedef struct DayGroup
 } DayGroup;
 
 extern bool ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group);
-extern bool ZbxhistComesAfter(const DayGroup *a, const DayGroup *b,
-							  bool is_descending);
 extern TransactionId ZbxhistDeletedBy(TupleTableSlot *slot);
 extern bool ZbxhistHasPayload(Relation day, TupleTableSlot *slot);
 extern bool ZbxhistGroupAgrees(const DayGroup *group);

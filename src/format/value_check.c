@@ -9,8 +9,7 @@
  *
  * What is looked at is what a type's receive function would refuse.
  *
- * Text is checked in the way of the server's encoding, many values at once where
- * they follow one another.
+ * Text is checked in the way of the server's encoding.
  *
  * A jsonb is a tree of containers; see utils/jsonb.h.  Lengths and ends of a container's children are in its header, one after the
  * other; what they are of follows, in the same order and without gaps.  All of
@@ -456,83 +455,6 @@ IsValidImage(const ValueCheck *check, const char *data, size_t length)
 /* ---- a column ---- */
 
 /*
- * FindRun returns the end of the run of rows from first on whose bytes follow
- * one another in memory, as those of most columns do, and sets length to that
- * of all of them.
- */
-static int
-FindRun(const PackedColumn *column, int first, int nrows, size_t *length)
-{
-	const PackedBytes *bytes = column->bytes;
-	int			end = first;
-
-	*length = 0;
-	do
-		*length += bytes[end++].len;
-	while (end < nrows && *length > 0 &&
-		   bytes[end].data == bytes[first].data + *length);
-	return end;
-}
-
-/*
- * IsTextRun says whether the rows of a run are text, each by itself; it need not
- * know.
- */
-static bool
-IsTextRun(const PackedBytes *bytes, int nrows, size_t length)
-{
-	if (GetDatabaseEncoding() != PG_UTF8 ||
-		!is_valid_text(bytes[0].data, length))
-		return false;
-	/* no character begins in one row and ends in the next */
-	for (int i = 1; i < nrows; i++)
-	{
-		if (bytes[i].len > 0 && (bytes[i].data[0] & 0xC0) == 0x80)
-			return false;
-	}
-	return true;
-}
-
-/*
- * FindInvalidText returns the first row from first on that is not a text of
- * the type; nrows if there is none.  Nulls have no bytes.
- */
-static int
-FindInvalidText(const ValueCheck *check, const PackedColumn *column, int first,
-				int nrows)
-{
-	const PackedBytes *bytes = column->bytes;
-	PackedBytes last = {NULL, 0};
-
-	while (first < nrows)
-	{
-		size_t		length;
-		int			end;
-		bool		is_good;
-
-		/* the same value is in the same place */
-		if (bytes[first].data == last.data && bytes[first].len == last.len)
-		{
-			first++;
-			continue;
-		}
-		end = FindRun(column, first, nrows, &length);
-		is_good = IsTextRun(&bytes[first], end - first, length);
-		for (; first < end; first++)
-		{
-			/* what is no text has no length in characters */
-			if ((!is_good && !is_valid_text(bytes[first].data,
-											bytes[first].len)) ||
-				!is_short_enough(bytes[first].data, bytes[first].len,
-								 check->typmod))
-				return first;
-		}
-		last = bytes[end - 1];
-	}
-	return nrows;
-}
-
-/*
  * FindInvalidImage returns the first row from first on whose bytes are not a
  * value of the type; nrows if there is none.
  */
@@ -544,8 +466,6 @@ FindInvalidImage(const ValueCheck *check, const PackedColumn *column,
 
 	if (check->kind == CHECK_NOTHING && check->typlen < 0)
 		return nrows;
-	if (check->kind == CHECK_TEXT)
-		return FindInvalidText(check, column, first, nrows);
 	for (int i = first; i < nrows; i++)
 	{
 		const PackedBytes *bytes = &column->bytes[i];

@@ -50,7 +50,6 @@
 
 #include "format/day_decode.h"
 #include "packed/archive.h"
-#include "packed/archive_away.h"
 #include "packed/archived_group.h"
 #include "tables/own_tables.h"
 #include "tables/owned_table.h"
@@ -438,8 +437,7 @@ ZbxhistWantArchived(ArchiveReader *reader, Relation day,
 	{
 		if (!FindCopy(RelationGetRelid(day), &group.copy, &copy) ||
 			(copy.groups != reader->copy.groups &&
-			 (get_rel_relkind(copy.groups) != RELKIND_FOREIGN_TABLE ||
-			  !ZbxhistMayAskToo(GetForeignTable(copy.groups)->serverid))))
+			 get_rel_relkind(copy.groups) != RELKIND_FOREIGN_TABLE))
 			return true;
 		groups = copy.groups;
 	}
@@ -572,49 +570,6 @@ ZbxhistRestartArchive(ArchiveReader *reader, bool reads_all)
 	reader->nused = 0;
 }
 
-/* the arguments of FetchIfNeeded */
-typedef struct GroupFetch
-{
-	ArchiveReader *reader;
-	Relation	day;
-	const ArchivedGroup *group;
-	ArchiveCounters *counters;
-} GroupFetch;
-
-/*
- * FetchIfNeeded fetches a group, unless it has been already.
- */
-static void
-FetchIfNeeded(void *arg)
-{
-	GroupFetch *fetch = arg;
-
-	if (FindFetched(fetch->reader, fetch->group) == NULL)
-		FetchGroup(fetch->reader, fetch->day, fetch->group, fetch->counters);
-}
-
-/*
- * ZbxhistIsMissing says whether a group of a day of nrows rows, for which archived
- * stands, is to be left out, and notes that: its server is away.
- */
-bool
-ZbxhistIsMissing(ArchiveReader *reader, Relation day,
-				 const struct varlena *archived, int64 nrows,
-				 ArchiveCounters *counters)
-{
-	ArchivedGroup group;
-	GroupFetch	fetch = {reader, day, &group, counters};
-	Oid			server;
-
-	ZbxhistReadArchived(archived, &group);
-	FindGroupsTable(reader, day, &group);
-	server = GetForeignTable(reader->copy.groups)->serverid;
-	if (ZbxhistReachServer(server, FetchIfNeeded, &fetch))
-		return false;
-	ZbxhistNoteMissing(server, day, nrows);
-	return true;
-}
-
 /*
  * ZbxhistFetchArchived returns the bytes of a group of a day for which archived
  * stands, in the current context.
@@ -624,13 +579,16 @@ ZbxhistFetchArchived(ArchiveReader *reader, Relation day,
 					 const struct varlena *archived, ArchiveCounters *counters)
 {
 	ArchivedGroup group;
-	GroupFetch	fetch = {reader, day, &group, counters};
 	struct varlena *bytes;
 	struct varlena *result;
 
 	ZbxhistReadArchived(archived, &group);
-	FetchIfNeeded(&fetch);
 	bytes = FindFetched(reader, &group);
+	if (bytes == NULL)
+	{
+		FetchGroup(reader, day, &group, counters);
+		bytes = FindFetched(reader, &group);
+	}
 	reader->last = group.number;
 	reader->nused++;
 	if (bytes == NULL || !ZbxhistIsGroup(&group, bytes))

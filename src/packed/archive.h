@@ -37,9 +37,6 @@ extern struct varlena *ZbxhistFetchArchived(ArchiveReader *reader,
 											Relation day,
 											const struct varlena *archived,
 											ArchiveCounters *counters);
-extern bool ZbxhistIsMissing(ArchiveReader *reader, Relation day,
-							 const struct varlena *archived, int64 nrows,
-							 ArchiveCounters *counters);
 extern bool ZbxhistHasArchive(Oid day);
 
 #endif							/* ZBXHIST_ARCHIVE_H */

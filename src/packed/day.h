@@ -36,16 +36,15 @@ extern void ZbxhistDayScanFrom(DayScan *scan, ArchiveReader *archive,
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
 /* of a group found last: just the item's segments, or all of them again */
-extern void ZbxhistDayScanOnlyItem(DayScan *scan, ArchiveReader *archive,
-								   bool may_miss);
+extern void ZbxhistDayScanOnlyItem(DayScan *scan, ArchiveReader *archive);
 extern void ZbxhistDayScanLoad(DayScan *scan, DayGroup *group);
 extern void ZbxhistDayScanWhole(DayScan *scan, DayGroup *group);
 
 /* all groups, in the order of the heap */
 extern void ZbxhistDayScanAll(DayScan *scan);
 
-/* those that may have rows of the items between two; all of them, if need be */
-extern bool ZbxhistDayScanItemsInOrder(DayScan *scan, int64 first_itemid,
+/* those that may have rows of the items between two */
+extern void ZbxhistDayScanItemsInOrder(DayScan *scan, int64 first_itemid,
 									   int64 last_itemid, bool is_descending);
 extern void ZbxhistDayScanItems(DayScan *scan, int64 first_itemid,
 								int64 last_itemid);
@@ -87,8 +86,7 @@ typedef struct DayTimes DayTimes;
 
 extern DayTimes *ZbxhistBeginDayTimes(Relation day, Snapshot snapshot,
 									  bool is_careful);
-extern void ZbxhistLendScan(DayTimes *times, IndexScanDesc scan, bool is_idle,
-							bool has_one_page);
+extern void ZbxhistLendScan(DayTimes *times, IndexScanDesc scan, bool is_idle);
 extern void ZbxhistMoveDayTimes(DayTimes *times, Relation day);
 extern void ZbxhistEndDayTimes(DayTimes *times);
 extern TimesSource *ZbxhistTimesSource(DayTimes *times);

@@ -24,7 +24,6 @@
 #include "access/relscan.h"
 #include "access/sysattr.h"
 #include "access/tableam.h"
-#include "access/xact.h"
 #include "common/int.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -33,7 +32,6 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
-#include "packed/archive_away.h"
 #include "packed/archived_group.h"
 #include "packed/day.h"
 #include "packed/day_index.h"
@@ -45,7 +43,6 @@ typedef enum ScanPhase
 	SCAN_FIRST,					/* ascending: find the first group */
 	SCAN_REST,					/* ascending: those that begin after it */
 	SCAN_BACKWARD,				/* descending */
-	SCAN_PAGE,					/* by looking through the only page */
 	SCAN_HEAP,					/* all groups */
 	SCAN_BLOCKS,				/* those in some blocks of the heap */
 	SCAN_DONE
@@ -67,10 +64,8 @@ struct DayScan
 	ArchiveReader *archive;		/* fetches groups */
 	ArchiveCounters *counters;	/* of what it fetches; may be NULL */
 	bool		is_here;		/* it is not asked for more */
-	bool		may_miss;		/* what its server has, if that is away */
 
 	ScanPhase	phase;
-	bool		has_one_page;	/* which is looked through */
 	bool		is_started;		/* the index scan of this phase is */
 	int64		itemid;
 	int64		last_itemid;	/* the same, or of a scan for several the
@@ -78,9 +73,8 @@ struct DayScan
 	int32		first_clock;
 	int32		last_clock;
 	bool		only_item;		/* other segments are not wanted */
-	bool		is_reader;		/* places are not asked for, nor changed */
+	bool		is_reader;		/* a directory without its segments is enough */
 	bool		is_descending;
-	DayGroup	past;			/* of SCAN_PAGE: the group before */
 	bool		has_hint;
 	int64		hint;			/* where a group found lately begins */
 	GroupKeys	keys;
@@ -184,19 +178,6 @@ ZbxhistEndDayScan(DayScan *scan)
 }
 
 /*
- * HasOnePage says whether a reader had better look through the table: to open
- * the index of a day that is new to a session takes more pages of the catalogs
- * than the table itself.  A serializable transaction would lock all items.
- */
-static bool
-HasOnePage(const DayScan *scan)
-{
-	return scan->is_reader && !IsolationIsSerializable() &&
-		IsMVCCSnapshot(scan->snapshot) &&
-		RelationGetNumberOfBlocks(scan->day) == 1;
-}
-
-/*
  * ZbxhistDayScanItem begins, or begins again, with the groups that overlap a
  * range.  Only its clocks count: rows of a second are together.
  */
@@ -207,7 +188,7 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 
 	ExecClearTuple(scan->slot);
 	scan->is_started = false;
-	ZbxhistLendScan(scan->times, NULL, false, false);
+	ZbxhistLendScan(scan->times, NULL, false);
 	if (item_range_is_empty(range))
 	{
 		scan->phase = SCAN_DONE;
@@ -219,28 +200,13 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 	scan->first_clock = position_clock(range->first);
 	scan->last_clock = position_clock(range->last);
 	scan->is_descending = range->is_descending;
-	scan->has_one_page = scan->index_scan == NULL && HasOnePage(scan);
-	if (scan->has_one_page)
-		scan->phase = SCAN_PAGE;
-	if (scan->index_scan != NULL || scan->has_one_page)
+	if (scan->index_scan != NULL)
 		return;
 	old = MemoryContextSwitchTo(scan->context);
 	scan->index = ZbxhistOpenGroupIndex(scan->day);
 	scan->index_scan = index_beginscan_compat(scan->day, scan->index,
 											  scan->snapshot, NUM_GROUP_KEYS);
 	MemoryContextSwitchTo(old);
-}
-
-/*
- * StartHeap starts the scan of the heap, or starts it again.
- */
-static void
-StartHeap(DayScan *scan)
-{
-	if (scan->table_scan != NULL)
-		table_rescan(scan->table_scan, NULL);
-	else
-		scan->table_scan = table_beginscan_compat(scan->day, scan->snapshot);
 }
 
 /*
@@ -253,32 +219,27 @@ ZbxhistDayScanAll(DayScan *scan)
 
 	ExecClearTuple(scan->slot);
 	scan->phase = SCAN_HEAP;
-	scan->has_one_page = HasOnePage(scan);
-	StartHeap(scan);
+	if (scan->table_scan != NULL)
+		table_rescan(scan->table_scan, NULL);
+	else
+		scan->table_scan = table_beginscan_compat(scan->day, scan->snapshot);
 	MemoryContextSwitchTo(old);
 }
 
 /*
  * ZbxhistDayScanItemsInOrder begins with those groups that may have rows of the items
- * between two, both included, by the index; if there is one page, with all, in no
- * order, and returns false.
+ * between two, both included, by the index.
  */
-bool
+void
 ZbxhistDayScanItemsInOrder(DayScan *scan, int64 first_itemid, int64 last_itemid,
 						   bool is_descending)
 {
 	ItemRange	range;
 
-	if (HasOnePage(scan))
-	{
-		ZbxhistDayScanAll(scan);
-		return false;
-	}
 	ZbxhistWholeItem(&range, is_descending ? last_itemid : first_itemid);
 	range.is_descending = is_descending;
 	ZbxhistDayScanItem(scan, &range);
 	scan->last_itemid = is_descending ? first_itemid : last_itemid;
-	return true;
 }
 
 /*
@@ -290,7 +251,7 @@ ZbxhistDayScanItems(DayScan *scan, int64 first_itemid, int64 last_itemid)
 	if (first_itemid == PG_INT64_MIN && last_itemid == PG_INT64_MAX)
 		ZbxhistDayScanAll(scan);
 	else
-		(void) ZbxhistDayScanItemsInOrder(scan, first_itemid, last_itemid, false);
+		ZbxhistDayScanItemsInOrder(scan, first_itemid, last_itemid, false);
 }
 
 /*
@@ -305,7 +266,6 @@ ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first, BlockNumber last)
 
 	ExecClearTuple(scan->slot);
 	scan->phase = SCAN_BLOCKS;
-	scan->has_one_page = HasOnePage(scan);
 	ItemPointerSet(&from, first, FirstOffsetNumber);
 	ItemPointerSet(&to, last, MaxOffsetNumber);
 	if (scan->block_scan != NULL)
@@ -382,27 +342,23 @@ ZbxhistDayScanLoad(DayScan *scan, DayGroup *group)
 
 /*
  * OpenPayload opens a group by its directory, if that is here and enough for now, or
- * by all of its bytes; without any if it stays there or is missing.
+ * by all of its bytes; without any if they stay on the archive server.
  */
 static bool
 OpenPayload(DayScan *scan, DayGroup *group)
 {
 	GroupReader *reader = &group->reader;
 	struct varlena *payload = PG_DETOAST_DATUM_PACKED(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
-	bool		may_miss = scan->may_miss && ZbxhistMayMiss();
 	bool		is_archived = ZbxhistIsArchived(payload);
 	size_t		nhere;
 	size_t		length;
 
 	memset(reader, 0, sizeof(GroupReader));
 	reader->is_whole = true;
-	if (is_archived && ((scan->is_here &&
-						 !ZbxhistHasFetched(scan->archive, payload)) ||
-						(may_miss &&
-						 ZbxhistIsMissing(scan->archive,
-										  scan->day, payload, group->nrows, scan->counters))))
+	if (is_archived && scan->is_here &&
+		!ZbxhistHasFetched(scan->archive, payload))
 		return true;
-	if (is_archived && scan->is_reader && !may_miss)
+	if (is_archived && scan->is_reader)
 	{
 		const uint8 *data = ZbxhistArchivedDirectory(payload, &nhere, &length);
 
@@ -457,13 +413,12 @@ ZbxhistDayScanWhole(DayScan *scan, DayGroup *group)
 }
 
 /*
- * ZbxhistDayScanOnlyItem says that of groups only the scan's item is wanted, to be loaded, by
- * archive unless that is NULL, before it is decoded, or else to be missing if it may.
+ * ZbxhistDayScanOnlyItem says that only the segments of the scan's item are wanted.  The
+ * caller loads a group before it decodes one, by archive unless that is NULL.
  */
 void
-ZbxhistDayScanOnlyItem(DayScan *scan, ArchiveReader *archive, bool may_miss)
+ZbxhistDayScanOnlyItem(DayScan *scan, ArchiveReader *archive)
 {
-	scan->may_miss = may_miss;
 	if (archive != NULL)
 		scan->archive = archive;
 	scan->only_item = true;
@@ -516,17 +471,6 @@ StartForward(DayScan *scan)
 }
 
 /*
- * ReadTuple reads the place of the group whose row is in the slot.
- */
-static void
-ReadTuple(DayScan *scan, DayGroup *group)
-{
-	if (!ZbxhistReadPlace(scan->slot, group) ||
-		!ZbxhistHasPayload(scan->day, scan->slot))
-		ZbxhistRaiseCorrupt(scan->day, scan->itemid);
-}
-
-/*
  * NextSlot puts the next row of the day's table into the slot; returns false
  * at the end of the scan that has been started.
  */
@@ -534,7 +478,7 @@ static bool
 NextSlot(DayScan *scan)
 {
 	CHECK_FOR_INTERRUPTS();
-	if (scan->phase == SCAN_HEAP || scan->phase == SCAN_PAGE)
+	if (scan->phase == SCAN_HEAP)
 		return table_scan_getnextslot(scan->table_scan, ForwardScanDirection,
 									  scan->slot);
 	if (scan->phase == SCAN_BLOCKS)
@@ -556,55 +500,14 @@ NextTuple(DayScan *scan, DayGroup *group)
 {
 	while (NextSlot(scan))
 	{
-		ReadTuple(scan, group);
+		if (!ZbxhistReadPlace(scan->slot, group) ||
+			!ZbxhistHasPayload(scan->day, scan->slot))
+			ZbxhistRaiseCorrupt(scan->day, scan->itemid);
 		if (!ZbxhistHoldsTimes(group))
 			return true;
 		scan->ntimes++;
 	}
 	return false;
-}
-
-/*
- * OverlapsRange says whether a group may have rows of the scan's range.
- */
-static bool
-OverlapsRange(const DayScan *scan, const DayGroup *group)
-{
-	return !IsBeforeScan(scan, group->last_itemid, group->last_clock,
-						 scan->first_clock) &&
-		(group->first_itemid < scan->itemid ||
-		 (group->first_itemid == scan->itemid &&
-		  group->first_clock <= scan->last_clock));
-}
-
-/*
- * NextInPage finds the next group of a range in the table's only page, in
- * which groups that have been changed are at the end.
- */
-static bool
-NextInPage(DayScan *scan, DayGroup *group)
-{
-	DayGroup	seen;
-	int			nleft = 0;
-
-	StartHeap(scan);
-	while (NextTuple(scan, &seen))
-	{
-		if (!OverlapsRange(scan, &seen) ||
-			(scan->is_started && !ZbxhistComesAfter(&seen, &scan->past, scan->is_descending)))
-			continue;
-		if (nleft++ == 0 || ZbxhistComesAfter(group, &seen, scan->is_descending))
-			*group = seen;
-	}
-	if (nleft <= 1)
-		scan->phase = SCAN_DONE;
-	if (nleft == 0 || !table_tuple_fetch_row_version(scan->day, &group->tid,
-													 scan->snapshot, scan->slot))
-		return false;
-	ReadTuple(scan, group);
-	scan->past = *group;
-	scan->is_started = true;
-	return true;
 }
 
 /*
@@ -697,8 +600,6 @@ ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
 
 	if (scan->phase == SCAN_BACKWARD)
 		found = NextDescending(scan, group);
-	else if (scan->phase == SCAN_PAGE)
-		found = NextInPage(scan, group);
 	else if (scan->phase == SCAN_HEAP || scan->phase == SCAN_BLOCKS)
 		found = NextTuple(scan, group);
 	else if (scan->phase != SCAN_DONE)
@@ -722,7 +623,7 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 	{
 		OpenScannedGroup(scan, group);
 		ZbxhistLendScan(scan->times, scan->index_scan,
-						scan->phase >= SCAN_HEAP, scan->has_one_page);
+						scan->phase >= SCAN_HEAP);
 		return true;
 	}
 	scan->phase = SCAN_DONE;

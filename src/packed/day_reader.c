@@ -83,7 +83,7 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 									  spec->wanted);
 	SetWantedPacked(reader);
 	reader->scan = ZbxhistBeginDayScan(day, reader->layout, spec->snapshot);
-	ZbxhistDayScanOnlyItem(reader->scan, spec->archive, spec->may_miss);
+	ZbxhistDayScanOnlyItem(reader->scan, spec->archive);
 	ZbxhistDayScanCount(reader->scan, &spec->counters->archive);
 	spec->counters->days++;
 	MemoryContextSwitchTo(old);
@@ -507,8 +507,6 @@ ZbxhistDayReaderFindItem(DayReader *reader, const ItemRange *range, int64 first_
 {
 	const SegmentInfo *info = NULL;
 	bool		has_group = HoldsItem(reader, is_last ? last_itemid : first_itemid);
-	bool		is_ordered = true;
-	bool		found;
 
 	SetWhole(reader, range, first_itemid, last_itemid);
 	reader->range.is_descending = is_last;
@@ -522,21 +520,14 @@ ZbxhistDayReaderFindItem(DayReader *reader, const ItemRange *range, int64 first_
 	{
 		reader->has_group = false;
 		reader->is_last_group = false;
-		is_ordered = ZbxhistDayScanItemsInOrder(reader->scan, first_itemid,
-												last_itemid, is_last);
+		ZbxhistDayScanItemsInOrder(reader->scan, first_itemid, last_itemid,
+								   is_last);
 		info = ZbxhistDayReaderFind(reader);
 	}
-	found = info != NULL;
-	if (found)
+	if (info != NULL)
 		*itemid = info->itemid;
-	while (!is_ordered && info != NULL)
-	{
-		*itemid = is_last ? Max(*itemid, info->itemid) : Min(*itemid, info->itemid);
-		ZbxhistDayReaderSkip(reader);
-		info = ZbxhistDayReaderFind(reader);
-	}
 	reader->is_last_group = true;
-	return found;
+	return info != NULL;
 }
 
 /* ---- the row ---- */

@@ -37,8 +37,6 @@ typedef struct DayReaderSpec
 	const bool *wanted;			/* by attribute; NULL: all columns */
 	bool		wants_row_id;	/* clock and offset are asked for */
 	bool		wants_position; /* clock and ns are asked for */
-	bool		may_miss;		/* archived groups whose server is away, as
-								 * far as the statement may */
 	LOCKMODE	release;		/* lock of days that are left; NoLock: it
 								 * stays */
 	ScanCounters *counters;

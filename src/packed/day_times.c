@@ -53,12 +53,10 @@ struct DayTimes
 	/* what finds groups lends it */
 	IndexScanDesc lent;			/* for its index, at least */
 	bool		is_idle;		/* and may be started again */
-	bool		has_one_page;	/* which is looked through */
 
 	/* opened when they are needed */
 	Relation	index;
 	IndexScanDesc scan;
-	TableScanDesc page_scan;
 	TupleTableSlot *slot;
 	int64		distance;		/* of vectors found so far, from their rows'
 								 * first, at most */
@@ -200,11 +198,8 @@ CloseVectorScans(DayTimes *times)
 		index_endscan(times->scan);
 	if (times->index != NULL)
 		index_close(times->index, AccessShareLock);
-	if (times->page_scan != NULL)
-		table_endscan(times->page_scan);
 	times->scan = NULL;
 	times->index = NULL;
-	times->page_scan = NULL;
 }
 
 /*
@@ -270,35 +265,6 @@ ReadByIndex(DayTimes *times, uint64 number)
 }
 
 /*
- * ReadInPage reads a vector by looking through the table's only page, which has
- * rows as they have been written; returns false if it is damaged.
- */
-static bool
-ReadInPage(DayTimes *times, uint64 number)
-{
-	int64		itemid = TIMES_ITEM + (int64) number;
-	MemoryContext old;
-	DayGroup	place;
-
-	/* to begin it anew may allocate something for it */
-	old = MemoryContextSwitchTo(times->context);
-	if (times->page_scan != NULL)
-		table_rescan(times->page_scan, NULL);
-	else
-		times->page_scan = table_beginscan_compat(times->day, times->snapshot);
-	MemoryContextSwitchTo(old);
-	while (table_scan_getnextslot(times->page_scan, ForwardScanDirection,
-								  times->slot))
-	{
-		if (ReadRow(times, &place) && ZbxhistHoldsTimes(&place) &&
-			place.first_itemid <= itemid && place.last_itemid >= itemid &&
-			!AddVectorSegments(times, number))
-			return false;
-	}
-	return times->reading->ntimes > 0;
-}
-
-/*
  * ReadVector reads a vector; returns false if it is damaged.
  */
 static bool
@@ -313,8 +279,7 @@ ReadVector(DayTimes *times, uint64 number)
 		times->slot = table_slot_create(times->day, NULL);
 		MemoryContextSwitchTo(old);
 	}
-	result = times->has_one_page ? ReadInPage(times, number) :
-		ReadByIndex(times, number);
+	result = ReadByIndex(times, number);
 	ExecClearTuple(times->slot);
 	return result;
 }
@@ -470,16 +435,14 @@ ZbxhistBeginDayTimes(Relation day, Snapshot snapshot, bool is_careful)
 
 /*
  * ZbxhistLendScan lends the index scan that groups have been found by, if any,
- * to be started again if it is idle, or says that the table has but one page.
- * Stays so until it is called again or the times are moved or ended.
+ * to be started again if it is idle.  Stays so until it is called again or the times
+ * are moved or ended.
  */
 void
-ZbxhistLendScan(DayTimes *times, IndexScanDesc scan, bool is_idle,
-				bool has_one_page)
+ZbxhistLendScan(DayTimes *times, IndexScanDesc scan, bool is_idle)
 {
 	times->lent = scan;
 	times->is_idle = is_idle;
-	times->has_one_page = has_one_page;
 }
 
 /*
@@ -492,7 +455,7 @@ ZbxhistMoveDayTimes(DayTimes *times, Relation day)
 	CloseVectorScans(times);
 	if (times->slot != NULL && times->slot->tts_ops != table_slot_callbacks(day))
 		ZbxhistEndDayTimes(times);
-	ZbxhistLendScan(times, NULL, false, false);
+	ZbxhistLendScan(times, NULL, false);
 	times->day = day;
 	for (int i = 0; i < NUM_KEPT; i++)
 		times->kept[i].number = 0;

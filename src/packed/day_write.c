@@ -65,7 +65,6 @@ struct DayWriter
 
 	/* the group being filled */
 	GroupWriter *group;
-	size_t		limit;			/* its bytes */
 	size_t		page_limit;		/* what fits into a page */
 	DayGroup	place;			/* not open */
 	double		row_bytes;		/* bytes that a row took lately */
@@ -154,7 +153,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->enough_bytes = BUFFER_BYTES;
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
 											 ZbxhistStatsColumn(layout));
-	writer->limit = writer->page_limit = PageLimit(day);
+	writer->page_limit = PageLimit(day);
 	writer->row_bytes = 8.0;
 	writer->cid = GetCurrentCommandId(true);
 	if (is_frozen)
@@ -168,16 +167,6 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	ExecOpenIndices(writer->rri, false);
 	MemoryContextSwitchTo(old);
 	return writer;
-}
-
-/*
- * ZbxhistDayWriteLimit makes groups of up to so many bytes, if a page has
- * room for them.
- */
-void
-ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes)
-{
-	writer->limit = Min(bytes, writer->page_limit);
 }
 
 /*
@@ -347,7 +336,7 @@ PackSome(DayWriter *writer, const SegmentRows *rows, int first)
 	size_t		used = ZbxhistGroupSize(writer->group);
 	int			count;
 
-	count = ZbxhistGroupAdd(writer->group, rows, first, writer->limit);
+	count = ZbxhistGroupAdd(writer->group, rows, first, writer->page_limit);
 	if (count > 0)
 	{
 		RefuseInvalid(writer, rows, first, count);
@@ -457,7 +446,7 @@ PackBuffer(DayWriter *writer, bool is_end)
 	{
 		if (!is_end && first > 0 &&
 			ZbxhistGroupSize(writer->group) +
-			(rows.nrows - first) * writer->row_bytes < writer->limit)
+			(rows.nrows - first) * writer->row_bytes < writer->page_limit)
 			break;
 		first += PackSome(writer, &rows, first);
 	}
@@ -557,10 +546,10 @@ ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
 
 	EndWrittenItem(writer);
 	PackItems(writer, true);
-	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
+	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->page_limit))
 	{
 		FlushGroup(writer, writer->group, &writer->place);
-		if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
+		if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->page_limit))
 			ZbxhistRaiseCorrupt(writer->day, info->itemid);
 	}
 	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,

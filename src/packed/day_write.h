@@ -30,7 +30,6 @@ extern void ZbxhistDayWriteSegment(DayWriter *writer,
 								   const GroupReader *reader, int segment);
 extern void ZbxhistDayWriteStored(DayWriter *writer, const DayGroup *group,
 								  Datum payload);
-extern void ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes);
 extern size_t ZbxhistDayPageLimit(const DayWriter *writer);
 extern void ZbxhistDayWriteBreak(DayWriter *writer);
 extern void ZbxhistDeleteGroup(Relation day, ItemPointer tid,

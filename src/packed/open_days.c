@@ -137,10 +137,7 @@ PrefetchDay(Oid relid, LOCKMODE lockmode, const ItemRange *range)
 
 	if (day == NULL)
 		return;
-	/* its index is not read, see day_groups.c */
-	if (RelationGetNumberOfBlocks(day) == 1)
-		PrefetchBuffer(day, MAIN_FORKNUM, 0);
-	else if (day->rd_rel->relam == HEAP_TABLE_AM_OID)
+	if (day->rd_rel->relam == HEAP_TABLE_AM_OID)
 	{
 		Relation	index = ZbxhistTryGroupIndex(day);
 

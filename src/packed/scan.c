@@ -62,7 +62,6 @@ ZbxhistBeginPackedScan(Relation table, Oid parent, Snapshot snapshot,
 	ZbxhistInitOpenDays(&scan->open, table, snapshot, AccessShareLock);
 	scan->open.spec.wanted = wanted;
 	scan->open.spec.wants_row_id = wants_row_id;
-	scan->open.spec.may_miss = true;
 	MemoryContextSwitchTo(old);
 	return scan;
 }

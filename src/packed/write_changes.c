@@ -31,9 +31,6 @@
 #include "packed/day_conflicts.h"
 #include "packed/day_write.h"
 
-/* by how much an updated row may make a group grow */
-#define UPDATE_GROWTH	32
-
 /* ---- rows as they become ---- */
 
 struct RowUpdates
@@ -183,8 +180,6 @@ WriteChangedGroup(ChangedDay *day, DayWriter *writer, ChangedGroup *group,
 				  RowUpdates *updates)
 {
 	const GroupReader *reader = &day->found.reader;
-	size_t		growth = (size_t) group->nupdated * UPDATE_GROWTH;
-	size_t		limit = ZbxhistDayPageLimit(writer);
 	int			row = 0;
 
 	/* a function may have changed it since it was found */
@@ -195,10 +190,6 @@ WriteChangedGroup(ChangedDay *day, DayWriter *writer, ChangedGroup *group,
 	ZbxhistDeleteGroup(day->rel, &group->tid, InvalidSnapshot);
 	if (group->ndeleted == group->nrows)
 		return;
-	/* one that may outgrow its page becomes two of the same size */
-	if (growth > 0 && reader->length + growth > limit)
-		limit = Min(limit, limit / 2 + growth);
-	ZbxhistDayWriteLimit(writer, limit);
 	for (int i = 0; i < reader->nsegments; i++)
 	{
 		int			nrows = reader->segments[i].nrows;

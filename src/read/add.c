@@ -392,7 +392,6 @@ FindExisting(AddCall *call)
 	ItemReader *reader = ZbxhistOpenReader(call->parent, GetActiveSnapshot(),
 										   true);
 
-	ZbxhistNeedAll(reader);
 	call->nexisting = 0;
 	for (int i = 0; i < call->nrows; i++)
 	{

@@ -58,7 +58,6 @@
 #include "compat.h"
 #include "custom_scan.h"
 #include "fdw/fdw.h"
-#include "guc.h"
 #include "packed/conditions.h"
 #include "read/item_scan.h"
 #include "read/reader.h"
@@ -173,8 +172,7 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 	else if (state->query.is_by_key)
 	{
 		state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);
-		state->needs_item = NeedsOnly(state, scan, state->itemid_attnum) &&
-			!zbxhist_ignore_archive_failure;
+		state->needs_item = NeedsOnly(state, scan, state->itemid_attnum);
 	}
 	exprs = ExecInitExprList(list_copy_head(scan->custom_exprs,
 											list_length(state->kinds) + nkeys),

@@ -81,7 +81,6 @@ struct ItemReader
 	PartitionSet *set;
 	Snapshot	snapshot;
 	bool		keeps_sources;	/* for more items to come */
-	bool		needs_all;		/* archived rows, too, or an error */
 	bool		reads_all;		/* to the end, whatever comes */
 	bool		leaves_packed;	/* no packed days */
 	bool		is_in_change;	/* rows may come while it reads */
@@ -193,7 +192,6 @@ EnterPackedDay(ItemReader *reader, const WalkStep *step)
 		reader->packed = palloc0(sizeof(OpenSource));
 		reader->packed->source = source;
 		reader->days = ZbxhistSourceDays(source);
-		reader->days->spec.may_miss = !reader->needs_all;
 		reader->days->walk = &reader->walk;
 		reader->days->range = &reader->range;
 		reader->days->reads_all = reader->reads_all;
@@ -539,16 +537,6 @@ ZbxhistKeepSources(ItemReader *reader)
 	LeavePartition(reader);
 	reader->current = NULL;
 	reader->keeps_sources = true;
-}
-
-/*
- * ZbxhistNeedAll says that what is read decides over what is written, whatever
- * the session goes on without.
- */
-void
-ZbxhistNeedAll(ItemReader *reader)
-{
-	reader->needs_all = true;
 }
 
 /*

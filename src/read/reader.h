@@ -20,7 +20,6 @@ typedef struct ItemReader ItemReader;
 extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
 									 bool keeps_sources);
 extern void ZbxhistKeepSources(ItemReader *reader);
-extern void ZbxhistNeedAll(ItemReader *reader);
 extern void ZbxhistReadsToEnd(ItemReader *reader);
 extern void ZbxhistLeavePacked(ItemReader *reader);
 extern uint64 ZbxhistCountSources(const ItemReader *reader);

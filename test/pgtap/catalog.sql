@@ -80,7 +80,7 @@ SELECT bag_eq(
         is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
         foreign_children,verify_retention,
-        ask_consent,changed_policy,deletion,deletion_clock,deletion_limit,bounds_condition,overlapping,met_damage,days_to_verify,library_setting,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
+        ask_consent,changed_policy,deletion,deletion_clock,deletion_limit,bounds_condition,overlapping,days_to_verify,library_setting,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,rows_left,rows_older,setup_command,zabbix_table,
         check,check_clocks,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_retention,due_tablespace,may_create_in,tablespace_of,
         archivable_days,archive_origin,archive_table,archives_to_reach,check_archive,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,why_no_archive,

@@ -109,7 +109,7 @@ SELECT severity, code, object, message, hint FROM zbxhist.check() WHERE code ~ '
 SELECT hint FROM zbxhist.check() WHERE code = 'tool_trigger' \gexec
 SELECT severity, code, object, message, hint FROM zbxhist.check() WHERE code ~ 'trigger';
 SET zbxhist.allow_packed_drop = on;
-SELECT format('ALTER TABLE %s SET TABLESPACE pg_default', day) FROM zbxhist.packed_day WHERE parent = 'history'::regclass \gexec
+SELECT format('ALTER TABLE %s SET TABLESPACE pg_default', day) FROM zbxhist.packed_day WHERE parent = 'history'::regclass ORDER BY from_clock \gexec
 DROP TABLE history CASCADE;
 DROP TABLESPACE regress_zbxhist_copied;
 DROP TABLE plain, copied;
