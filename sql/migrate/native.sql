@@ -3,12 +3,31 @@
 -- Clock range of a partition of a natively partitioned table, from included, to excluded; NULLs for
 -- a default partition.
 CREATE FUNCTION zbxhist_internal.native_bounds(partition regclass, OUT from_clock bigint, OUT to_clock bigint)
-LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_native_bounds';
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT replace(b.clocks[1], 'MINVALUE', '-2147483648')::bigint, replace(b.clocks[2], 'MAXVALUE', '2147483648')::bigint
+      FROM pg_class k
+      LEFT JOIN LATERAL regexp_match(pg_get_expr(k.relpartbound, k.oid),
+                                     'FROM \(''?(-?\d+|MINVALUE)''?\) TO \(''?(-?\d+|MAXVALUE)''?\)') b (clocks) ON true
+     WHERE k.oid = partition
+$$;
+
+-- Marks the constraint zbxhist_clock of a partition of a natively partitioned table as valid,
+-- without reading its rows.
+CREATE FUNCTION zbxhist_internal.trust_bounds(partition regclass) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_trust_bounds';
 
 -- Gives a partition of a natively partitioned table its bounds as the constraint zbxhist_clock,
 -- without reading its rows.
 CREATE FUNCTION zbxhist_internal.add_bounds(partition regclass) RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS 'MODULE_PATHNAME', 'zbxhist_add_bounds';
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TABLE %s ADD CONSTRAINT zbxhist_clock CHECK (%s) NOT VALID', partition,
+                coalesce(nullif(zbxhist_internal.bounds_condition(n.from_clock, n.to_clock), ''), 'clock >= -2147483648')))
+       FROM zbxhist_internal.native_bounds(partition) n;
+    PERFORM zbxhist_internal.trust_bounds(partition);
+END
+$$;
 
 -- The partitions of a natively partitioned table, the default one last, and whether each has the
 -- constraint zbxhist_clock already.
@@ -238,7 +257,14 @@ BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.verify_columns(parent);
     PERFORM zbxhist_internal.verify_replaceable(parent);
-    -- raises an error where they are not ranges of clock
+    PERFORM zbxhist_internal.refuse('0A000', format('the partitions of table "%s" are not ranges of the column "clock" alone', relation.relname))
+      WHERE NOT EXISTS (SELECT FROM pg_partitioned_table t
+                          JOIN pg_attribute a ON (a.attrelid, a.attnum) = (t.partrelid, t.partattrs[0])
+                          JOIN pg_opclass o ON o.oid = t.partclass[0]
+                          JOIN pg_opfamily f ON f.oid = o.opcfamily
+                         WHERE t.partrelid = parent AND t.partstrat = 'r' AND t.partnatts = 1 AND a.attname = 'clock'
+                           AND a.atttypid = 'integer'::regtype
+                           AND (f.opfname, f.opfnamespace) = ('integer_ops', 'pg_catalog'::regnamespace));
     SELECT * INTO found_at FROM zbxhist_internal.native_partitions(parent) p
       JOIN pg_constraint c ON c.conrelid = p.partition AND c.conname = 'zbxhist_clock'
      WHERE NOT p.is_bounded OR p.is_default;

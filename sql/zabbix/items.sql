@@ -55,7 +55,8 @@ BEGIN
     ELSIF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = place.items) THEN
         problem := format('table %s has child tables, which may have items, too', place.items);
     ELSE
-        items := coalesce(zbxhist_internal.stored_keys(place.items, 'itemid'), '{}');
+        SELECT coalesce(array_agg(s.key ORDER BY s.key), '{}') INTO items
+          FROM zbxhist_internal.stored_texts(place.items, 'itemid', NULL, '{}') s;
         IF items = '{}' THEN
             problem := format('table %s is empty, or role %I may not read it', place.items, current_user);
         END IF;

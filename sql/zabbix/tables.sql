@@ -53,19 +53,22 @@ BEGIN
 END
 $$;
 
--- What stands in a column of the first row of a table, or of the first with that key; NULL if it is
--- nothing, not integer, text or varchar, or the caller may not read it.
-CREATE FUNCTION zbxhist_internal.stored_setting(relation regclass, value_column name, key_column name, key text)
-RETURNS text
-LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_setting';
-
--- What stands in columns of the rows with these keys; no row if the caller may not read it, or no
--- unique index has the key.
+-- What stands in columns of the rows with these keys, or of all rows if keys is NULL.
+-- No row if a column is not integer, bigint, text or varchar, if the caller may not read it, or if
+-- no unique index has the key.  Of all rows, those that are committed now.
 CREATE FUNCTION zbxhist_internal.stored_texts(relation regclass, key_column name, keys bigint[], columns name[])
 RETURNS TABLE (key bigint, texts text[])
-LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_texts';
+LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_texts';
 
--- The keys of all rows that are committed, sorted; NULL if the caller may not read them, or no
--- unique index has the key.
-CREATE FUNCTION zbxhist_internal.stored_keys(relation regclass, key_column name) RETURNS bigint[]
-LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_stored_keys';
+-- What stands in a column of the first row of a table, or of the first row with that key; NULL if it
+-- is nothing, or the caller may not read it.
+CREATE FUNCTION zbxhist_internal.stored_setting(relation regclass, value_column name, key_column name, key text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (SELECT s.texts[1]
+              FROM zbxhist_internal.stored_texts(relation, NULL, NULL, array_remove(ARRAY[value_column, key_column], NULL)) s
+             WHERE stored_setting.key IS NULL OR s.texts[2] = stored_setting.key COLLATE "C"
+             LIMIT 1);
+END
+$$;
