@@ -22,7 +22,6 @@ bool		zbxhist_enable_item_scan = true;
 bool		zbxhist_enable_packed_scan_pruning = true;
 bool		zbxhist_enable_partition_pruning = true;
 bool		zbxhist_enable_routing = true;
-bool		zbxhist_enable_update_pruning = true;
 char	   *zbxhist_databases = NULL;
 int			zbxhist_maintenance_compact_limit = 8192;
 int			zbxhist_maintenance_interval = 900;
@@ -116,7 +115,7 @@ DefineEnableSettings(void)
 				 &zbxhist_enable_packed_scan_pruning);
 
 	DefineSwitch("zbxhist.enable_partition_pruning",
-				 gettext_noop("Leaves tables out of a plan by comparing clocks."),
+				 gettext_noop("Leaves tables out of a plan by comparing clocks, and plans an UPDATE or DELETE for the one table concerned."),
 				 gettext_noop("When off, PostgreSQL proves from each partition's constraint that it has no rows for a query."),
 				 &zbxhist_enable_partition_pruning);
 
@@ -124,11 +123,6 @@ DefineEnableSettings(void)
 				 gettext_noop("Routes new rows to the partition of their clock."),
 				 gettext_noop("When off, new rows stay in the parent until maintenance moves them."),
 				 &zbxhist_enable_routing);
-
-	DefineSwitch("zbxhist.enable_update_pruning",
-				 gettext_noop("Plans an UPDATE or DELETE by clock for the one partition concerned."),
-				 gettext_noop("When off, the planner looks at all partitions."),
-				 &zbxhist_enable_update_pruning);
 }
 
 /*

@@ -16,7 +16,6 @@ extern bool zbxhist_enable_item_scan;
 extern bool zbxhist_enable_packed_scan_pruning;
 extern bool zbxhist_enable_partition_pruning;
 extern bool zbxhist_enable_routing;
-extern bool zbxhist_enable_update_pruning;
 extern char *zbxhist_databases;
 extern int	zbxhist_maintenance_interval;	/* seconds */
 extern int	zbxhist_maintenance_lock_timeout;	/* milliseconds */

@@ -182,7 +182,7 @@ PlanOneChild(Oid child, planner_hook_type next_planner, PLANNER_PROTO)
 PlannedStmt *
 ZbxhistPlanPruned(planner_hook_type next_planner, PLANNER_PROTO)
 {
-	Oid			child = zbxhist_enable_update_pruning && IsSimple(query) ?
+	Oid			child = zbxhist_enable_partition_pruning && IsSimple(query) ?
 		FindStandIn(query) : InvalidOid;
 
 	return OidIsValid(child) ?

@@ -77,9 +77,9 @@ SELECT plan_of('DELETE FROM ONLY trends WHERE clock = 2678400');
 SELECT plan_of('DELETE FROM trends WHERE itemid = 1');
 SELECT plan_of('DELETE FROM trends');
 SELECT plan_of('DELETE FROM trends WHERE clock = 1 AND clock = 2678400');
-SET zbxhist.enable_update_pruning = off;
+SET zbxhist.enable_partition_pruning = off;
 SELECT plan_of('DELETE FROM trends WHERE clock = 2678400');
-RESET zbxhist.enable_update_pruning;
+RESET zbxhist.enable_partition_pruning;
 CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN RAISE NOTICE '% on %', TG_OP, TG_TABLE_NAME; RETURN NULL; END $$;
 CREATE TRIGGER tell AFTER DELETE ON trends FOR EACH STATEMENT EXECUTE FUNCTION tell();
