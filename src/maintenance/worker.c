@@ -5,11 +5,10 @@
  *
  * With zbxhist in shared_preload_libraries a launcher starts once recovery is
  * over, so on a standby there is none until it is promoted.  Every
- * zbxhist.maintenance_interval it starts, one after the other, a dynamic
- * worker for each database of zbxhist.databases, which calls
- * zbxhist.run_maintenance() and ends.  One that takes longer than the interval goes on
- * beside the next.  The launcher itself is connected to no database, so it
- * keeps none from being dropped.
+ * zbxhist.maintenance_interval it starts a dynamic worker for each database of
+ * zbxhist.databases, which calls zbxhist.run_maintenance() and ends.  While the one
+ * of a database is at work, no other is started for it.  The launcher itself is
+ * connected to no database, so it keeps none from being dropped.
  *
  * A worker connects as the owner of its database: maintenance runs code of
  * that role (index expressions, constraints), which must not get a
@@ -38,7 +37,6 @@
 #include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 #include "utils/varlena.h"
 
 #include "compat.h"
@@ -133,14 +131,14 @@ zbxhist_worker_main(Datum arg)
 
 /* ---- the launcher ---- */
 
-/* a worker that has not ended when the next database had its turn */
-typedef struct SlowWorker
+/* the worker that was started last for a database, and may still run */
+typedef struct RunningWorker
 {
 	Oid			database;
-	BackgroundWorkerHandle *handle; /* of TopMemoryContext */
-} SlowWorker;
+	BackgroundWorkerHandle *handle;
+} RunningWorker;
 
-static List *slow_workers = NIL;
+static List *running_workers = NIL; /* in TopMemoryContext */
 
 /*
  * FindDatabase returns a database that accepts connections and its owner;
@@ -185,33 +183,6 @@ FindDatabase(const char *name, Oid *database, Oid *owner)
 }
 
 /*
- * IsOver says whether a worker has ended, and waits for that for some milliseconds
- * at most.
- */
-static bool
-IsOver(BackgroundWorkerHandle *handle, long timeout)
-{
-	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout);
-
-	for (;;)
-	{
-		pid_t		pid;
-		long		left;
-
-		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
-			return true;
-		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end);
-		if (left <= 0)
-			return false;
-		(void) WaitLatch(MyLatch,
-						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 left, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
-/*
  * IsMaintained says whether the worker for a database that was started last is
  * still at work; it is forgotten if it is not.
  */
@@ -219,50 +190,33 @@ static bool
 IsMaintained(Oid database)
 {
 	ListCell   *lc;
+	pid_t		pid;
 
-	foreach(lc, slow_workers)
+	foreach(lc, running_workers)
 	{
-		SlowWorker *slow = lfirst(lc);
+		RunningWorker *running = lfirst(lc);
 
-		if (slow->database != database)
+		if (running->database != database)
 			continue;
-		if (!IsOver(slow->handle, 0))
+		if (GetBackgroundWorkerPid(running->handle, &pid) != BGWH_STOPPED)
 			return true;
-		slow_workers = foreach_delete_current(slow_workers, lc);
-		pfree(slow->handle);
-		pfree(slow);
+		running_workers = foreach_delete_current(running_workers, lc);
+		pfree(running->handle);
+		pfree(running);
 	}
 	return false;
 }
 
 /*
- * RememberSlow notes that the worker for a database goes on while the next
- * databases have their turn.
- */
-static void
-RememberSlow(const char *name, Oid database, BackgroundWorkerHandle *handle)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-	SlowWorker *slow = palloc(sizeof(SlowWorker));
-
-	slow->database = database;
-	slow->handle = handle;
-	slow_workers = lappend(slow_workers, slow);
-	MemoryContextSwitchTo(old);
-	ereport(LOG,
-			errmsg("maintenance of database \"%s\" takes longer than %d s, and goes on beside that of others",
-				   name, zbxhist_maintenance_interval));
-}
-
-/*
- * MaintainDatabase runs a worker for one database, and waits for its end as long
- * as the time between two runs.
+ * MaintainDatabase starts a worker for one database, unless the one before is
+ * still at work.
  */
 static void
 MaintainDatabase(const char *name)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
+	MemoryContext old;
 	Oid			database;
 	Oid			owner;
 
@@ -274,7 +228,6 @@ MaintainDatabase(const char *name)
 		BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	worker.bgw_notify_pid = MyProcPid;
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
 	memcpy(worker.bgw_extra, &owner, sizeof(owner));
 	snprintf(worker.bgw_library_name, BGW_MAXLEN, "zbxhist");
@@ -282,15 +235,21 @@ MaintainDatabase(const char *name)
 	snprintf(worker.bgw_name, BGW_MAXLEN, "zbxhist maintenance of %s", name);
 	snprintf(worker.bgw_type, BGW_MAXLEN, "zbxhist maintenance");
 
-	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	if (RegisterDynamicBackgroundWorker(&worker, &handle))
+	{
+		RunningWorker *running = palloc(sizeof(RunningWorker));
+
+		running->database = database;
+		running->handle = handle;
+		running_workers = lappend(running_workers, running);
+	}
+	else
 		ereport(LOG,
 				errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				errmsg("could not start maintenance of database \"%s\"", name),
 				errhint("You might need to increase \"max_worker_processes\"."));
-	else if (IsOver(handle, zbxhist_maintenance_interval * 1000L))
-		pfree(handle);
-	else
-		RememberSlow(name, database, handle);
+	MemoryContextSwitchTo(old);
 }
 
 /*

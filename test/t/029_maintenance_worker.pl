@@ -167,10 +167,6 @@ is( $node->safe_psql(
 	),
 	1,
 	'... and one worker waits in the first, no more');
-like(
-	slurp_file($node->logfile),
-	qr/maintenance of database "one" takes longer than 1 s, and goes on beside that of others/,
-	'the log says so');
 $hanging->query_safe('COMMIT');
 $hanging->quit;
 ok( $node->poll_query_until('one', "SELECT bool_and(begun_pid IS NULL) FROM zbxhist.parent_state"),
