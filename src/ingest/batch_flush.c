@@ -65,7 +65,7 @@ OpenRowsPartition(const InsertBatch *batch, Relation parent,
 	set = ZbxhistGetPartitionSet(parent);
 	if (set->generation != batch->generation)
 	{
-		belong = set->is_routing;
+		belong = set->policy.is_routing;
 		for (int i = 0; belong && i < nrows; i++)
 		{
 			ClockPlace	place;

@@ -142,7 +142,7 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 		batch->stats.left_out++;
 		return InvalidOid;
 	}
-	if (place != NULL && batch->set->is_routing &&
+	if (place != NULL && batch->set->policy.is_routing &&
 		(batch->action == ROW_BUFFER || batch->action == ROW_INSERT))
 	{
 		Oid			relid = place->relid;

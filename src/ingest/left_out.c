@@ -37,16 +37,16 @@ ZbxhistSetClockLimits(LeftOut *left_out, const PartitionSet *set)
 
 	left_out->limits.from_clock = ZBXHIST_CLOCK_MIN;
 	left_out->limits.to_clock = ZBXHIST_CLOCK_END;
-	left_out->keeps_rows = set->limits.keeps_rows;
-	if ((set->limits.max_age == 0 && set->limits.max_ahead == 0) || !set->is_routing ||
+	left_out->keeps_rows = set->policy.limits.keeps_rows;
+	if ((set->policy.limits.max_age == 0 && set->policy.limits.max_ahead == 0) || !set->policy.is_routing ||
 		!zbxhist_enable_routing ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		return;
 	now = (int64) timestamptz_to_time_t(GetCurrentTimestamp());
-	if (set->limits.max_age > 0)
-		left_out->limits.from_clock = now - set->limits.max_age;
-	if (set->limits.max_ahead > 0)
-		left_out->limits.to_clock = now + set->limits.max_ahead + 1;
+	if (set->policy.limits.max_age > 0)
+		left_out->limits.from_clock = now - set->policy.limits.max_age;
+	if (set->policy.limits.max_ahead > 0)
+		left_out->limits.to_clock = now + set->policy.limits.max_ahead + 1;
 }
 
 /*
@@ -56,7 +56,6 @@ ZbxhistSetClockLimits(LeftOut *left_out, const PartitionSet *set)
 static void
 StoreNote(Oid parent, const LeftOutItem *item, const char *row)
 {
-	Relation	rel = ZbxhistOpenOwnTable("left_out", RowExclusiveLock);
 	OwnValue	note[7] = {
 		{"parent", ObjectIdGetDatum(parent)},
 		{"rows", Int64GetDatum(item->nrows)},
@@ -66,8 +65,6 @@ StoreNote(Oid parent, const LeftOutItem *item, const char *row)
 	};
 	int			n = 5;
 
-	if (rel == NULL)
-		return;
 	if (item->itemid != 0)
 	{
 		note[n].column = "itemid";
@@ -78,8 +75,7 @@ StoreNote(Oid parent, const LeftOutItem *item, const char *row)
 		note[n].column = "kept";
 		note[n++].value = CStringGetTextDatum(row);
 	}
-	ZbxhistStoreOwnRow(rel, note, n);
-	table_close(rel, NoLock);
+	(void) ZbxhistStoreOwnRow("left_out", note, n);
 }
 
 /*

@@ -49,11 +49,9 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_trigger.h"
 #include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "maintenance/drop_guard.h"
 #include "nodes/parsenodes.h"
 #include "nodes/value.h"
-#include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -98,7 +96,7 @@ GuardDefault(Oid relid, AttrNumber attnum)
 	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
 		!ZbxhistIsPackedTable(relid) ||
 		!OidIsValid(parent = ZbxhistInheritedParent(relid)) ||
-		ZbxhistCountPackedDays(parent) == 0)
+		ZbxhistCountPackedDays(parent, NULL) == 0)
 		return;
 	name = get_attname(relid, attnum, false);
 	ZbxhistReadPackedColumns(relid, &new_columns, &renamed);
@@ -152,23 +150,21 @@ GuardTrigger(Oid trigger)
 PG_FUNCTION_INFO_V1(zbxhist_load_guards);
 
 /*
- * Packed days with values that the statement under way has dropped so far, and
- * the last one's parent and first clock
+ * packed days with values that the statement under way has dropped so far, and
+ * the parent of the last one
  */
 static int	dropped_days = 0;
 static Oid	dropped_from = InvalidOid;
-static int64 dropped_clock = 0;
 
 /*
- * QuoteTable returns a table's name as the argument of a call; NULL if it is
- * gone.
+ * QuoteTable returns a table's name as the argument of a call.
  */
 static char *
 QuoteTable(Oid relid)
 {
 	char	   *name = ZbxhistQualifiedName(relid);
 
-	return name == NULL ? NULL : quote_literal_cstr(name);
+	return name == NULL ? "..." : quote_literal_cstr(name);
 }
 
 /*
@@ -184,35 +180,14 @@ TellLoss(int ndays)
 }
 
 /*
- * UndoCommands returns the calls that bring the values of parents back into
- * these, in the current memory context.
- */
-static char *
-UndoCommands(List *parents)
-{
-	StringInfoData buf;
-	ListCell   *lc;
-
-	initStringInfo(&buf);
-	foreach(lc, parents)
-	{
-		char	   *name = QuoteTable(lfirst_oid(lc));
-
-		if (name != NULL)
-			appendStringInfo(&buf, "%sCALL zbxhist.undo(%s);",
-							 buf.len > 0 ? " " : "", name);
-	}
-	return buf.data;
-}
-
-/*
  * CheckLoss raises an error if packed days, of parent or with InvalidOid all,
  * would be lost with what is dropped, or says so if the session allows it.
  */
 static void
 CheckLoss(const char *what, Oid parent)
 {
-	int			ndays = dropped_days + ZbxhistCountPackedDays(parent);
+	Oid			packed = OidIsValid(parent) ? parent : dropped_from;
+	int			ndays = dropped_days + ZbxhistCountPackedDays(parent, &packed);
 
 	dropped_days = 0;
 	if (ndays == 0)
@@ -226,8 +201,8 @@ CheckLoss(const char *what, Oid parent)
 							  "cannot drop %s because the values of %d packed days would be lost",
 							  ndays, what, ndays),
 				errdetail("To delete them, run SET zbxhist.allow_packed_drop = on and repeat the command."),
-				errhint("To keep them, run first: %s",
-						UndoCommands(OidIsValid(parent) ? list_make1_oid(parent) : ZbxhistReadPackedParents())));
+				errhint("To keep them, run first: CALL zbxhist.undo(%s);",
+						QuoteTable(packed)));
 }
 
 /*
@@ -237,15 +212,15 @@ CheckLoss(const char *what, Oid parent)
 static void
 CheckUndo(void)
 {
-	List	   *parents = ZbxhistReadUndoneParents();
+	Oid			parent = ZbxhistFindUndoneParent();
 
-	if (parents != NIL && !zbxhist_allow_packed_drop)
+	if (OidIsValid(parent) && !zbxhist_allow_packed_drop)
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("cannot drop extension zbxhist because the undo of \"%s\" has not come to its end",
-					   get_rel_name(linitial_oid(parents))),
+					   get_rel_name(parent)),
 				errdetail("Rows of it are still in partitions, which would stay behind."),
-				errhint("Run first: %s", UndoCommands(parents)));
+				errhint("Run first: CALL zbxhist.undo(%s);", QuoteTable(parent)));
 }
 
 /*
@@ -264,7 +239,6 @@ CountDay(Oid relid)
 		return;
 	dropped_days++;
 	dropped_from = day.parent;
-	dropped_clock = day.from_clock;
 }
 
 /*
@@ -363,22 +337,6 @@ ZbxhistBeginDrop(const Node *statement)
 }
 
 /*
- * HintDay is the hint that keeps the values of the day that was dropped last.
- */
-static int
-HintDay(void)
-{
-	char	   *name = QuoteTable(dropped_from);
-	pg_time_t	clock = dropped_clock;
-	struct pg_tm *tm = pg_gmtime(&clock);
-
-	if (name == NULL || tm == NULL)
-		return 0;
-	return errhint("To keep them as an ordinary table, run: CALL zbxhist.detach_day(%s, '%04d-%02d-%02d');",
-				   name, tm->tm_year + 1900, tm->tm_mon + 1, tm->tm_mday);
-}
-
-/*
  * ZbxhistEndDrop is called after each utility statement.  It refuses to have
  * dropped a packed day's table alone.
  */
@@ -399,7 +357,8 @@ ZbxhistEndDrop(int outer_days)
 							  "cannot drop the tables of %d packed days because their values would be lost",
 							  ndays, ndays),
 				errdetail("To delete them, run SET zbxhist.allow_packed_drop = on and repeat the command."),
-				HintDay());
+				errhint("To keep them as ordinary tables, run: CALL zbxhist.detach_day(%s, ...);",
+						QuoteTable(dropped_from)));
 }
 
 /*

@@ -161,35 +161,26 @@ IsSameCopy(const pg_uuid_t *a, const pg_uuid_t *b)
 static bool
 FindCopy(Oid day, const pg_uuid_t *copy, ArchiveCopy *result)
 {
-	Relation	rel = ZbxhistOpenOwnTable("archive_copy", AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	OwnScan		scan;
 	bool		found = false;
 
-	if (rel == NULL)
-		return false;
-	scan = ZbxhistBeginOwnScan(rel, "day", day, NULL);
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	ZbxhistBeginOwnScan(&scan, "archive_copy", "day", day, NULL);
+	while (!found && ZbxhistNextOwnRow(&scan))
 	{
 		bool		isnull;
-		Datum		value = get_own_value(rel, tuple,
-										  ZbxhistOwnColumn(rel, "copy"),
-										  &isnull);
+		Datum		value = ZbxhistOwnValue(&scan, "copy", &isnull);
 
 		found = copy == NULL ||
 			(!isnull && IsSameCopy(DatumGetUUIDP(value), copy));
 		if (!found || copy == NULL)
 			continue;
 		result->copy = *copy;
-		value = get_own_value(rel, tuple, ZbxhistOwnColumn(rel, "groups"),
-							  &isnull);
+		value = ZbxhistOwnValue(&scan, "groups", &isnull);
 		result->groups = DatumGetObjectId(value);
-		value = get_own_value(rel, tuple,
-							  ZbxhistOwnColumn(rel, "archived_at"), &isnull);
+		value = ZbxhistOwnValue(&scan, "archived_at", &isnull);
 		result->archived_at = DatumGetTimestampTz(value);
 	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
+	ZbxhistEndOwnScan(&scan);
 	return found;
 }
 

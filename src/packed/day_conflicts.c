@@ -195,17 +195,11 @@ ZbxhistCheckPackedChange(Oid day, Snapshot snapshot)
 void
 ZbxhistNotePackedChange(Oid day, int64 removed)
 {
-	Relation	rel;
 	OwnValue	change[] = {
 		{"day", ObjectIdGetDatum(day)},
 		{"removed", Int64GetDatum(removed)}
 	};
 
-	if (removed == 0 && !IsolationIsSerializable())
-		return;
-	rel = ZbxhistOpenOwnTable("packed_change", RowExclusiveLock);
-	if (rel == NULL)
-		return;
-	ZbxhistStoreOwnRow(rel, change, lengthof(change));
-	table_close(rel, NoLock);
+	if (removed != 0 || IsolationIsSerializable())
+		(void) ZbxhistStoreOwnRow("packed_change", change, lengthof(change));
 }

@@ -55,39 +55,83 @@ ZbxhistOwnColumn(Relation rel, const char *name)
 }
 
 /*
- * ZbxhistBeginOwnScan begins a scan for the rows whose column, of type oid or
- * regclass, is value; for all rows if value is InvalidOid.  The snapshot is a
- * fresh one with NULL.  An index named after table and column is used.
+ * ZbxhistBeginOwnScan opens a table and begins a scan for the rows whose column, of
+ * type oid or regclass, is value; for all rows if value is InvalidOid.  The
+ * snapshot is a fresh one with NULL.  An index named after table and column is used.
  */
-SysScanDesc
-ZbxhistBeginOwnScan(Relation rel, const char *column, Oid value,
-					Snapshot snapshot)
+void
+ZbxhistBeginOwnScan(OwnScan *scan, const char *table, const char *column,
+					Oid value, Snapshot snapshot)
 {
 	char		name[NAMEDATALEN];
 	Oid			index;
 	ScanKeyData key;
 
-	snprintf(name, sizeof(name), "%s_%s", RelationGetRelationName(rel), column);
-	index = get_relname_relid(name, RelationGetNamespace(rel));
-	ScanKeyInit(&key, ZbxhistOwnColumn(rel, column), BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(value));
-	return systable_beginscan(rel, index,
-							  OidIsValid(index) && OidIsValid(value),
-							  snapshot, OidIsValid(value) ? 1 : 0, &key);
+	scan->rel = ZbxhistOpenOwnTable(table, AccessShareLock);
+	if (scan->rel == NULL)
+		return;
+	snprintf(name, sizeof(name), "%s_%s", table, column);
+	index = get_relname_relid(name, RelationGetNamespace(scan->rel));
+	ScanKeyInit(&key, ZbxhistOwnColumn(scan->rel, column),
+				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value));
+	scan->scan = systable_beginscan(scan->rel, index,
+									OidIsValid(index) && OidIsValid(value),
+									snapshot, OidIsValid(value) ? 1 : 0, &key);
+}
+
+/*
+ * ZbxhistNextOwnRow goes to the next row; returns false at the end, and if there
+ * is no such table.
+ */
+bool
+ZbxhistNextOwnRow(OwnScan *scan)
+{
+	if (scan->rel == NULL)
+		return false;
+	scan->tuple = systable_getnext(scan->scan);
+	return HeapTupleIsValid(scan->tuple);
+}
+
+/*
+ * ZbxhistEndOwnScan ends the scan and closes the table.
+ */
+void
+ZbxhistEndOwnScan(OwnScan *scan)
+{
+	if (scan->rel == NULL)
+		return;
+	systable_endscan(scan->scan);
+	table_close(scan->rel, AccessShareLock);
+}
+
+/*
+ * ZbxhistOwnValue returns a column of the scan's row; null if the table has no
+ * such column, because it is of another version than the library.
+ */
+Datum
+ZbxhistOwnValue(const OwnScan *scan, const char *column, bool *isnull)
+{
+	return get_own_value(scan, ZbxhistOwnColumn(scan->rel, column), isnull);
 }
 
 /*
  * ZbxhistStoreOwnRow inserts a row into a table that has no indexes, whatever
- * the privileges of the user, who only wants to change a parent.
+ * the privileges of the user, who only wants to change a parent.  Returns false if
+ * there is no such table.
  */
-void
-ZbxhistStoreOwnRow(Relation rel, const OwnValue *row, int nvalues)
+bool
+ZbxhistStoreOwnRow(const char *table, const OwnValue *row, int nvalues)
 {
-	int			natts = RelationGetNumberOfAttributes(rel);
-	Datum	   *values = palloc0(sizeof(Datum) * natts);
-	bool	   *nulls = palloc(sizeof(bool) * natts);
+	Relation	rel = ZbxhistOpenOwnTable(table, RowExclusiveLock);
+	int			natts = rel == NULL ? 0 : RelationGetNumberOfAttributes(rel);
+	Datum	   *values;
+	bool	   *nulls;
 	HeapTuple	tuple;
 
+	if (rel == NULL)
+		return false;
+	values = palloc0(sizeof(Datum) * natts);
+	nulls = palloc(sizeof(bool) * natts);
 	memset(nulls, true, sizeof(bool) * natts);
 	for (int i = 0; i < nvalues; i++)
 	{
@@ -103,4 +147,6 @@ ZbxhistStoreOwnRow(Relation rel, const OwnValue *row, int nvalues)
 	heap_freetuple(tuple);
 	pfree(values);
 	pfree(nulls);
+	table_close(rel, NoLock);
+	return true;
 }

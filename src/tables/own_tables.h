@@ -22,25 +22,39 @@ typedef struct OwnValue
 	Datum		value;
 } OwnValue;
 
+/* rows of a table, one after the other */
+typedef struct OwnScan
+{
+	Relation	rel;			/* NULL: it is not there */
+	SysScanDesc scan;
+	HeapTuple	tuple;			/* the present row */
+} OwnScan;
+
 extern Relation ZbxhistOpenOwnTable(const char *name, LOCKMODE mode);
 extern AttrNumber ZbxhistOwnColumn(Relation rel, const char *name);
-extern SysScanDesc ZbxhistBeginOwnScan(Relation rel, const char *column,
-									   Oid value, Snapshot snapshot);
-extern void ZbxhistStoreOwnRow(Relation rel, const OwnValue *row, int nvalues);
+extern void ZbxhistBeginOwnScan(OwnScan *scan, const char *table,
+								const char *column, Oid value,
+								Snapshot snapshot);
+extern bool ZbxhistNextOwnRow(OwnScan *scan);
+extern void ZbxhistEndOwnScan(OwnScan *scan);
+extern Datum ZbxhistOwnValue(const OwnScan *scan, const char *column,
+							 bool *isnull);
+extern bool ZbxhistStoreOwnRow(const char *table, const OwnValue *row,
+							   int nvalues);
 
 /*
- * get_own_value returns a column of a row; null if the table has no such
- * column, because it is of another version than the library.
+ * get_own_value returns a column of the scan's row; null if there is no such
+ * column.
  */
 static inline Datum
-get_own_value(Relation rel, HeapTuple tuple, AttrNumber attnum, bool *isnull)
+get_own_value(const OwnScan *scan, AttrNumber attnum, bool *isnull)
 {
 	if (attnum == InvalidAttrNumber)
 	{
 		*isnull = true;
 		return (Datum) 0;
 	}
-	return heap_getattr(tuple, attnum, RelationGetDescr(rel), isnull);
+	return heap_getattr(scan->tuple, attnum, RelationGetDescr(scan->rel), isnull);
 }
 
 #endif							/* ZBXHIST_OWN_TABLES_H */

@@ -49,14 +49,13 @@ static const char *const column_names[] = {
  * ReadDay takes a row into day.  What is null is 0, which is InvalidOid.
  */
 static void
-ReadDay(Relation rel, const AttrNumber *attnums, HeapTuple tuple,
-		PackedDay *day)
+ReadDay(const OwnScan *scan, const AttrNumber *attnums, PackedDay *day)
 {
 	Datum		values[NCOLUMNS];
 	bool		isnull;
 
 	for (int i = 0; i < NCOLUMNS; i++)
-		values[i] = get_own_value(rel, tuple, attnums[i], &isnull);
+		values[i] = get_own_value(scan, attnums[i], &isnull);
 	day->relid = DatumGetObjectId(values[0]);
 	day->parent = DatumGetObjectId(values[1]);
 	day->from_clock = DatumGetInt64(values[2]);
@@ -89,26 +88,21 @@ compare_days(const void *a, const void *b)
 static PackedDay *
 ReadDays(const char *column, Oid value, Snapshot snapshot, int *ndays)
 {
-	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
 	int			capacity = 32;
 	PackedDay  *days = palloc(sizeof(PackedDay) * capacity);
 	AttrNumber	attnums[NCOLUMNS];
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	OwnScan		scan;
 
 	*ndays = 0;
-	if (rel == NULL)
-		return days;
-	for (int i = 0; i < NCOLUMNS; i++)
-		attnums[i] = ZbxhistOwnColumn(rel, column_names[i]);
-	scan = ZbxhistBeginOwnScan(rel, column, value, snapshot);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	ZbxhistBeginOwnScan(&scan, "packed_day", column, value, snapshot);
+	for (int i = 0; scan.rel != NULL && i < NCOLUMNS; i++)
+		attnums[i] = ZbxhistOwnColumn(scan.rel, column_names[i]);
+	while (ZbxhistNextOwnRow(&scan))
 	{
 		make_room(days, *ndays, capacity);
-		ReadDay(rel, attnums, tuple, &days[(*ndays)++]);
+		ReadDay(&scan, attnums, &days[(*ndays)++]);
 	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
+	ZbxhistEndOwnScan(&scan);
 	return days;
 }
 
@@ -168,10 +162,11 @@ ZbxhistWasPacked(Oid relid, Snapshot snapshot)
 /*
  * ZbxhistCountPackedDays returns the number of parent's packed days, or of all
  * parents' with InvalidOid, whose tables are there and hold values: a day that
- * has been unpacked has them in a partition.
+ * has been unpacked has them in a partition.  If there are any, *found, unless it
+ * is NULL, is set to the parent of one.
  */
 int
-ZbxhistCountPackedDays(Oid parent)
+ZbxhistCountPackedDays(Oid parent, Oid *found)
 {
 	int			n;
 	PackedDay  *days = ReadDays("parent", parent, NULL, &n);
@@ -179,27 +174,13 @@ ZbxhistCountPackedDays(Oid parent)
 
 	for (int i = 0; i < n; i++)
 	{
-		if (!days[i].is_unpacked &&
-			SearchSysCacheExists1(RELOID, ObjectIdGetDatum(days[i].relid)))
-			result++;
+		if (days[i].is_unpacked ||
+			!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(days[i].relid)))
+			continue;
+		result++;
+		if (found != NULL)
+			*found = days[i].parent;
 	}
-	pfree(days);
-	return result;
-}
-
-/*
- * ZbxhistReadPackedParents returns the OIDs of the tables that have packed
- * days, in a list in the current context.
- */
-List *
-ZbxhistReadPackedParents(void)
-{
-	int			n;
-	PackedDay  *days = ReadDays("parent", InvalidOid, NULL, &n);
-	List	   *result = NIL;
-
-	for (int i = 0; i < n; i++)
-		result = list_append_unique_oid(result, days[i].parent);
 	pfree(days);
 	return result;
 }

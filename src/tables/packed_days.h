@@ -41,8 +41,7 @@ typedef struct RenamedColumn
 } RenamedColumn;
 
 extern PackedDay *ZbxhistReadPackedDays(Oid parent, int *ndays);
-extern int	ZbxhistCountPackedDays(Oid parent);
-extern List *ZbxhistReadPackedParents(void);
+extern int	ZbxhistCountPackedDays(Oid parent, Oid *found);
 extern bool ZbxhistReadPackedDay(Oid relid, Snapshot snapshot,
 								 PackedDay *day);
 extern bool ZbxhistWasPacked(Oid relid, Snapshot snapshot);

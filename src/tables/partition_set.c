@@ -57,7 +57,6 @@ static bool forgot_statistics = false;	/* of these members, since then */
 static void InitPartitionSets(void);
 static void ForgetAtCommit(XactEvent event, void *arg);
 static void BuildPartitionSet(PartitionSet *set, Relation parent);
-static void ReadPolicy(PartitionSet *set, Relation parent);
 
 /*
  * ZbxhistGetPartitions returns the up-to-date set of a parent that the caller
@@ -123,7 +122,30 @@ ZbxhistGetPartitionSet(Relation parent)
 	PartitionSet *set = ZbxhistGetPartitions(parent);
 
 	if (!set->has_policy)
-		ReadPolicy(set, parent);
+		ZbxhistReadPolicy(set->parent, &set->policy);
+	set->has_policy = true;
+	return set;
+}
+
+/*
+ * ZbxhistGetStrayState returns the set with what is known of rows of partitions in
+ * the parent, which only sessions need that store rows while there may be some.
+ */
+const PartitionSet *
+ZbxhistGetStrayState(Relation parent)
+{
+	PartitionSet *set = ZbxhistGetPartitions(parent);
+	List	   *verified;
+
+	if (set->knows_strays)
+		return set;
+	set->has_marks = ZbxhistHasStrayMarks(set->parent);
+	verified = set->has_marks ? NIL : ZbxhistReadVerified(parent);
+	for (int i = 0; i < set->npartitions; i++)
+		set->partitions[i].is_verified =
+			list_member_oid(verified, set->partitions[i].relid);
+	list_free(verified);
+	set->knows_strays = true;
 	return set;
 }
 
@@ -553,8 +575,9 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	set->clock_attnum = ZbxhistFindColumn(desc, "clock", INT4OID);
 	set->ns_attnum = ZbxhistFindColumn(desc, "ns", INT4OID);
 	ReadChildren(set);
+	set->knows_strays = false;
 	if (set->has_policy)
-		ReadPolicy(set, parent);
+		ZbxhistReadPolicy(set->parent, &set->policy);
 	if (HasDropped(set))
 	{
 		if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
@@ -569,29 +592,4 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 		}
 	}
 	set->is_built = true;
-}
-
-/*
- * ReadPolicy fills in what only counts when rows are stored.
- */
-static void
-ReadPolicy(PartitionSet *set, Relation parent)
-{
-	ParentPolicy policy;
-
-	ZbxhistReadPolicy(parent, &policy);
-	set->is_routing = policy.is_routing;
-	set->limits = policy.limits;
-	set->has_marks = policy.has_marks;
-	set->is_verified = false;
-	for (int i = 0; i < set->npartitions; i++)
-	{
-		PartitionBounds *partition = &set->partitions[i];
-
-		partition->is_verified = list_member_oid(policy.verified,
-												 partition->relid);
-		set->is_verified |= partition->is_verified;
-	}
-	list_free(policy.verified);
-	set->has_policy = true;
 }

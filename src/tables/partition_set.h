@@ -22,11 +22,10 @@ typedef struct PartitionSet
 	Oid			parent;			/* hash key - must be first */
 	bool		is_built;		/* fields below are filled */
 	bool		is_stale;		/* something changed since */
-	bool		has_policy;		/* this session stores rows: the next four and
-								 * partitions' is_verified are filled */
-	bool		is_routing;		/* policy lets rows leave the parent */
-	ClockLimits limits;			/* clocks that are left out */
-	bool		is_verified;	/* is_verified may be relied on */
+	bool		has_policy;		/* this session stores rows: policy is filled */
+	ParentPolicy policy;
+	bool		knows_strays;	/* has_marks and is_verified of partitions are
+								 * filled */
 	bool		has_marks;		/* strays have been stored since verification */
 	uint32		generation;		/* counts rebuilds */
 	int			nmembers;		/* relations known to be part of it now, or
@@ -94,6 +93,7 @@ packed_day_of(const PartitionSet *set, Oid relid)
 extern PartitionSet *ZbxhistGetPartitions(Relation parent);
 extern PartitionSet *ZbxhistCatchUp(Relation parent, const ClockRange *clocks);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
+extern const PartitionSet *ZbxhistGetStrayState(Relation parent);
 extern PartitionSet *ZbxhistFindPartitions(Oid member);
 extern bool ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,

@@ -24,23 +24,14 @@
 #include "tables/triggers.h"
 
 /*
- * GetPolicyValue returns a column of a row of one of the extension's tables.
- */
-static Datum
-GetPolicyValue(Relation rel, HeapTuple tuple, const char *name, bool *isnull)
-{
-	return get_own_value(rel, tuple, ZbxhistOwnColumn(rel, name), isnull);
-}
-
-/*
  * GetSeconds returns a column of type interval in seconds, 0 if it is null.  A
  * month is 30 days.
  */
 static int64
-GetSeconds(Relation rel, HeapTuple tuple, const char *name)
+GetSeconds(const OwnScan *scan, const char *name)
 {
 	bool		isnull;
-	Datum		value = GetPolicyValue(rel, tuple, name, &isnull);
+	Datum		value = ZbxhistOwnValue(scan, name, &isnull);
 	const Interval *interval = isnull ? NULL : DatumGetIntervalP(value);
 
 	if (isnull)
@@ -50,117 +41,100 @@ GetSeconds(Relation rel, HeapTuple tuple, const char *name)
 }
 
 /*
- * ReadConfig fills in what the policy says: whether rows may leave the parent,
- * false only while undo brings them back, and which clocks are left out.  A
+ * ZbxhistReadPolicy fills in what the policy says: whether rows may leave the
+ * parent, false only while undo brings them back, and which clocks are left out.  A
  * parent without a policy row routes, so that the order in which a dump is
  * restored does not matter.
  */
-static void
-ReadConfig(Oid parent, ParentPolicy *policy)
+void
+ZbxhistReadPolicy(Oid parent, ParentPolicy *policy)
 {
-	Relation	config = ZbxhistOpenOwnTable("parent_config", AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	OwnScan		scan;
 
-	if (config == NULL)
-		return;
-	scan = ZbxhistBeginOwnScan(config, "parent", parent, NULL);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
+	memset(policy, 0, sizeof(*policy));
+	policy->is_routing = true;
+	ZbxhistBeginOwnScan(&scan, "parent_config", "parent", parent, NULL);
+	if (ZbxhistNextOwnRow(&scan))
 	{
 		bool		isnull;
-		Datum		value = GetPolicyValue(config, tuple, "routing", &isnull);
+		Datum		value = ZbxhistOwnValue(&scan, "routing", &isnull);
 
 		policy->is_routing = isnull || DatumGetBool(value);
-		policy->limits.max_age = GetSeconds(config, tuple, "max_age");
-		policy->limits.max_ahead = GetSeconds(config, tuple, "max_ahead");
-		value = GetPolicyValue(config, tuple, "out_of_range", &isnull);
+		policy->limits.max_age = GetSeconds(&scan, "max_age");
+		policy->limits.max_ahead = GetSeconds(&scan, "max_ahead");
+		value = ZbxhistOwnValue(&scan, "out_of_range", &isnull);
 		policy->limits.keeps_rows = !isnull &&
 			strcmp(TextDatumGetCString(value), "keep") == 0;
 	}
-	systable_endscan(scan);
-	table_close(config, AccessShareLock);
+	ZbxhistEndOwnScan(&scan);
 }
 
 /*
- * ZbxhistReadUndoneParents returns the tables of which an undo has begun and is not
- * through, in a list in the current context.
+ * ZbxhistFindUndoneParent returns a table of which an undo has begun and is not
+ * through, or InvalidOid.
  */
-List *
-ZbxhistReadUndoneParents(void)
+Oid
+ZbxhistFindUndoneParent(void)
 {
-	Relation	config = ZbxhistOpenOwnTable("parent_config", AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	List	   *result = NIL;
+	OwnScan		scan;
+	Oid			result = InvalidOid;
 
-	if (config == NULL)
-		return NIL;
-	scan = ZbxhistBeginOwnScan(config, "parent", InvalidOid, NULL);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	ZbxhistBeginOwnScan(&scan, "parent_config", "parent", InvalidOid, NULL);
+	while (!OidIsValid(result) && ZbxhistNextOwnRow(&scan))
 	{
 		bool		isnull;
-		Datum		parent = GetPolicyValue(config, tuple, "parent", &isnull);
-		Datum		routing = GetPolicyValue(config, tuple, "routing", &isnull);
+		Datum		parent = ZbxhistOwnValue(&scan, "parent", &isnull);
+		Datum		routing = ZbxhistOwnValue(&scan, "routing", &isnull);
 
 		if (!isnull && !DatumGetBool(routing) &&
 			SearchSysCacheExists1(RELOID, parent))
-			result = lappend_oid(result, DatumGetObjectId(parent));
+			result = DatumGetObjectId(parent);
 	}
-	systable_endscan(scan);
-	table_close(config, AccessShareLock);
+	ZbxhistEndOwnScan(&scan);
 	return result;
 }
 
 /*
- * HasStrayMarks says whether strays have been stored since verification.
+ * ZbxhistHasStrayMarks says whether strays have been stored since verification.
  */
-static bool
-HasStrayMarks(Oid parent)
+bool
+ZbxhistHasStrayMarks(Oid parent)
 {
-	Relation	marks = ZbxhistOpenOwnTable("stray_mark", AccessShareLock);
-	SysScanDesc scan;
+	OwnScan		scan;
 	bool		result;
 
-	if (marks == NULL)
-		return true;
-	scan = ZbxhistBeginOwnScan(marks, "parent", parent, NULL);
-	result = HeapTupleIsValid(systable_getnext(scan));
-	systable_endscan(scan);
-	table_close(marks, AccessShareLock);
+	ZbxhistBeginOwnScan(&scan, "stray_mark", "parent", parent, NULL);
+	result = scan.rel == NULL || ZbxhistNextOwnRow(&scan);
+	ZbxhistEndOwnScan(&scan);
 	return result;
 }
 
 /*
- * ReadVerified returns the partitions that maintenance has found to have no rows
- * in the parent, as long as that is sure to be so still, see tables/stray.c.
+ * ZbxhistReadVerified returns the partitions that maintenance has found to have no
+ * rows in the parent, as long as that is sure to be so still, see tables/stray.c, as
+ * a list of their OIDs in the current context.
  */
-static List *
-ReadVerified(Relation parent)
+List *
+ZbxhistReadVerified(Relation parent)
 {
 	TransactionId version = ZbxhistTriggerVersion(parent);
-	Relation	state;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	OwnScan		scan;
 	List	   *result = NIL;
 
-	if (!TransactionIdIsValid(version) ||
-		(state = ZbxhistOpenOwnTable("partition_state", AccessShareLock)) == NULL)
+	if (!TransactionIdIsValid(version))
 		return NIL;
-	scan = ZbxhistBeginOwnScan(state, "parent", RelationGetRelid(parent), NULL);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	ZbxhistBeginOwnScan(&scan, "partition_state", "parent",
+						RelationGetRelid(parent), NULL);
+	while (ZbxhistNextOwnRow(&scan))
 	{
 		bool		isnull;
-		Datum		seen = GetPolicyValue(state, tuple, "verified", &isnull);
-		Datum		partition;
+		Datum		seen = ZbxhistOwnValue(&scan, "verified", &isnull);
 
-		if (isnull || !TransactionIdEquals(DatumGetTransactionId(seen), version))
-			continue;
-		partition = GetPolicyValue(state, tuple, "partition", &isnull);
-		result = lappend_oid(result, DatumGetObjectId(partition));
+		if (!isnull && TransactionIdEquals(DatumGetTransactionId(seen), version))
+			result = lappend_oid(result, DatumGetObjectId(ZbxhistOwnValue(&scan, "partition",
+																		  &isnull)));
 	}
-	systable_endscan(scan);
-	table_close(state, AccessShareLock);
+	ZbxhistEndOwnScan(&scan);
 	return result;
 }
 
@@ -171,39 +145,18 @@ ReadVerified(Relation parent)
 bool
 ZbxhistPartitionIsSettled(Oid parent, Oid partition)
 {
-	Relation	state = ZbxhistOpenOwnTable("partition_state", AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	OwnScan		scan;
 	bool		result = false;
 
-	if (state == NULL)
-		return false;
-	scan = ZbxhistBeginOwnScan(state, "parent", parent, NULL);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	ZbxhistBeginOwnScan(&scan, "partition_state", "parent", parent, NULL);
+	while (!result && ZbxhistNextOwnRow(&scan))
 	{
 		bool		isnull;
-		Datum		relid = GetPolicyValue(state, tuple, "partition", &isnull);
+		Datum		relid = ZbxhistOwnValue(&scan, "partition", &isnull);
 
-		if (DatumGetObjectId(relid) != partition)
-			continue;
-		(void) GetPolicyValue(state, tuple, "settling", &isnull);
-		result = isnull;
-		break;
+		(void) ZbxhistOwnValue(&scan, "settling", &isnull);
+		result = DatumGetObjectId(relid) == partition && isnull;
 	}
-	systable_endscan(scan);
-	table_close(state, AccessShareLock);
+	ZbxhistEndOwnScan(&scan);
 	return result;
-}
-
-/*
- * ZbxhistReadPolicy fills in policy, in the current context.
- */
-void
-ZbxhistReadPolicy(Relation parent, ParentPolicy *policy)
-{
-	memset(policy, 0, sizeof(*policy));
-	policy->is_routing = true;
-	ReadConfig(RelationGetRelid(parent), policy);
-	policy->has_marks = HasStrayMarks(RelationGetRelid(parent));
-	policy->verified = policy->has_marks ? NIL : ReadVerified(parent);
 }

@@ -23,13 +23,12 @@ typedef struct ParentPolicy
 {
 	bool		is_routing;		/* rows may leave the parent */
 	ClockLimits limits;
-	bool		has_marks;		/* strays have been stored since verification */
-	List	   *verified;		/* Oids of partitions that surely have no rows
-								 * in the parent */
 } ParentPolicy;
 
-extern void ZbxhistReadPolicy(Relation parent, ParentPolicy *policy);
-extern List *ZbxhistReadUndoneParents(void);
+extern void ZbxhistReadPolicy(Oid parent, ParentPolicy *policy);
+extern Oid	ZbxhistFindUndoneParent(void);
+extern bool ZbxhistHasStrayMarks(Oid parent);
+extern List *ZbxhistReadVerified(Relation parent);
 extern bool ZbxhistPartitionIsSettled(Oid parent, Oid partition);
 
 #endif							/* ZBXHIST_POLICY_H */

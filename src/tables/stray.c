@@ -50,33 +50,20 @@
 PG_FUNCTION_INFO_V1(zbxhist_lock_strays);
 
 /*
- * LeaveMark inserts a row into zbxhist.stray_mark, whatever the privileges of
- * the user, who only wants to insert into the parent.
- */
-static void
-LeaveMark(Oid parent)
-{
-	Relation	rel = ZbxhistOpenOwnTable("stray_mark", RowExclusiveLock);
-	OwnValue	mark = {"parent", ObjectIdGetDatum(parent)};
-
-	if (rel == NULL)
-		return;
-	ZbxhistStoreOwnRow(rel, &mark, 1);
-	table_close(rel, NoLock);
-	CacheInvalidateRelcacheByRelid(parent);
-}
-
-/*
  * ZbxhistNoteStray is to be called before a row that belongs to a partition
  * is stored in the parent.
  */
 void
 ZbxhistNoteStray(Relation parent)
 {
-	(void) lock_object(RelationGetRelid(parent), STRAYS_LOCK, RowExclusiveLock);
+	Oid			relid = RelationGetRelid(parent);
+	OwnValue	mark = {"parent", ObjectIdGetDatum(relid)};
+
+	(void) lock_object(relid, STRAYS_LOCK, RowExclusiveLock);
 	AcceptInvalidationMessages();
-	if (!ZbxhistGetPartitionSet(parent)->has_marks)
-		LeaveMark(RelationGetRelid(parent));
+	if (!ZbxhistGetStrayState(parent)->has_marks &&
+		ZbxhistStoreOwnRow("stray_mark", &mark, 1))
+		CacheInvalidateRelcacheByRelid(relid);
 }
 
 /*
@@ -92,18 +79,6 @@ ZbxhistNoteStrayOnce(Relation parent, bool *is_noted)
 }
 
 /*
- * IsVerified says whether the parent had no rows of a partition when maintenance
- * looked.
- */
-static bool
-IsVerified(const PartitionSet *set, Oid relid)
-{
-	const PartitionBounds *partition = partition_of(set, relid);
-
-	return partition != NULL && partition->is_verified;
-}
-
-/*
  * ZbxhistHasNoStrays says whether the parent surely has no rows of a partition
  * that its caller might collide with; to be called after the caller's own row is
  * stored there.
@@ -111,17 +86,19 @@ IsVerified(const PartitionSet *set, Oid relid)
 bool
 ZbxhistHasNoStrays(Relation parent, Oid partition)
 {
-	PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	const PartitionBounds *bounds;
 	Oid			relid = RelationGetRelid(parent);
 
-	if (!set->is_verified || !try_object(relid, STRAYS_LOCK, ShareLock))
+	bounds = partition_of(ZbxhistGetStrayState(parent), partition);
+	if (bounds == NULL || !bounds->is_verified ||
+		!try_object(relid, STRAYS_LOCK, ShareLock))
 		return false;
 	unlock_object(relid, STRAYS_LOCK, ShareLock);
 
 	/* now marks of those who committed before can be seen */
 	AcceptInvalidationMessages();
-	set = ZbxhistGetPartitionSet(parent);
-	return set->is_verified && IsVerified(set, partition);
+	bounds = partition_of(ZbxhistGetStrayState(parent), partition);
+	return bounds != NULL && bounds->is_verified;
 }
 
 /*
