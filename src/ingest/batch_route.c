@@ -103,8 +103,14 @@ KeyIsTaken(InsertBatch *batch, Relation parent, HeapTuple tuple)
 				errhint("Use DO NOTHING, and SELECT for rows that exist.") :
 				errhint("Use UPDATE for rows that exist."),
 				errtable(parent));
+	/* the row with that key may be one that the transaction does not see */
 	if (result && IsolationUsesXactSnapshot())
-		ZbxhistRequireSeenKey(parent, &row);
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("ON CONFLICT DO NOTHING cannot pass over a row in a partition of table \"%s\" at this isolation level",
+					   RelationGetRelationName(parent)),
+				errhint("Use READ COMMITTED."),
+				errtable(parent));
 	return result;
 }
 

@@ -9,10 +9,8 @@
  * will not come there.  One that it sees may be about to go: then the other
  * transaction is waited for.
  *
- * Only tables with keys on itemid, clock and ns are packed, for which there is
- * a quick answer.  Somebody may give a parent another key when days are packed
- * already.  If itemid and clock are among its columns, rows of that item and
- * second are read from the day and compared.  Other keys are not looked for.
+ * Only tables with keys on itemid, clock and ns are packed.  Somebody may give a
+ * parent another key when days are packed already: that is not looked for.
  *
  * No INSERT waits for another server: what is archived does not have the key,
  * as far as it is known here.
@@ -27,8 +25,7 @@
 
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/index.h"
-#include "executor/executor.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -40,7 +37,6 @@
 #include "ingest/key_number.h"
 #include "packed/day.h"
 #include "packed/day_changes.h"
-#include "packed/open_days.h"
 #include "tables/partition_set.h"
 
 typedef struct DayKeys
@@ -48,84 +44,67 @@ typedef struct DayKeys
 	KeyHolder	base;			/* must be first */
 	Relation	parent;
 	const KeyRows *rows;
-	Oid			usual;			/* the key that days are looked up by, or 0 */
-	List	   *others;			/* of TableKey: other keys */
+	Oid			key;			/* the index of the key, or InvalidOid */
 	TupleTableSlot *row;		/* that is looked for */
 	MemoryContext row_context;	/* reset for each row */
 	MemoryContext context;		/* owns all this */
 
 	/* the look under way */
-	Snapshot	snapshot;
 	const DayLayout *layout;
 	DayScan    *scan;
 } DayKeys;
 
-/* ---- which keys ---- */
-
 /*
- * CountColumns returns how many columns of a key of the parent days have as
- * itemid and clock, or also as ns.
+ * IsKeyOfDays says whether days have all columns of a key of the parent as itemid,
+ * clock and ns.
  */
-static int
-CountColumns(Relation parent, const TableKey *key, bool with_ns)
+static bool
+IsKeyOfDays(Relation parent, const TableKey *key)
 {
 	const PartitionSet *set = ZbxhistGetPartitions(parent);
 	TupleDesc	desc = RelationGetDescr(parent);
-	int			result = 0;
 
+	if (!ZbxhistIsPlainKey(key))
+		return false;
 	for (int i = 0; i < key->info->ii_NumIndexKeyAttrs; i++)
 	{
 		AttrNumber	attnum = key->info->ii_IndexAttrNumbers[i];
-		const char *name;
+		const char *name = attnum <= 0 ? "" :
+			ZbxhistNameInDays(set, NameStr(TupleDescAttr(desc, attnum - 1)->attname));
 
-		if (attnum <= 0)
-			continue;
-		name = ZbxhistNameInDays(set,
-								 NameStr(TupleDescAttr(desc, attnum - 1)->attname));
-		result += strcmp(name, "itemid") == 0 || strcmp(name, "clock") == 0 ||
-			(with_ns && strcmp(name, "ns") == 0);
+		if (strcmp(name, "itemid") != 0 && strcmp(name, "clock") != 0 &&
+			strcmp(name, "ns") != 0)
+			return false;
 	}
-	return result;
+	return true;
 }
 
 /*
  * FindKeyIndex returns the parent's unique index to which two rows of the
- * same itemid, clock and ns are duplicates, as packed days are looked up, or
- * InvalidOid.  What else may be unique keeps a table from being packed; of
- * others those are added, as TableKey, that can be looked for row by row.
+ * same itemid, clock and ns are duplicates, or InvalidOid.
  */
 static Oid
-FindKeyIndex(Relation parent, List **others)
+FindKeyIndex(Relation parent)
 {
-	Oid			result = InvalidOid;
 	ListCell   *lc;
 
 	foreach(lc, ZbxhistReadKeys(parent, true))
 	{
 		TableKey   *key = lfirst(lc);
 
-		if (!ZbxhistIsPlainKey(key))
-			continue;
-		if (CountColumns(parent, key, true) != key->info->ii_NumIndexKeyAttrs)
-		{
-			if (key->is_immediate && CountColumns(parent, key, false) == 2)
-				*others = lappend(*others, key);
-		}
-		else if (!OidIsValid(result))
-			result = key->index;
+		if (IsKeyOfDays(parent, key))
+			return key->index;
 	}
-	return result;
+	return InvalidOid;
 }
 
-/* ---- the usual key ---- */
-
 /*
- * LookForUsual looks for the usual key of a row: decodes the clocks of the segment
- * that may have it, and what else is of the key.  What the own statement is about to
+ * LookForKey looks for the key of a row: decodes the clocks of the segment that may
+ * have it, and what else is of the key.  What the own statement is about to
  * delete is gone.
  */
 static KeyState
-LookForUsual(DayKeys *place, int64 itemid, int32 clock, FoundKey *found)
+LookForKey(DayKeys *place, FoundKey *found)
 {
 	const PartitionSet *set = ZbxhistGetPartitions(place->parent);
 	const DayLayout *layout = place->layout;
@@ -134,12 +113,18 @@ LookForUsual(DayKeys *place, int64 itemid, int32 clock, FoundKey *found)
 	DayGroup	group;
 	SegmentRows rows;
 	bool	   *wanted;
+	int64		itemid;
 	int64		ns;
+	int32		clock;
 	int64		position;
 	int			segment;
 	int			before = 0;
 
-	found->key = found->index = place->usual;
+	found->key = found->index = place->key;
+	if (!ZbxhistGetKeyNumber(set, set->itemid_attnum, "itemid", place->row,
+							 &itemid) ||
+		!ZbxhistGetKeyClock(set, place->row, &clock))
+		return KEY_FREE;
 	if (!ZbxhistGetKeyNumber(set, set->ns_attnum, "ns", place->row, &ns))
 		ns = 0;
 	if (ns != (int32) ns ||
@@ -168,93 +153,28 @@ LookForUsual(DayKeys *place, int64 itemid, int32 clock, FoundKey *found)
 								  before + row))
 			continue;
 		found->tid = group.tid;
-		return place->base.snapshot == NULL ? ZbxhistStateOfRow(day, found) :
-			KEY_TAKEN;
+		return ZbxhistStateOfRow(day, found);
 	}
 	return KEY_FREE;
 }
 
-/* ---- other keys ---- */
-
 /*
- * HasOtherKey says whether the rows of an item and second include one with the
- * row's key that the snapshot sees.
- */
-static bool
-HasOtherKey(DayKeys *place, TableKey *key, int64 itemid, int32 clock)
-{
-	EState	   *estate = CreateExecutorState();
-	ItemSource *source = ZbxhistOpenPackedSource(place->parent, place->snapshot,
-												 NoLock);
-	ItemRange	range;
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	bool		result = false;
-
-	FormIndexDatum(key->info, place->row, estate, values, isnull);
-	ZbxhistWholeItem(&range, itemid);
-	ZbxhistStartAt(&range, make_position(clock, PG_INT32_MIN));
-	ZbxhistEndAt(&range, make_position(clock, PG_INT32_MAX));
-	/* takes over the reference */
-	ZbxhistEnterOpenDay(ZbxhistSourceDays(source),
-						table_open(RelationGetRelid(place->base.rel), NoLock));
-	source->methods->start(source, &range);
-	while (!result && source->methods->next(source))
-		result = ZbxhistHasSameKey(key, values, isnull, source->slot, NULL);
-	source->methods->close(source);
-	FreeExecutorState(estate);
-	return result;
-}
-
-/* ---- looking ---- */
-
-/*
- * LookForKeys looks for all keys of the row.
- */
-static KeyState
-LookForKeys(DayKeys *place, FoundKey *found)
-{
-	const PartitionSet *set = ZbxhistGetPartitions(place->parent);
-	KeyState	result = KEY_FREE;
-	int64		itemid;
-	int32		clock;
-	ListCell   *lc;
-
-	if (!ZbxhistGetKeyNumber(set, set->itemid_attnum, "itemid", place->row,
-							 &itemid) ||
-		!ZbxhistGetKeyClock(set, place->row, &clock))
-		return KEY_FREE;
-	if (OidIsValid(place->usual))
-		result = LookForUsual(place, itemid, clock, found);
-	foreach(lc, place->others)
-	{
-		if (result != KEY_FREE || ZbxhistHasArchive(RelationGetRelid(place->base.rel)))
-			break;
-		found->key = found->index = ((TableKey *) lfirst(lc))->index;
-		if (HasOtherKey(place, lfirst(lc), itemid, clock))
-			result = KEY_TAKEN;
-	}
-	return result;
-}
-
-/*
- * LookInDay is the method "look".  It looks by a fresh snapshot, unless there is one.
+ * LookInDay is the method "look".  It looks by a fresh snapshot.
  */
 static KeyState
 LookInDay(KeyHolder *base, FoundKey *found)
 {
 	DayKeys    *place = (DayKeys *) base;
 	KeyState	result = KEY_FREE;
+	Snapshot	snapshot;
 
-	if (!OidIsValid(place->usual) && place->others == NIL)
+	if (!OidIsValid(place->key))
 		return KEY_FREE;
-	place->snapshot = RegisterSnapshot(base->snapshot != NULL ? base->snapshot :
-									   GetLatestSnapshot());
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	/* what this very command has deleted does not count */
-	if (base->snapshot == NULL)
-		place->snapshot->curcid = GetCurrentCommandId(false) + 1;
+	snapshot->curcid = GetCurrentCommandId(false) + 1;
 	place->layout = ZbxhistDayLayout(base->rel);
-	place->scan = ZbxhistBeginDayScan(base->rel, place->layout, place->snapshot);
+	place->scan = ZbxhistBeginDayScan(base->rel, place->layout, snapshot);
 	ZbxhistDayScanFrom(place->scan, NULL, true);
 	for (; found->row < base->nrows; found->row++)
 	{
@@ -262,7 +182,7 @@ LookInDay(KeyHolder *base, FoundKey *found)
 
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreHeapTuple(place->rows->tuples[found->row], place->row, false);
-		result = LookForKeys(place, found);
+		result = LookForKey(place, found);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(place->row_context);
 		if (result != KEY_FREE)
@@ -270,7 +190,7 @@ LookInDay(KeyHolder *base, FoundKey *found)
 	}
 	ExecClearTuple(place->row);
 	ZbxhistEndDayScan(place->scan);
-	UnregisterSnapshot(place->snapshot);
+	UnregisterSnapshot(snapshot);
 	return result;
 }
 
@@ -309,7 +229,7 @@ ZbxhistOpenDayKeys(Relation day, Relation parent, const KeyRows *rows)
 	place->base.close = CloseDayKeys;
 	place->parent = parent;
 	place->rows = rows;
-	place->usual = FindKeyIndex(parent, &place->others);
+	place->key = FindKeyIndex(parent);
 	place->row = MakeSingleTupleTableSlot(rows->desc, &TTSOpsHeapTuple);
 	MemoryContextSwitchTo(old);
 	return &place->base;

@@ -81,8 +81,7 @@ LookAndWait(void *arg)
 
 /*
  * ZbxhistFindKeys says whether the key of one of the rows is in a place; waits
- * for transactions that are about to store or delete it, unless it looks by a
- * snapshot of the caller's.  Where an error must not fail an INSERT, the row that was
+ * for transactions that are about to store or delete it.  Where an error must not fail an INSERT, the row that was
  * looked for is passed over, and the server's log says why, once for each table.
  */
 bool

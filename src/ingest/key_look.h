@@ -45,15 +45,13 @@ typedef enum KeyState
 typedef struct KeyHolder KeyHolder;
 
 /*
- * look starts with row found->row.  It goes by the holder's snapshot, or if that is
- * NULL by what is there now, committed or not.  Allocates in the current context,
- * which the caller resets.
+ * look starts with row found->row, and goes by what is there now, committed or not.
+ * Allocates in the current context, which the caller resets.
  */
 struct KeyHolder
 {
 	Relation	rel;			/* borrowed, locked by the caller */
 	int			nrows;			/* of which found->row is looked for now */
-	Snapshot	snapshot;		/* to look by, or NULL */
 	bool		may_be_damaged; /* what cannot be read does not have a key */
 	KeyState	(*look) (KeyHolder *place, FoundKey *found);
 	void		(*close) (KeyHolder *place);

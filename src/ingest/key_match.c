@@ -120,35 +120,6 @@ ZbxhistIsPlainKey(const TableKey *key)
 }
 
 /*
- * ZbxhistHasSameKey says whether the row in slot has these values of a plain
- * key of the parent; map is from the parent's columns to the row's, or NULL.
- */
-bool
-ZbxhistHasSameKey(TableKey *key, const Datum *values, const bool *isnull,
-				  TupleTableSlot *slot, const AttrMap *map)
-{
-	for (int i = 0; i < key->info->ii_NumIndexKeyAttrs; i++)
-	{
-		AttrNumber	attnum = key->info->ii_IndexAttrNumbers[i];
-		bool		other_isnull;
-		Datum		other = slot_getattr(slot, map == NULL ? attnum :
-										 map->attnums[attnum - 1],
-										 &other_isnull);
-
-		if (isnull[i] || other_isnull)
-		{
-			if (isnull[i] != other_isnull || !key->info->ii_NullsNotDistinct)
-				return false;
-		}
-		else if (!DatumGetBool(FunctionCall2Coll(&key->equal[i],
-												 key->collations[i],
-												 values[i], other)))
-			return false;
-	}
-	return true;
-}
-
-/*
  * HasEachKey says whether each of the keys on the one side is among those of the
  * other one.
  */

@@ -33,9 +33,6 @@ extern AttrMap *ZbxhistMapForKeys(Relation child, Relation parent);
 extern bool ZbxhistIsSameKey(const TableKey *child, const TableKey *parent,
 							 const AttrMap *map);
 extern bool ZbxhistIsPlainKey(const TableKey *key);
-extern bool ZbxhistHasSameKey(TableKey *key, const Datum *values,
-							  const bool *isnull, TupleTableSlot *slot,
-							  const AttrMap *map);
 extern bool ZbxhistTakesKeys(PartitionSet *set, Relation parent,
 							 Relation partition);
 

@@ -123,7 +123,6 @@ typedef struct Lookup
 {
 	Relation	parent;
 	const KeyRows *rows;
-	Snapshot	snapshot;		/* NULL: what is there now, see key_look.h */
 	bool	   *has_strays;		/* if the rows are in the parent: others have
 								 * been told of strays; or NULL */
 	FoundKey	found;
@@ -153,7 +152,6 @@ FindIn(Lookup *lookup, const ClockPlace *place, const KeyRows *rows, bool *is_go
 		opened = ZbxhistOpenTableKeys(rel, lookup->parent, rows);
 	if (opened != NULL)
 	{
-		opened->snapshot = lookup->snapshot;
 		result = ZbxhistFindKeys(opened, &lookup->found);
 		opened->close(opened);
 		if (result)
@@ -326,37 +324,4 @@ ZbxhistKeyIsElsewhere(Relation parent, const KeyRows *row, Oid *relid)
 		return true;
 	*relid = InvalidOid;
 	return FindInOthers(&lookup);
-}
-
-/*
- * ZbxhistRequireSeenKey raises 40001 unless the transaction's snapshot sees a row
- * of the parent with a key of the row's, as it does all that the transaction
- * itself has stored, in this very command too.
- *
- * At REPEATABLE READ and SERIALIZABLE, ON CONFLICT DO NOTHING must not pass over
- * a row because of one that the transaction does not see: it would act upon
- * what has been committed since.  The executor raises 40001 then (see
- * ExecCheckTupleVisible() in executor/nodeModifyTable.c); so do we for the rows
- * that it does not know.
- *
- * Rows do not stay in one place: maintenance moves, packs and merges them.  So it
- * is not asked whether the very row is seen that has the key now, but any with
- * that key, wherever it has been.  A row that was updated since is seen
- * as it was, and passed over.
- */
-void
-ZbxhistRequireSeenKey(Relation parent, const KeyRows *row)
-{
-	Lookup		lookup = {.parent = parent,.rows = row};
-	Oid			ignored;
-
-	PushCopiedSnapshot(GetTransactionSnapshot());
-	lookup.snapshot = GetActiveSnapshot();
-	lookup.snapshot->curcid = GetCurrentCommandId(false) + 1;
-	if (!FindInTables(&lookup, list_make1_oid(RelationGetRelid(parent))) &&
-		!FindInOthers(&lookup) && !FindByClocks(&lookup, &ignored))
-		ereport(ERROR,
-				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				errmsg("could not serialize access due to concurrent update"));
-	PopActiveSnapshot();
 }

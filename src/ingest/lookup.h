@@ -29,6 +29,5 @@ extern void ZbxhistCheckKeys(Relation parent, const KeyRows *rows,
 							 bool *has_strays);
 extern bool ZbxhistKeyIsElsewhere(Relation parent, const KeyRows *row,
 								  Oid *relid);
-extern void ZbxhistRequireSeenKey(Relation parent, const KeyRows *row);
 
 #endif							/* ZBXHIST_LOOKUP_H */

@@ -135,6 +135,29 @@ TryIndex(const TableKeys *place, KeySearch *search, Relation index)
 /* ---- looking ---- */
 
 /*
+ * HasSameKey says whether the row that was found has these values of a plain key.
+ */
+static bool
+HasSameKey(const TableKeys *place, const TableKey *key, const Datum *values,
+		   const bool *isnull)
+{
+	for (int i = 0; i < key->info->ii_NumIndexKeyAttrs; i++)
+	{
+		AttrNumber	attnum = key->info->ii_IndexAttrNumbers[i];
+		bool		other_isnull;
+		Datum		other = slot_getattr(place->other, place->map->attnums[attnum - 1],
+										 &other_isnull);
+
+		if (isnull[i] != other_isnull ||
+			(!isnull[i] &&
+			 !DatumGetBool(FunctionCall2Coll(&key->equal[i], key->collations[i],
+											 values[i], other))))
+			return false;
+	}
+	return true;
+}
+
+/*
  * SearchKey looks for one key of the row among the rows that a snapshot sees, and
  * leaves what it finds in other.  A null may keep the row from being a duplicate of
  * anything.
@@ -176,37 +199,31 @@ SearchKey(TableKeys *place, KeySearch *search, Snapshot snapshot)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (search->is_same ||
-			ZbxhistHasSameKey(key, values, isnull, place->other, place->map))
+			HasSameKey(place, key, values, isnull))
 			return true;
 	}
 	return false;
 }
 
 /*
- * SearchAllKeys looks for all keys of one row, and describes what it finds.  A
- * snapshot of the caller's may see what cannot be looked for.
+ * SearchAllKeys looks for all keys of one row, and describes what it finds.
  */
 static KeyState
-SearchAllKeys(TableKeys *place, Snapshot snapshot, FoundKey *found)
+SearchAllKeys(TableKeys *place, Snapshot dirty, FoundKey *found)
 {
-	bool		is_dirty = snapshot->snapshot_type == SNAPSHOT_DIRTY;
-
 	for (int i = 0; i < place->nsearches; i++)
 	{
 		KeySearch  *search = &place->searches[i];
 
-		if (search->index == NULL && !is_dirty)
-			return KEY_TAKEN;
-		if (search->index == NULL || !SearchKey(place, search, snapshot))
+		if (search->index == NULL || !SearchKey(place, search, dirty))
 			continue;
 		found->key = search->key->index;
 		found->index = search->is_same ? RelationGetRelid(search->index) :
 			search->key->index;
 		found->tid = place->other->tts_tid;
-		found->token = is_dirty ? snapshot->speculativeToken : 0;
-		found->waits_for = !is_dirty ? InvalidTransactionId :
-			TransactionIdIsValid(snapshot->xmin) ? snapshot->xmin :
-			snapshot->xmax;
+		found->token = dirty->speculativeToken;
+		found->waits_for = TransactionIdIsValid(dirty->xmin) ? dirty->xmin :
+			dirty->xmax;
 		return TransactionIdIsValid(found->waits_for) ? KEY_UNSURE : KEY_TAKEN;
 	}
 	return KEY_FREE;
@@ -219,7 +236,6 @@ static KeyState
 LookInTable(KeyHolder *base, FoundKey *found)
 {
 	TableKeys  *place = (TableKeys *) base;
-	Snapshot	snapshot = base->snapshot;
 	KeyState	result = KEY_FREE;
 	SnapshotData dirty;
 
@@ -228,7 +244,7 @@ LookInTable(KeyHolder *base, FoundKey *found)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreHeapTuple(place->rows->tuples[found->row], place->row, false);
-		result = SearchAllKeys(place, snapshot == NULL ? &dirty : snapshot, found);
+		result = SearchAllKeys(place, &dirty, found);
 		ResetPerTupleExprContext(place->estate);
 		if (result != KEY_FREE)
 			break;

@@ -185,15 +185,6 @@ FindCopy(Oid day, const pg_uuid_t *copy, ArchiveCopy *result)
 }
 
 /*
- * ZbxhistHasArchive says whether groups of a day may be on another server.
- */
-bool
-ZbxhistHasArchive(Oid day)
-{
-	return FindCopy(day, NULL, NULL);
-}
-
-/*
  * ServerName returns the name of the server that has a copy.
  */
 static char *
@@ -216,7 +207,7 @@ FindGroupsTable(ArchiveReader *reader, Relation day,
 		get_rel_relkind(reader->copy.groups) != RELKIND_FOREIGN_TABLE)
 	{
 		/* bytes that only look like an archived group's */
-		if (!ZbxhistHasArchive(RelationGetRelid(day)))
+		if (!FindCopy(RelationGetRelid(day), NULL, NULL))
 			ZbxhistRaiseCorrupt(day, 0);
 		ereport(ERROR,
 				errcode(ERRCODE_UNDEFINED_TABLE),

@@ -37,6 +37,5 @@ extern struct varlena *ZbxhistFetchArchived(ArchiveReader *reader,
 											Relation day,
 											const struct varlena *archived,
 											ArchiveCounters *counters);
-extern bool ZbxhistHasArchive(Oid day);
 
 #endif							/* ZBXHIST_ARCHIVE_H */

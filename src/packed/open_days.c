@@ -339,11 +339,11 @@ ZbxhistRestartDays(OpenDays *days)
 }
 
 /*
- * ZbxhistEnterOpenDay takes a day in hand whose table the caller has opened and
+ * EnterOpenDay takes a day in hand whose table the caller has opened and
  * locked, and takes over the reference.
  */
-void
-ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
+static void
+EnterOpenDay(OpenDays *days, Relation rel)
 {
 	MemoryContext old = MemoryContextSwitchTo(days->context);
 
@@ -383,7 +383,7 @@ ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 	}
 	if (days->looks_again)
 		TakeFreshSnapshot(days, rel);
-	ZbxhistEnterOpenDay(days, rel);
+	EnterOpenDay(days, rel);
 	return true;
 }
 

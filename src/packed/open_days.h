@@ -48,7 +48,6 @@ extern void ZbxhistInitOpenDays(OpenDays *days, Relation table,
 								Snapshot snapshot, LOCKMODE lockmode);
 extern void ZbxhistLookAgainInDays(OpenDays *days);
 extern void ZbxhistRestartDays(OpenDays *days);
-extern void ZbxhistEnterOpenDay(OpenDays *days, Relation rel);
 extern bool ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk,
 							const WalkStep *step);
 extern void ZbxhistLeaveDay(OpenDays *days);

@@ -65,10 +65,12 @@ class Changer:
                 f"{text} RETURNING {dice.pick(['*', 'itemid, clock', name, '1'])}", "insert"
             )
         if choice == 1:
-            return Statement(f"{text} ON CONFLICT DO NOTHING", "insert")
+            return Statement(f"{text} ON CONFLICT DO NOTHING", "insert", allowed=REFUSED)
         if choice == 2:
             return Statement(
-                f"{text} ON CONFLICT ({', '.join(table.key)}) DO NOTHING RETURNING itemid", "insert"
+                f"{text} ON CONFLICT ({', '.join(table.key)}) DO NOTHING RETURNING itemid",
+                "insert",
+                allowed=REFUSED,
             )
         if choice == 3:
             last = table.values[-1]
