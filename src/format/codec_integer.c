@@ -3,8 +3,9 @@
  * codec_integer.c
  *	  Integers of 64 bits as a stream.
  *
- * The values or their differences, whichever are smaller, become a frame; values that have a common factor are divided by it first;
- * a few distinct values become a dictionary.
+ * The values or their differences, whichever are smaller, become a frame.  Values
+ * that have a common factor are divided by it first.  A few distinct values become
+ * a dictionary.
  *
  * All arithmetic is that of 64 bits with wrap-around, so that signed and
  * unsigned values of any size come back exactly.
@@ -13,13 +14,13 @@
  * STREAM_ bits, and continues:
  *		dictionary: number of values, their stream, the stream of indexes;
  *		else: width (one byte, not if flat), scale and first value if scaled,
- *		the first value if differences are taken and it is not zero, the frame.
+ *		the first value if differences are taken, the frame.
  *
  * Frame of reference with patched exceptions: the base is the smallest value,
- * or zero if that costs no bit, or in the middle of most of them, and all
- * distances have the same width in bits.  Exceptions are values whose distance does not fit into the width;
- * their higher bits follow with their positions (M. Zukowski, S. Heman,
- * N. Nes, P. Boncz: Super-Scalar RAM-CPU Cache Compression, ICDE 2006).
+ * or zero if that costs no bit, and all distances from it have the same width in
+ * bits.  Exceptions are values whose distance does not fit into the width; their
+ * higher bits follow with their positions (M. Zukowski, S. Heman, N. Nes,
+ * P. Boncz: Super-Scalar RAM-CPU Cache Compression, ICDE 2006).
  *
  * The bytes: the base; if there are exceptions, their number and the width of
  * their higher bits (a byte); the distances; positions and higher bits.
@@ -32,19 +33,14 @@
 
 #define STREAM_DIFFERENCES 0x01
 #define STREAM_DICTIONARY 0x03	/* instead of all others */
-#define STREAM_CENTRED 0x04		/* the base is in the middle */
 #define STREAM_SCALED 0x08		/* values have a common factor */
 #define STREAM_EXCEPTIONS 0x10
 #define STREAM_FLAT 0x20		/* all differ from the base by nothing */
-#define STREAM_FROM_ZERO 0x80	/* the first value is zero; of differences */
-#define STREAM_ALL 0xBD
+#define STREAM_ALL 0x39
 
 /* distinct values that are worth a dictionary */
 #define MAX_DICTIONARY 256
 #define HASH_SIZE 1024
-
-/* values that are looked at to find a typical one */
-#define SAMPLE_SIZE 15
 
 /* a guess at bytes besides the distances */
 #define FRAME_OVERHEAD 4
@@ -52,21 +48,12 @@
 /* how values are written, or would be */
 typedef struct Frame
 {
-	bool		is_centred;		/* distances have both signs */
 	uint64		base;
 	int			width;			/* in bits, of a distance */
 	int			nexceptions;
 	int			exception_width;	/* of the bits above width */
 	size_t		size;			/* in bytes, about */
 } Frame;
-
-/* The distance from the base, as it is stored. */
-static inline uint64
-framed(const Frame *frame, uint64 value)
-{
-	value -= frame->base;
-	return frame->is_centred ? codec_zigzag(value) : value;
-}
 
 /* --------------------------------------------------------- frames, writing */
 
@@ -116,7 +103,7 @@ measure_frame(Frame *frame, const uint64 *values, int n)
 	/* four tables: the same counter again and again would have to wait */
 	memset(counts, 0, ntables * sizeof(counts[0]));
 	for (i = 0; i < n; i++)
-		counts[i & (ntables - 1)][codec_width(framed(frame, values[i]))]++;
+		counts[i & (ntables - 1)][codec_width(values[i] - frame->base)]++;
 	for (table = 1; table < ntables; table++)
 		for (i = 0; i <= 64; i++)
 			counts[0][i] += counts[table][i];
@@ -133,31 +120,6 @@ find_smallest(const uint64 *values, int n)
 	for (i = 1; i < n; i++)
 		smallest = Min(smallest, (int64) (values[i] - values[0]));
 	return values[0] + (uint64) smallest;
-}
-
-/*
- * A value that stands for most of them: the median of a few.  *width is what
- * those around it need.
- */
-static uint64
-find_typical(const uint64 *values, int n, int *width)
-{
-	int64		sample[SAMPLE_SIZE];
-	int			count = Min(n, SAMPLE_SIZE);
-	int			i,
-				j;
-
-	for (i = 0; i < count; i++)
-	{
-		int64		value = values[(size_t) i * n / count] - values[0];
-
-		for (j = i; j > 0 && sample[j - 1] > value; j--)
-			sample[j] = sample[j - 1];
-		sample[j] = value;
-	}
-	*width = codec_width((uint64) sample[count - 1 - count / 4] -
-						 (uint64) sample[count / 4]);
-	return values[0] + (uint64) sample[count / 2];
 }
 
 /* Makes the base zero, which is shorter, if distances stay as wide. */
@@ -181,21 +143,10 @@ try_zero_base(Frame *frame, const uint64 *values, int n)
 static void
 choose_frame(Frame *frame, const uint64 *values, int n)
 {
-	Frame		centred = {.is_centred = true};
-	int			width;
-
 	memset(frame, 0, sizeof(*frame));
 	frame->base = find_smallest(values, n);
 	measure_frame(frame, values, n);
 	try_zero_base(frame, values, n);
-
-	/* a base in the middle is good only if some values are far away */
-	centred.base = find_typical(values, n, &width);
-	if (width > 4 && frame->width + frame->exception_width <= width + 2)
-		return;
-	measure_frame(&centred, values, n);
-	if (centred.size < frame->size)
-		*frame = centred;
 }
 
 /* The higher bits of the values that do not fit, and where they are. */
@@ -240,7 +191,7 @@ put_frame(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
 	}
 	for (i = 0; i < n; i++)
 	{
-		distances[i] = framed(frame, values[i]);
+		distances[i] = values[i] - frame->base;
 		low[i] = distances[i] & mask;
 	}
 	ZbxhistPackBits(buffer, low, n, frame->width);
@@ -289,29 +240,13 @@ get_exceptions(ByteReader *reader, int n, Frame *frame)
 	return true;
 }
 
-/* Adds the base to distances. */
-static void
-add_base(uint64 *values, int n, const Frame *frame)
-{
-	uint64		base = frame->base;
-	int			i;
-
-	if (frame->is_centred)
-		for (i = 0; i < n; i++)
-			values[i] = codec_unzigzag(values[i]) + base;
-	else
-		for (i = 0; i < n; i++)
-			values[i] += base;
-}
-
-/*
- * Takes n values that put_frame added; of the frame, width and is_centred
- * must be there.
- */
+/* Takes n values that put_frame added; the frame's width must be there. */
 static bool
 get_frame(ByteReader *reader, uint64 *values, int n,
 		  bool has_exceptions, Frame *frame)
 {
+	int			i;
+
 	if (!codec_get_signed(reader, &frame->base))
 		return false;
 	if (has_exceptions && !get_exceptions(reader, n, frame))
@@ -320,7 +255,8 @@ get_frame(ByteReader *reader, uint64 *values, int n,
 		return false;
 	if (frame->nexceptions > 0 && !patch(reader, values, n, frame))
 		return false;
-	add_base(values, n, frame);
+	for (i = 0; i < n; i++)
+		values[i] += frame->base;
 	return true;
 }
 
@@ -424,14 +360,11 @@ put_value_stream(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
 				 uint64 *work)
 {
 	bool		is_flat = frame->width == 0 && frame->nexceptions == 0;
-	bool		is_from_zero = differences != NULL && values[0] == 0;
 
 	codec_put_byte(buffer, (differences != NULL ? STREAM_DIFFERENCES : 0) |
-				   (frame->is_centred ? STREAM_CENTRED : 0) |
 				   (scale > 1 ? STREAM_SCALED : 0) |
 				   (frame->nexceptions > 0 ? STREAM_EXCEPTIONS : 0) |
-				   (is_flat ? STREAM_FLAT : 0) |
-				   (is_from_zero ? STREAM_FROM_ZERO : 0));
+				   (is_flat ? STREAM_FLAT : 0));
 	if (!is_flat)
 		codec_put_byte(buffer, frame->width);
 	if (scale > 1)
@@ -443,8 +376,7 @@ put_value_stream(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
 		put_frame(buffer, frame, values, n, work);
 	else
 	{
-		if (!is_from_zero)
-			codec_put_signed(buffer, values[0]);
+		codec_put_signed(buffer, values[0]);
 		put_frame(buffer, frame, differences, n - 1, work);
 	}
 }
@@ -583,7 +515,6 @@ get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
 {
 	Frame		frame = {0};
 	bool		has_exceptions = (flags & STREAM_EXCEPTIONS) != 0;
-	bool		is_from_zero = (flags & STREAM_FROM_ZERO) != 0;
 	bool		has_differences = (flags & STREAM_DIFFERENCES) != 0;
 	uint64		scale = 1;
 	uint64		first = 0;
@@ -591,21 +522,18 @@ get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
 	uint8		width = 0;
 	int			i;
 
-	if ((flags & ~STREAM_ALL) != 0 ||
-		(has_differences ? n < 2 : is_from_zero))
+	if ((flags & ~STREAM_ALL) != 0 || (has_differences && n < 2))
 		return false;
 	if ((flags & STREAM_FLAT) == 0 && !codec_get_byte(reader, &width))
 		return false;
 	if (width > 64)
 		return false;
 	frame.width = width;
-	frame.is_centred = (flags & STREAM_CENTRED) != 0;
 	if ((flags & STREAM_SCALED) != 0 &&
 		(!ZbxhistGetVarint(reader, &scale) ||
 		 !codec_get_signed(reader, &first)))
 		return false;
-	if (has_differences && !is_from_zero &&
-		!codec_get_signed(reader, &first_scaled))
+	if (has_differences && !codec_get_signed(reader, &first_scaled))
 		return false;
 	if (has_differences ?
 		!get_differences(reader, values, n, first_scaled, has_exceptions,
