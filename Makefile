@@ -116,8 +116,6 @@ OBJS = \
 	src/read/delete.o \
 	src/read/double_total.o \
 	src/read/exclude.o \
-	src/read/filter_rows.o \
-	src/read/filter_values.o \
 	src/read/groups.o \
 	src/read/heap_source.o \
 	src/read/interval_query.o \

@@ -54,7 +54,7 @@ typedef enum AggregatePrivate
 								 * values custom_exprs are */
 	AGGREGATE_EXACT,			/* these conditions, for EXPLAIN: in columns
 								 * of relation 1, the packed table */
-	AGGREGATE_LOCAL,			/* other conditions, all of them on columns */
+	AGGREGATE_LOCAL,			/* other conditions */
 	AGGREGATE_FILTER,			/* the same for EXPLAIN */
 	AGGREGATE_PARTIALS			/* IntList of bools: whether all participants
 								 * of a parallel query run an input, each for

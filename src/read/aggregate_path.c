@@ -34,13 +34,11 @@
 #include "compat_marks.h"
 #include "guc.h"
 #include "read/aggregate_path.h"
-#include "read/column_filter.h"
 #include "read/groups.h"
 #include "read/item_path.h"
 #include "tables/row_type.h"
 
-/* what of a scan's cost per row is left without rows, and where conditions are evaluated
- * on columns */
+/* what of a scan's cost per row is left without conditions, and with some */
 #define SEGMENT_COST 0.03
 #define FILTER_COST 0.1
 
@@ -286,11 +284,6 @@ SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
 	if (ZbxhistHasCond(choice->conds, COND_TIDS, COND_TIDS) ||
 		!ZbxhistIsUsable((Node *) choice->filter))
 		return false;
-	foreach(lc, choice->filter)
-	{
-		if (!ZbxhistIsColumnCondition(lfirst(lc)))
-			return false;
-	}
 
 	foreach(lc, choice->columns)
 	{

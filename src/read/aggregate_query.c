@@ -7,7 +7,7 @@
  * compute is left to the executor.  All of their functions have to be PostgreSQL's own and
  * not volatile: they are called less often than for each row, and in another order.
  * Aggregates are count(*), and count, min, max, sum and avg of a column, with or without a
- * FILTER that is evaluated on columns.  What is done with the results, and HAVING, is the
+ * FILTER on columns.  What is done with the results, and HAVING, is the
  * executor's.
  *
  * A query must be known to be one of these.  Whatever has not been thought of here makes it
@@ -27,7 +27,6 @@
 
 #include "read/aggregate.h"
 #include "read/clock_keys.h"
-#include "read/column_filter.h"
 #include "read/total.h"
 
 /* ---- expressions ---- */
@@ -224,7 +223,7 @@ ReadAggregate(AggregateQuery *query, Aggref *aggref)
 		aggref->aggsplit != AGGSPLIT_SIMPLE)
 		return false;
 	if (filter != NULL &&
-		(!ZbxhistIsUsable((Node *) filter) || !ZbxhistIsColumnCondition(filter) ||
+		(!ZbxhistIsUsable((Node *) filter) ||
 		 !IsOfColumns(query, (Node *) filter, false)))
 		return false;
 	if (aggref->aggfnoid != F_COUNT_)

@@ -26,16 +26,13 @@ typedef struct InputSource
 								 * are counted */
 	Oid			type;
 	ExprState  *check;			/* of the rows that count; NULL: all do */
-	ColumnFilter *filter;		/* the same on columns */
+	ColumnFilter *filter;		/* the same by statistics */
 
 	/* of the day in hand */
 	const LayoutColumn *column;
 
 	/* of the segment in hand */
 	FilterVerdict verdict;		/* of filter */
-	SegmentRows rows;			/* FILTER_SOME: the column of those that pass */
-	int		   *places;			/* for each row of the segment, and its end:
-								 * how many before it pass */
 } InputSource;
 
 /* the values of keys and breaks at some clock */
@@ -67,7 +64,7 @@ typedef struct AggregateScanState
 	PackedScan *scan;			/* NULL: not begun yet */
 	bool	   *wanted;			/* by attribute */
 	ExprState  *local;			/* conditions on rows; NULL: none */
-	ColumnFilter *filter;		/* the same on columns */
+	ColumnFilter *filter;		/* the same by statistics */
 	bool		has_values;		/* all filters have their values */
 	int			ncolumns;		/* of input */
 	int		   *attributes;		/* of them, from 0 */
@@ -81,9 +78,8 @@ typedef struct AggregateScanState
 	Oid			day;
 	const DayReader *reader;	/* whose it is */
 	bool		by_column;		/* rows need not be made */
-	bool		wanted_packed[MaxHeapAttributeNumber];	/* for inputs only, and
-														 * their filters */
-	bool		wanted_filter[MaxHeapAttributeNumber];	/* for inputs and filter */
+	bool		wanted_packed[MaxHeapAttributeNumber];	/* for inputs only */
+	bool		wanted_rows[MaxHeapAttributeNumber];	/* for rows of the input */
 	MemoryContext segment_context;
 
 	/* keys at the beginning of the run of rows in hand, and at another one */

@@ -1,270 +1,246 @@
 /*-------------------------------------------------------------------------
  *
  * column_filter.c
- *	  Which conditions are evaluated on columns of segments, without rows.
+ *	  Which segments a condition leaves, by their statistics.
  *
- * Comparisons of a column of integers, doubles or numerics with a constant, a
- * parameter, or an array of these, by an operator of the default ordering of
- * the column's type or the one that negates its equality; IS NULL and
- * IS NOT NULL; and AND and OR of all that.  A row counts where a condition is
- * true; whether it is false or unknown elsewhere is all the same without NOT,
- * which the planner leaves only where it could not get rid of it.
+ * A segment's statistics, and its item and clocks, have the least and the
+ * greatest value of a column.  So a comparison with a constant or a parameter
+ * may hold for all rows of a segment, or for none.  Of other conditions, and of
+ * columns without statistics, that is not known.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
-#include "access/transam.h"
+#include "access/nbtree.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "read/column_filter.h"
+#include "read/numbers.h"
 
-/* ---- comparisons ---- */
-
-/*
- * CannotFail says whether a function is a cast of numbers that takes them all.
- */
-static bool
-CannotFail(Oid function)
-{
-	return function == F_INT4_INT2 || function == F_INT8_INT2 ||
-		function == F_INT8_INT4 || function == F_FLOAT8_INT2 ||
-		function == F_FLOAT8_INT4 || function == F_FLOAT8_INT8 ||
-		function == F_FLOAT8_FLOAT4 || function == F_NUMERIC_INT2 ||
-		function == F_NUMERIC_INT4 || function == F_NUMERIC_INT8 ||
-		function == F_NUMERIC_FLOAT4 || function == F_NUMERIC_FLOAT8;
-}
+/* ---- beginning ---- */
 
 /*
- * is_no_value is a walker that says whether an expression has anything but
- * constants, parameters, and casts and arrays of them: others may fail, where an OR
- * would not have come to them.
+ * MakeCondition makes a condition of "column operator value", or the other way
+ * round, where the operator is of the default ordering of the column's type.
+ * Returns NULL if it is another one.
  */
-static bool
-is_no_value(Node *node, void *context)
+static ColumnCondition *
+MakeCondition(OpExpr *op, PlanState *parent)
 {
-	if (node == NULL)
-		return false;
-	switch (nodeTag(node))
-	{
-		case T_FuncExpr:
-			if (!CannotFail(((FuncExpr *) node)->funcid))
-				return true;
-			break;
-		case T_List:
-		case T_Const:
-		case T_Param:
-		case T_RelabelType:
-		case T_ArrayExpr:
-			break;
-		default:
-			return true;
-	}
-	return expression_tree_walker(node, is_no_value, context);
-}
-
-/*
- * IsNumberColumn says whether an expression is a column of a type that we
- * compare.
- */
-static bool
-IsNumberColumn(Node *node)
-{
-	Var		   *var = (Var *) node;
-
-	return IsA(node, Var) && var->varattno > 0 && var->varlevelsup == 0 &&
-		(var->vartype == INT4OID || var->vartype == INT8OID ||
-		 var->vartype == FLOAT8OID || var->vartype == NUMERICOID);
-}
-
-/*
- * SetOperator sets what an operator does that has a column on its left, and a value on
- * its right; returns false if it is not one of the ordering of the column's type.
- */
-static bool
-SetOperator(ColumnCondition *condition, Oid operator, Node *column, Node *value)
-{
-	Oid			family;
-	bool		is_negated;
-	Oid			left;
-
-	if (!OidIsValid(operator) || !IsNumberColumn(column) ||
-		is_no_value(value, NULL))
-		return false;
-	condition->place = ((Var *) column)->varattno;
-	condition->type = ((Var *) column)->vartype;
-	family = lookup_type_cache(condition->type,
-							   TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	is_negated = !op_in_opfamily(operator, family);
-	if (family >= FirstNormalObjectId)
-		return false;
-	if (is_negated)
-	{
-		operator = get_negator(operator);
-		if (!OidIsValid(operator) || !op_in_opfamily(operator, family))
-			return false;
-	}
-	get_op_opfamily_properties(operator, family, false, &condition->strategy,
-							   &left, &condition->value_type);
-	if (left != condition->type ||
-		(is_negated && condition->strategy != BTEqualStrategyNumber))
-		return false;
-	if (is_negated)
-		condition->strategy = InvalidStrategy;
-	return true;
-}
-
-/*
- * TakeColumnComparison takes "column op value" or "value op column", and
- * returns the value, or NULL.
- */
-static Node *
-TakeColumnComparison(OpExpr *op, ColumnCondition *condition)
-{
-	Node	   *left = linitial(op->args);
-	Node	   *right = llast(op->args);
+	ColumnCondition *condition = palloc0(sizeof(ColumnCondition));
 	Oid			operator = op->opno;
+	Node	   *column;
+	Node	   *value;
+	TypeCacheEntry *type;
+	int			strategy;
+	Oid			left;
+	Oid			right;
 
-	if (list_length(op->args) != 2)
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
 		return NULL;
-	if (!IsNumberColumn(left))
+	column = linitial(op->args);
+	value = lsecond(op->args);
+	if (!IsA(column, Var))
 	{
-		Node	   *swap = left;
-
-		left = right;
-		right = swap;
+		column = lsecond(op->args);
+		value = linitial(op->args);
 		operator = get_commutator(operator);
 	}
-	if (!SetOperator(condition, operator, left, right) ||
-		exprType(right) != condition->value_type)
+	if (!IsA(column, Var) || !OidIsValid(operator) ||
+		(!IsA(value, Const) && !IsA(value, Param)))
 		return NULL;
-	return right;
-}
-
-/*
- * TakeArray takes "column = ANY (array)" and "column <> ALL (array)", and
- * returns the array, or NULL.
- */
-static Node *
-TakeArray(ScalarArrayOpExpr *op, ColumnCondition *condition)
-{
-	Node	   *right = lsecond(op->args);
-
-	condition->is_array = true;
-	if (!SetOperator(condition, op->opno, linitial(op->args), right) ||
-		condition->strategy != (op->useOr ? BTEqualStrategyNumber : InvalidStrategy) ||
-		get_element_type(exprType(right)) != condition->value_type)
+	condition->place = ((Var *) column)->varattno;
+	condition->type = ((Var *) column)->vartype;
+	if (condition->type != INT4OID && condition->type != INT8OID &&
+		condition->type != FLOAT8OID && condition->type != NUMERICOID)
 		return NULL;
-	return right;
+	type = lookup_type_cache(condition->type, TYPECACHE_BTREE_OPFAMILY);
+	if (!op_in_opfamily(operator, type->btree_opf))
+		return NULL;
+	get_op_opfamily_properties(operator, type->btree_opf, false, &strategy, &left,
+							   &right);
+	condition->strategy = strategy;
+	fmgr_info(get_opfamily_proc(type->btree_opf, left, right, BTORDER_PROC),
+			  &condition->compare);
+	condition->expr = ExecInitExpr((Expr *) value, parent);
+	return condition;
 }
 
 /*
- * TakeNullTest takes IS NULL and IS NOT NULL; returns false for those of
- * something else than a column.
+ * ZbxhistMakeColumnFilter makes a filter of conditions on columns of the input, all of
+ * which have to hold, in the current context; NULL if there are none.
  */
-static bool
-TakeNullTest(NullTest *test, ColumnCondition *condition)
+ColumnFilter *
+ZbxhistMakeColumnFilter(List *quals, PlanState *parent)
 {
-	static ColumnRange everything = {0, PG_UINT64_MAX};
-	Var		   *var = (Var *) test->arg;
-
-	if (test->argisrow || !IsNumberColumn((Node *) var))
-		return false;
-	condition->place = var->varattno;
-	condition->type = var->vartype;
-	condition->is_null_test = true;
-	condition->accepts_null = test->nulltesttype == IS_NULL;
-	condition->nranges = condition->accepts_null ? 0 : 1;
-	condition->ranges = &everything;
-	return true;
-}
-
-/*
- * TakeColumnCondition takes a condition on a column, and sets its value;
- * returns false if it is another one.
- */
-static bool
-TakeColumnCondition(Expr *expr, ColumnCondition *condition, Node **value)
-{
-	memset(condition, 0, sizeof(ColumnCondition));
-	*value = NULL;
-	if (IsA(expr, NullTest))
-		return TakeNullTest((NullTest *) expr, condition);
-	if (IsA(expr, OpExpr))
-		*value = TakeColumnComparison((OpExpr *) expr, condition);
-	else if (IsA(expr, ScalarArrayOpExpr))
-		*value = TakeArray((ScalarArrayOpExpr *) expr, condition);
-	return *value != NULL;
-}
-
-/* ---- all of them ---- */
-
-/*
- * MakeFilter makes the filter of a condition, NULL if it is not evaluated on columns;
- * without a parent, which evaluates its values, only to tell that.
- */
-static ColumnFilter *
-MakeFilter(Expr *expr, PlanState *parent)
-{
-	ColumnFilter *filter = palloc0(sizeof(ColumnFilter));
-	ColumnCondition *condition;
-	Node	   *value;
+	ColumnFilter *filter;
 	ListCell   *lc;
 
-	if (IsA(expr, BoolExpr) && ((BoolExpr *) expr)->boolop != NOT_EXPR)
-	{
-		filter->kind = ((BoolExpr *) expr)->boolop == AND_EXPR ? FILTER_AND :
-			FILTER_OR;
-		foreach(lc, ((BoolExpr *) expr)->args)
-			filter->parts = lappend(filter->parts,
-									MakeFilter(lfirst(lc), parent));
-		return list_member_ptr(filter->parts, NULL) ? NULL : filter;
-	}
-	filter->kind = FILTER_CONDITION;
-	filter->condition = condition = palloc(sizeof(ColumnCondition));
-	if (!TakeColumnCondition(expr, condition, &value))
+	if (quals == NIL)
 		return NULL;
-	if (value != NULL && parent != NULL)
-		condition->value = ExecInitExpr((Expr *) value, parent);
-	if (parent != NULL)
-		condition->check = ExecInitQual(list_make1(expr), parent);
+	filter = palloc0(sizeof(ColumnFilter));
+	filter->is_whole = true;
+	foreach(lc, quals)
+	{
+		Expr	   *qual = lfirst(lc);
+		ColumnCondition *condition;
+
+		if (is_andclause(qual))
+		{
+			ColumnFilter *part = ZbxhistMakeColumnFilter(((BoolExpr *) qual)->args,
+														 parent);
+
+			filter->conditions = list_concat(filter->conditions, part->conditions);
+			filter->is_whole &= part->is_whole;
+			continue;
+		}
+		condition = MakeCondition((OpExpr *) qual, parent);
+		if (condition == NULL)
+			filter->is_whole = false;
+		else
+			filter->conditions = lappend(filter->conditions, condition);
+	}
 	return filter;
 }
 
 /*
- * ZbxhistIsColumnCondition says whether a condition on rows of one relation is
- * evaluated on its columns.
+ * ZbxhistSetFilterValues evaluates what a filter compares with.  The context
+ * owns what that leaves.
  */
-bool
-ZbxhistIsColumnCondition(Expr *expr)
+void
+ZbxhistSetFilterValues(ColumnFilter *filter, ExprContext *econtext,
+					   MemoryContext context)
 {
-	return MakeFilter(expr, NULL) != NULL;
+	MemoryContext old = MemoryContextSwitchTo(context);
+	ListCell   *lc;
+
+	foreach(lc, filter->conditions)
+	{
+		ColumnCondition *condition = lfirst(lc);
+
+		condition->value = ExecEvalExpr(condition->expr, econtext,
+										&condition->isnull);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- segments ---- */
+
+/*
+ * SetColumnBounds sets the least and the greatest value of a column in a segment, and
+ * how many there are; returns false if that is not known.
+ */
+static bool
+SetColumnBounds(const ColumnCondition *condition, const DayLayout *layout,
+				const SegmentInfo *info, const SegmentStats *stats,
+				Datum *min, Datum *max, int64 *count)
+{
+	const LayoutColumn *column = condition->column;
+
+	*count = info->nrows;
+	if (column == NULL)
+		return false;
+	if (column->packed < 0)
+	{
+		*min = *max = Int64GetDatum(info->itemid);
+		return true;
+	}
+	if (column->packed == 0)
+	{
+		*min = Int32GetDatum(info->first_clock);
+		*max = Int32GetDatum(info->last_clock);
+		return true;
+	}
+	if (layout->value < 0 || !stats->is_set || stats->count > info->nrows ||
+		column->packed != layout->columns[layout->value].packed)
+		return false;
+	*count = stats->count;
+	if (stats->kind == PACKED_UNSIGNED && condition->type == NUMERICOID)
+	{
+		*min = NumericGetDatum(ZbxhistUnsignedToNumeric(stats->min_unsigned));
+		*max = NumericGetDatum(ZbxhistUnsignedToNumeric(stats->max_unsigned));
+		return true;
+	}
+	*min = Float8GetDatum(stats->min_double);
+	*max = Float8GetDatum(stats->max_double);
+	return stats->kind == PACKED_DOUBLE && condition->type == FLOAT8OID;
 }
 
 /*
- * ZbxhistMakeColumnFilter makes the filter of those conditions, all of which
- * have to hold, that are evaluated on columns, in the current context; NULL if
- * there are none.  Columns are those of the input.
+ * JudgeCondition says what of a segment passes a condition.
  */
-ColumnFilter *
-ZbxhistMakeColumnFilter(List *conditions, PlanState *parent)
+static FilterVerdict
+JudgeCondition(ColumnCondition *condition, const DayLayout *layout,
+			   const SegmentInfo *info, const SegmentStats *stats)
 {
-	ColumnFilter *filter = palloc0(sizeof(ColumnFilter));
+	Datum		min;
+	Datum		max;
+	int64		count;
+	int			least;			/* against the value: below, equal, above */
+	int			greatest;
+	bool		all = false;
+	bool		none = false;
+
+	if (condition->isnull)
+		return FILTER_NONE;
+	if (!SetColumnBounds(condition, layout, info, stats, &min, &max, &count))
+		return FILTER_SOME;
+	if (count == 0)
+		return FILTER_NONE;
+	least = DatumGetInt32(FunctionCall2(&condition->compare, min, condition->value));
+	greatest = DatumGetInt32(FunctionCall2(&condition->compare, max,
+										   condition->value));
+	switch (condition->strategy)
+	{
+		case BTLessStrategyNumber:
+			all = greatest < 0;
+			none = least >= 0;
+			break;
+		case BTLessEqualStrategyNumber:
+			all = greatest <= 0;
+			none = least > 0;
+			break;
+		case BTEqualStrategyNumber:
+			all = least == 0 && greatest == 0;
+			none = least > 0 || greatest < 0;
+			break;
+		case BTGreaterEqualStrategyNumber:
+			all = least >= 0;
+			none = greatest < 0;
+			break;
+		case BTGreaterStrategyNumber:
+			all = least > 0;
+			none = greatest <= 0;
+			break;
+	}
+	/* a comparison with NULL does not hold */
+	return none ? FILTER_NONE : all && count == info->nrows ? FILTER_ALL :
+		FILTER_SOME;
+}
+
+/*
+ * ZbxhistJudgeSegment says what of a segment passes, as far as that is known
+ * without its rows.  What it needs meanwhile is left in the current context.
+ */
+FilterVerdict
+ZbxhistJudgeSegment(const ColumnFilter *filter, const DayLayout *layout,
+					const SegmentInfo *info, const SegmentStats *stats)
+{
+	FilterVerdict result = filter->is_whole ? FILTER_ALL : FILTER_SOME;
 	ListCell   *lc;
 
-	filter->kind = FILTER_AND;
-	foreach(lc, conditions)
+	foreach(lc, filter->conditions)
 	{
-		ColumnFilter *part = MakeFilter(lfirst(lc), parent);
+		FilterVerdict verdict = JudgeCondition(lfirst(lc), layout, info, stats);
 
-		if (part != NULL)
-			filter->parts = lappend(filter->parts, part);
+		if (verdict == FILTER_NONE)
+			return verdict;
+		result = Min(result, verdict);
 	}
-	return filter->parts == NIL ? NULL : filter;
+	return result;
 }

@@ -3,9 +3,9 @@
  * packed_groups.c
  *	  Adds packed days to groups.
  *
- * Segments are added column by column (segment_groups.c).  Rows are made only
- * of days where that is not possible: a column has got another type since, or is
- * one that the day lacks.
+ * Segments are added column by column (segment_groups.c).  Rows are made of
+ * segments of which some rows may not pass a condition, and of days where a column
+ * has got another type since, or is one that the day lacks.
  *
  *-------------------------------------------------------------------------
  */
@@ -126,45 +126,26 @@ FindInputColumn(const AggregateScanState *state, int place, Oid type)
 }
 
 /*
- * FindFilterColumns finds the columns of the filter's conditions; returns
- * false if the day has not got all of them.
- */
-static bool
-FindFilterColumns(const AggregateScanState *state, const ColumnFilter *filter)
-{
-	ColumnCondition *condition = filter->condition;
-	bool		result = true;
-	ListCell   *lc;
-
-	if (condition != NULL)
-	{
-		condition->column = FindInputColumn(state, condition->place,
-											condition->type);
-		result = condition->column != NULL;
-	}
-	foreach(lc, filter->parts)
-		result &= FindFilterColumns(state, lfirst(lc));
-	return result;
-}
-
-/*
- * WantFilter says which packed columns a filter needs.
+ * FindFilterColumns finds the columns of the filter's conditions.
  */
 static void
-WantFilter(const ColumnFilter *filter, bool *wanted)
+FindFilterColumns(const AggregateScanState *state, const ColumnFilter *filter)
 {
 	ListCell   *lc;
 
-	if (filter->condition != NULL && filter->condition->column->packed >= 0)
-		wanted[filter->condition->column->packed] = true;
-	foreach(lc, filter->parts)
-		WantFilter(lfirst(lc), wanted);
+	foreach(lc, filter->conditions)
+	{
+		ColumnCondition *condition = lfirst(lc);
+
+		condition->column = FindInputColumn(state, condition->place,
+											condition->type);
+	}
 }
 
 /*
  * EnterAggregatedDay finds out how the day in hand is added up: by its columns if it
- * has those of all inputs and filters, and which packed ones are needed.  Rows are
- * counted as the item, which is never null.
+ * has those of all inputs, and which packed ones are needed.  Rows are counted as the
+ * item, which is never null.
  */
 static void
 EnterAggregatedDay(AggregateScanState *state)
@@ -172,34 +153,24 @@ EnterAggregatedDay(AggregateScanState *state)
 	const DayLayout *layout = state->scan->open.reader->layout;
 
 	state->reader = state->scan->open.reader;
-	state->by_column = state->filter == NULL ||
+	state->by_column = true;
+	memset(state->wanted_packed, false, sizeof(state->wanted_packed));
+	memset(state->wanted_rows, false, sizeof(state->wanted_rows));
+	ZbxhistAddPackedWanted(state->reader->map, state->wanted_rows);
+	if (state->filter != NULL)
 		FindFilterColumns(state, state->filter);
-	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
+	for (int i = 0; i < state->table.ninputs; i++)
 	{
 		InputSource *source = &state->sources[i];
 
 		source->column = source->place == 0 ? &layout->columns[layout->itemid] :
 			FindInputColumn(state, source->place, source->type);
-		state->by_column = source->column != NULL &&
-			(source->filter == NULL || FindFilterColumns(state, source->filter));
-	}
-
-	memset(state->wanted_packed, false, sizeof(state->wanted_packed));
-	if (!state->by_column)
-		ZbxhistAddPackedWanted(state->reader->map, state->wanted_packed);
-	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
-	{
-		const InputSource *source = &state->sources[i];
-
-		if (source->column->packed >= 0)
+		state->by_column &= source->column != NULL;
+		if (source->column != NULL && source->column->packed >= 0)
 			state->wanted_packed[source->column->packed] = true;
 		if (source->filter != NULL)
-			WantFilter(source->filter, state->wanted_packed);
+			FindFilterColumns(state, source->filter);
 	}
-	memcpy(state->wanted_filter, state->wanted_packed,
-		   sizeof(state->wanted_packed));
-	if (state->by_column && state->filter != NULL)
-		WantFilter(state->filter, state->wanted_filter);
 }
 
 /* ---- adding ---- */

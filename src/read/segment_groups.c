@@ -9,8 +9,8 @@
  * of its columns are that are added up, and rows of the same group, which
  * follow one another, are added column by column.
  *
- * Conditions on columns (column_filter.c) are decided by statistics as well, or
- * leave some of the decoded rows.
+ * Conditions are decided by statistics as well (column_filter.c).  Where these leave
+ * it open, rows are made of the segment, and each is asked.
  *
  *-------------------------------------------------------------------------
  */
@@ -184,8 +184,8 @@ IsKnownByStats(const AggregateScanState *state, int input,
 	const LayoutColumn *column = source->column;
 	const DayLayout *layout = state->reader->layout;
 
-	if (source->filter != NULL && source->verdict != FILTER_ALL)
-		return source->verdict == FILTER_NONE;
+	if (source->filter != NULL && source->verdict == FILTER_NONE)
+		return true;
 	if (column->packed < 0)
 		return true;
 	if (column->packed == 0)
@@ -259,53 +259,14 @@ AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
 /* ---- rows ---- */
 
 /*
- * FilterDecoded makes rows of those of the segment that pass a filter, with the wanted
- * columns, and returns which these are.
- */
-static const bool *
-FilterDecoded(AggregateScanState *state, const ColumnFilter *filter,
-			  const SegmentRows *rows, const bool *wanted, SegmentRows *result)
-{
-	bool	   *mask = palloc(sizeof(bool) * Max(rows->nrows, 1));
-
-	memset(mask, true, sizeof(bool) * rows->nrows);
-	ZbxhistFilterRows(filter, rows, state->econtext, state->input, mask);
-	ZbxhistLeaveRows(rows, wanted, mask, result);
-	return mask;
-}
-
-/*
- * FilterInput leaves those of the decoded rows that pass the filter of an input, of
- * which some do.
+ * DecodeInputs decodes the wanted columns of the segment that has been found, and its
+ * clocks if they are asked for.
  */
 static void
-FilterInput(AggregateScanState *state, InputSource *source,
-			const SegmentRows *rows)
-{
-	bool	   *wanted = palloc0(sizeof(bool) * rows->ncolumns);
-	const bool *mask;
-
-	if (source->column->packed >= 0)
-		wanted[source->column->packed] = true;
-	mask = FilterDecoded(state, source->filter, rows, wanted, &source->rows);
-	source->places = palloc(sizeof(int) * (rows->nrows + 1));
-	source->places[0] = 0;
-	for (int i = 0; i < rows->nrows; i++)
-		source->places[i + 1] = source->places[i] + mask[i];
-}
-
-/*
- * DecodeInputs decodes the segment that has been found, and its clocks if they
- * are asked for.  If it has to be filtered, only rows that pass are left,
- * unless rows are made of them, which are checked then.
- */
-static void
-DecodeInputs(AggregateScanState *state, bool wants_clocks, bool is_filtered,
+DecodeInputs(AggregateScanState *state, bool *wanted, bool wants_clocks,
 			 SegmentRows *rows)
 {
 	const DayReader *reader = state->reader;
-	bool	   *wanted = is_filtered ? state->wanted_filter :
-		state->wanted_packed;
 	bool		had_clocks = wanted[0];
 
 	wanted[0] |= wants_clocks;
@@ -315,18 +276,6 @@ DecodeInputs(AggregateScanState *state, bool wants_clocks, bool is_filtered,
 							wanted, rows);
 	state->counters->segments_read++;
 	state->counters->values_decoded += rows->nrows;
-	if (is_filtered && state->by_column)
-	{
-		SegmentRows all = *rows;
-
-		(void) FilterDecoded(state, state->filter, &all, wanted, rows);
-	}
-	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
-	{
-		if (state->sources[i].filter != NULL &&
-			state->sources[i].verdict == FILTER_SOME)
-			FilterInput(state, &state->sources[i], rows);
-	}
 	wanted[0] = had_clocks;
 }
 
@@ -343,25 +292,16 @@ AddSameRows(AggregateScanState *state, ValueGroup *group,
 		const GroupInput *input = &state->table.inputs[i];
 		const InputSource *source = &state->sources[i];
 		const LayoutColumn *column = source->column;
-		const SegmentRows *passed = rows;
-		int			first = from;
-		int			next = to;
 
 		if (source->filter != NULL && source->verdict == FILTER_NONE)
 			continue;
-		if (source->filter != NULL && source->verdict == FILTER_SOME)
-		{
-			passed = &source->rows;
-			first = source->places[from];
-			next = source->places[to];
-		}
 		if (column->packed < 0)
 			ZbxhistTotalAddSame(&group->totals[i], input->kind, rows->itemid,
-								next - first);
+								to - from);
 		else
 			ZbxhistTotalAddColumn(&group->totals[i], input->kind, input->type,
-								  column, &passed->columns[column->packed],
-								  first, next, state->table.context);
+								  column, &rows->columns[column->packed],
+								  from, to, state->table.context);
 	}
 	group->nrows += to - from;
 }
@@ -451,23 +391,24 @@ FindFirstClock(const SegmentRows *rows, int64 clock)
  * asked for.
  */
 static void
-AddSegmentPart(AggregateScanState *state, bool is_filtered)
+AddSegmentPart(AggregateScanState *state, bool by_rows)
 {
 	const ScanBounds *bounds = &state->scan->bounds;
 	SegmentRows rows;
 	int			from;
 	int			to;
 
-	DecodeInputs(state, true, is_filtered, &rows);
+	DecodeInputs(state, by_rows ? state->wanted_rows : state->wanted_packed, true,
+				 &rows);
 	if (rows.nrows == 0)
 		return;
 	from = FindFirstClock(&rows, bounds->from_clock);
 	to = bounds->to_clock >= PG_INT32_MAX ? rows.nrows :
 		FindFirstClock(&rows, bounds->to_clock + 1);
-	if (state->by_column)
-		AddRuns(state, &rows, from, to);
-	else
+	if (by_rows)
 		AddRowByRow(state, &rows, from, to);
+	else
+		AddRuns(state, &rows, from, to);
 }
 
 /*
@@ -480,7 +421,7 @@ AddWhole(AggregateScanState *state, const SegmentInfo *info)
 
 	if (AddStats(state, FindGroup(state), info))
 		return;
-	DecodeInputs(state, false, false, &rows);
+	DecodeInputs(state, state->wanted_packed, false, &rows);
 	AddSameRows(state, FindGroup(state), &rows, 0, rows.nrows);
 }
 
@@ -507,7 +448,7 @@ SetFilterValues(AggregateScanState *state)
 
 /*
  * Judge says what of the segment passes the filter, and sets it for inputs with
- * filters of their own.
+ * filters of their own: FILTER_SOME if rows have to be asked.
  */
 static FilterVerdict
 Judge(AggregateScanState *state, const SegmentInfo *info)
@@ -522,13 +463,15 @@ Judge(AggregateScanState *state, const SegmentInfo *info)
 	ReadStats(state->reader, info, &stats);
 	if (state->filter != NULL)
 		result = ZbxhistJudgeSegment(state->filter, layout, info, &stats);
-	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
+	for (int i = 0; result == FILTER_ALL && i < state->table.ninputs; i++)
 	{
 		InputSource *source = &state->sources[i];
 
-		if (source->filter != NULL)
-			source->verdict = ZbxhistJudgeSegment(source->filter, layout, info,
-												  &stats);
+		if (source->filter == NULL)
+			continue;
+		source->verdict = ZbxhistJudgeSegment(source->filter, layout, info, &stats);
+		if (source->verdict == FILTER_SOME)
+			result = FILTER_SOME;
 	}
 	return result;
 }
@@ -540,9 +483,9 @@ void
 ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 {
 	const ScanBounds *bounds = &state->scan->bounds;
-	FilterVerdict verdict;
+	FilterVerdict verdict = Judge(state, info);
+	bool		by_rows = !state->by_column || verdict == FILTER_SOME;
 
-	verdict = Judge(state, info);
 	if (verdict == FILTER_NONE)
 	{
 		state->counters->segments_excluded++;
@@ -553,8 +496,7 @@ ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 	 * keys are evaluated for rows that are wanted only: for others they may
 	 * fail
 	 */
-	if (state->by_column && verdict == FILTER_ALL &&
-		info->first_clock >= bounds->from_clock &&
+	if (!by_rows && info->first_clock >= bounds->from_clock &&
 		info->last_clock <= bounds->to_clock)
 	{
 		EvaluateKeys(state, info->itemid, info->first_clock, &state->first);
@@ -564,5 +506,5 @@ ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 			return;
 		}
 	}
-	AddSegmentPart(state, verdict == FILTER_SOME);
+	AddSegmentPart(state, by_rows);
 }
