@@ -18,6 +18,13 @@ TABLE = "history_uint"
 LEVELS = ("READ COMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
 # seconds that maintenance, which sleeps at times, is waited for before others go on
 PATIENCE = 0.03
+# plans have workers
+PARALLEL = (
+    "parallel_setup_cost = 0",
+    "parallel_tuple_cost = 0",
+    "min_parallel_table_scan_size = 0",
+    "min_parallel_index_scan_size = 0",
+)
 
 
 class Wrong(Exception):
@@ -42,6 +49,8 @@ class Actor:
         self.place = 0
         self.current = self.before = self.snapshot = None
         self.pending, self.marks = [], []
+        # what a cursor may have to give, and what it has given
+        self.choices, self.given = [], {}
 
     def own(self, rows):
         """Rows with the session's own changes."""
@@ -65,6 +74,15 @@ def apply(rows, pending):
 def rows_of(answer):
     """Rows as a key's value."""
     return {tuple(map(int, row[:3])): int(row[3]) for row in answer.texts()}
+
+
+def sums(rows):
+    """Number and sum of an item's values, as if they were a row."""
+    totals = {}
+    for key, value in rows.items():
+        count, total = totals.get(key[0], (0, 0))
+        totals[key[0]] = (count + 1, total + value)
+    return {(item, 0, count): total for item, (count, total) in totals.items()}
 
 
 class Schedule:
@@ -91,6 +109,10 @@ class Schedule:
         """A step of maintenance."""
         day = self.dice.pick(self.hot)[1] // DAY * DAY
         day = min(max(day, DAYS[0]), DAYS[-1])
+        if self.dice.chance(4):
+            return f"ALTER TABLE {TABLE} ADD COLUMN x{self.play.new_identity()} integer DEFAULT 7"
+        if self.dice.chance(1):
+            return f"CALL zbxhist.undo('{TABLE}')"
         steps = ["pack", "repack", "compact", "unpack", "run_maintenance", "run_maintenance"]
         if self.play.archived and self.dice.chance(25):
             day = self.play.archived
@@ -117,13 +139,50 @@ class Schedule:
         changes = [self.statement() for _ in range(dice.between(1, 4))]
         if level == LEVELS[0] and dice.chance(25):
             return changes[:2]
-        if dice.chance(15):
+        if dice.chance(30):
+            self.add_cursor(changes)
+        elif dice.chance(15):
             at = dice.below(len(changes))
             changes[at:at] = [Change("savepoint", "SAVEPOINT a")]
             changes.append(Change("back", "ROLLBACK TO a"))
             changes.append(self.statement())
         end = "COMMIT" if dice.chance(85) else "ROLLBACK"
         return [Change("begin", f"BEGIN ISOLATION LEVEL {level}"), *changes, Change("end", end)]
+
+    def add_cursor(self, changes):
+        """A cursor that is read in parts between others of these statements."""
+        dice = self.dice
+        text, where = self.reading()
+        order = dice.pick(
+            ["", " ORDER BY clock", " ORDER BY clock DESC", " ORDER BY itemid, clock, ns"]
+        )
+        at = dice.below(len(changes) + 1)
+        changes.insert(at, Change("declare", f"DECLARE c CURSOR FOR {text}{order}", where))
+        for _ in range(dice.below(3)):
+            at = dice.between(at + 1, len(changes))
+            changes.insert(at, Change("fetch", f"FETCH {dice.pick([1, 5, 60])} FROM c", where))
+        changes.append(Change("fetch", "FETCH ALL FROM c", where))
+
+    def reading(self):
+        """A SELECT of rows of items that it names, or of all, and the function that says which."""
+        dice = self.dice
+        text, where = self.where()
+        item, clock, _ = dice.pick(self.hot)
+        low = clock // DAY * DAY - dice.pick([0, DAY])
+        high = min(low + dice.pick([DAY, 2 * DAY, 9 * DAY]), 2**31 - 1)
+        choice = dice.below(6)
+        if choice == 1:
+            text, where = f"itemid = {item}", lambda key: key[0] == item
+        elif choice == 2:
+            text, where = f"clock >= {low} AND clock < {high}", lambda key: low <= key[1] < high
+        elif choice == 3:
+            text, where = "true", lambda key: True
+        elif choice == 4:
+            return (
+                f"SELECT itemid, clock, ns, value FROM zbxhist.range(NULL::{TABLE}, {item}, {low}, {high})",
+                lambda key: key[0] == item and low <= key[1] < high,
+            )
+        return f"SELECT itemid, clock, ns, value FROM {TABLE} WHERE {text}", where
 
     def where(self):
         """A condition, and the function that says the same of a key."""
@@ -179,7 +238,19 @@ class Schedule:
             return Change(
                 "lock", f"SELECT itemid, clock, ns, value FROM {TABLE} WHERE {text} {lock}", where
             )
-        return Change("select", f"SELECT itemid, clock, ns, value FROM {TABLE} WHERE {text}", where)
+        text, where = self.reading()
+        if dice.chance(30):
+            return Change(
+                "sums",
+                f"SELECT itemid, 0, count(*), sum(value) FROM ({text}) t GROUP BY itemid"
+                if dice.chance(20)
+                else text.replace(
+                    "itemid, clock, ns, value", "itemid, 0, count(*), sum(value)"
+                )
+                + " GROUP BY itemid",
+                where,
+            )
+        return Change("select", text, where)
 
     # ---- the order ----
 
@@ -243,7 +314,7 @@ class Schedule:
         for order in itertools.permutations(waited):
             rows = dict(self.play.rows)
             actors = [
-                (a, list(a.changes), list(a.pending), list(a.marks), a.snapshot)
+                (a, list(a.changes), list(a.pending), list(a.marks), a.snapshot, a.choices, dict(a.given))
                 for a in self.actors
             ]
             try:
@@ -253,9 +324,10 @@ class Schedule:
             except Wrong as wrong:
                 first = first or wrong
             self.play.rows = rows
-            for actor, changes, pending, marks, snapshot in actors:
+            for actor, changes, pending, marks, snapshot, choices, given in actors:
                 actor.changes, actor.pending = changes, pending
                 actor.marks, actor.snapshot = marks, snapshot
+                actor.choices, actor.given = choices, given
         raise first
 
     def read(self, actors, seconds):
@@ -277,13 +349,17 @@ class Schedule:
             answer.error
             or f"{answer.tag} {rows_of(answer) if answer.rows and change.where else ''}"
         )
-        kind = change.text.split("(")[0].split(".")[-1] if change.kind == "upkeep" else change.kind
+        kind = change.kind
+        if kind == "upkeep":
+            kind = change.text.split("(")[0].split(".")[-1].split(" x")[0]
         play.seen[f"{kind} {answer.error or 'done'}"] += 1
         if actor.has_waited:
             play.seen[f"{change.kind} waited"] += 1
         if change.kind == "upkeep":
             if answer.error and answer.error[:2] in ("XX", "22", "23"):
                 raise Wrong(f"maintenance: {answer.error} {answer.message}")
+            if ".undo(" in change.text and not answer.error:
+                play.is_undone = True
             return
         if answer.error:
             self.failed(actor, answer)
@@ -295,6 +371,10 @@ class Schedule:
             if answer.tag == "COMMIT":
                 apply(play.rows, actor.pending)
             self.forget(actor)
+        elif change.kind == "declare":
+            self.declared(actor)
+        elif change.kind == "fetch":
+            self.check_fetched(actor, rows_of(answer), len(answer.rows))
         elif change.where:
             self.check_rows(actor, rows_of(answer))
         elif change.kind == "insert":
@@ -329,9 +409,37 @@ class Schedule:
         if answer.status == "I":
             self.forget(actor)
 
+    def is_double(self, actor):
+        """Whether a transaction has stored a key that its snapshot has, and others have deleted."""
+        return any(row and row[0] and key in actor.before for key, row in actor.pending)
+
+    def declared(self, actor):
+        """What a cursor is to give."""
+        change = actor.current
+        before, now = actor.own(actor.before), actor.own(self.play.rows)
+        actor.choices, actor.given = [self.expected(change, before, now)], {}
+        if actor.is_weak and actor.has_waited and self.play.is_managed:
+            actor.choices.append(self.expected(change, now, now))
+
+    def check_fetched(self, actor, found, number):
+        """Rows of a cursor: each once, in the end all of them."""
+        if self.is_double(actor):
+            return
+        if len(found) != number or any(key in actor.given for key in found):
+            raise Wrong(f"a cursor gives a row twice: {found}")
+        actor.given.update(found)
+        given = self.known(actor.given)
+        choices = [c for c in map(self.known, actor.choices) if given.items() <= c.items()]
+        if actor.current.text.startswith("FETCH ALL"):
+            choices = [c for c in choices if c == given]
+        if not choices:
+            raise Wrong(f"a cursor has given {given} and not {actor.choices}")
+
     def check_rows(self, actor, found):
         """The rows of SELECT, UPDATE, DELETE."""
         change = actor.current
+        if change.kind == "sums" and (self.dropped is not None or self.is_double(actor)):
+            return
         before, now = actor.own(actor.before), actor.own(self.play.rows)
         # one that has waited for a lock before its snapshot has seen what came meanwhile
         if actor.is_weak and actor.has_waited and self.play.is_managed:
@@ -348,7 +456,7 @@ class Schedule:
 
     def expected(self, change, before, now):
         """The rows that a statement gives, by those of its snapshot and those that there are now."""
-        if change.kind == "select":
+        if change.kind in ("select", "sums", "declare"):
             expected = {key: row[1] for key, row in before.items() if change.where(key)}
         else:
             # those of the snapshot that nobody has deleted since, with their newest values
@@ -357,7 +465,7 @@ class Schedule:
                 for key, row in before.items()
                 if change.where(key) and key in now and now[key][0] == row[0]
             }
-        return self.known(expected)
+        return sums(self.known(expected)) if change.kind == "sums" else self.known(expected)
 
     def known(self, rows):
         """Those of rows of which something is known."""
@@ -377,6 +485,7 @@ class Play:
 
     def __init__(self, server, seed, number, is_managed):
         self.is_managed, self.seen, self.identities = is_managed, Counter(), 0
+        self.is_undone = False
         self.dice = Dice(seed, "schedules", number)
         server.renew()
         name = MANAGED if is_managed else PLAIN
@@ -394,6 +503,9 @@ class Play:
             "client_min_messages = error",
         ):
             self.admin.execute(f"SET {setting}")
+            if connection is not self.admin and self.dice.chance(20):
+                for setting in PARALLEL:
+                    connection.execute(f"SET {setting}")
         # the day that may be archived, if there is one
         self.archived = DAYS[0] if is_managed and self.dice.chance(30) else None
         if self.archived:
@@ -438,7 +550,7 @@ class Play:
                 if found.get(k) != expected.get(k)
             }
             raise Wrong(f"stored is what the model has not (model, table): {wrong}")
-        if self.is_managed:
+        if self.is_managed and not self.is_undone:
             answer = self.control.execute(f"SELECT * FROM zbxhist.verify('{TABLE}')")
             if answer.error or answer.rows:
                 raise Wrong(f"verify: {answer.describe()}")
@@ -456,6 +568,8 @@ class Play:
                 ]
                 return "\n".join(lines)
             self.seen["schedules"] += 1
+            if self.is_undone:
+                break
         return None
 
     def close(self):
