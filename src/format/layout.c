@@ -207,24 +207,6 @@ NumberPacked(DayLayout *layout)
 }
 
 /*
- * MakeRowDescriptor makes the description of the packed rows.
- */
-static TupleDesc
-MakeRowDescriptor(TupleDesc day, int ncolumns)
-{
-	TupleDesc	result = CreateTemplateTupleDesc(ncolumns);
-	AttrNumber	next = 1;
-
-	for (int i = DAY_NUM_ATTRIBUTES; i < day->natts; i++)
-	{
-		if (!TupleDescAttr(day, i)->attisdropped)
-			TupleDescCopyEntry(result, next++, day, i + 1);
-	}
-	TupleDescFinalize(result);
-	return result;
-}
-
-/*
  * ZbxhistDayLayout reads the layout of a day's table from its description.
  * Allocates in the current context.
  */
@@ -250,7 +232,6 @@ ZbxhistDayLayout(Relation day)
 					   RelationGetRelationName(day)),
 				errtable(day));
 	NumberPacked(layout);
-	layout->desc = MakeRowDescriptor(desc, layout->ncolumns);
 	return layout;
 }
 

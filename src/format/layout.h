@@ -53,7 +53,6 @@ typedef struct DayLayout
 	int			clock;			/* index in columns; its packed is 0 */
 	int			ns;				/* index in columns, or -1 */
 	int			value;			/* index of what has statistics, or -1 */
-	TupleDesc	desc;			/* of the packed rows, all columns */
 } DayLayout;
 
 /* whether a column of a segment holds what its layout says */

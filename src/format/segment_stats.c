@@ -3,11 +3,12 @@
  * segment_stats.c
  *	  Statistics of a segment, which its group's directory holds.
  *
- * The greatest is written as the difference from the smallest, and the sum as
- * the difference from what it would be were all values in the middle between
- * both, as they mostly are on average.  Doubles that are decimals are written
- * as integers; a sum of doubles has rounding errors, therefore the difference
- * of the bits follows.
+ * The greatest is written as the difference from the smallest, the sum of
+ * unsigned numbers as the difference from what it would be were all of them the
+ * smallest.  Doubles that are decimals are written as integers, their sum as the
+ * difference from what it would be were all of them in the middle between the
+ * smallest and the greatest.  Such a sum has rounding errors: the difference of
+ * the bits follows.
  *
  * What they took from the exact sum, the rest, comes before all.  Its first byte is
  * none that statistics begin with: a REST_ form, above two bits that are 0.  A rest
@@ -31,14 +32,10 @@
 #define STATS_DECIMAL 0x03		/* doubles that are decimals */
 #define STATS_NULLS 0x04		/* the number of nulls follows */
 #define STATS_EMPTY 0x08		/* nothing but nulls: nothing else follows */
-#define STATS_WIDE 0x10			/* unsigned: the sum as 128 bits */
 #define STATS_DECIMALS_SHIFT 4
 
 /* three doubles */
 #define DOUBLE_BITS_LENGTH 24
-
-/* a greater range, times a count, may need more than 63 bits */
-#define MAX_NARROW_RANGE (UINT64CONST(1) << 47)
 
 #define REST_SHIFT 2
 #define REST_NONE 0
@@ -335,18 +332,10 @@ put_scaled_stats(ByteBuffer *buffer, const ScaledStats *scaled, uint32 count)
 	codec_put_signed(buffer, scaled->correction);
 }
 
-/* Must the sum be written as 128 bits? */
-static inline bool
-is_wide(const SegmentStats *stats)
-{
-	return stats->max_unsigned - stats->min_unsigned >= MAX_NARROW_RANGE;
-}
-
 /* Adds unsigned numbers; the sum is at least count times the smallest. */
 static void
 put_unsigned(ByteBuffer *buffer, const SegmentStats *stats)
 {
-	uint64		range = stats->max_unsigned - stats->min_unsigned;
 	uint64		high,
 				low;
 
@@ -354,14 +343,9 @@ put_unsigned(ByteBuffer *buffer, const SegmentStats *stats)
 	high = stats->sum_high - high - (stats->sum_low < low);
 	low = stats->sum_low - low;
 	ZbxhistPutVarint(buffer, stats->min_unsigned);
-	ZbxhistPutVarint(buffer, range);
-	if (is_wide(stats))
-	{
-		ZbxhistPutVarint(buffer, low);
-		ZbxhistPutVarint(buffer, high);
-	}
-	else
-		codec_put_signed(buffer, low - half_sum(range, stats->count));
+	ZbxhistPutVarint(buffer, stats->max_unsigned - stats->min_unsigned);
+	ZbxhistPutVarint(buffer, low);
+	ZbxhistPutVarint(buffer, high);
 }
 
 /* Adds the statistics of a segment of nrows rows. */
@@ -374,7 +358,7 @@ ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats, uint32 nrows)
 	if (stats->is_set)
 	{
 		if (stats->kind == PACKED_UNSIGNED)
-			flags = STATS_UNSIGNED | (is_wide(stats) ? STATS_WIDE : 0);
+			flags = STATS_UNSIGNED;
 		else if (stats->count > 0 && scale_stats(stats, &scaled))
 			flags = STATS_DECIMAL | scaled.decimals << STATS_DECIMALS_SHIFT;
 		else
@@ -436,28 +420,17 @@ get_scaled(ByteReader *reader, SegmentStats *stats, int decimals)
 
 /* Takes what put_unsigned wrote. */
 static bool
-get_unsigned(ByteReader *reader, SegmentStats *stats, bool is_wide)
+get_unsigned(ByteReader *reader, SegmentStats *stats)
 {
 	uint64		range,
 				high,
 				low;
 
 	if (!ZbxhistGetVarint(reader, &stats->min_unsigned) ||
-		!ZbxhistGetVarint(reader, &range))
+		!ZbxhistGetVarint(reader, &range) ||
+		!ZbxhistGetVarint(reader, &stats->sum_low) ||
+		!ZbxhistGetVarint(reader, &stats->sum_high))
 		return false;
-	if (is_wide)
-	{
-		if (!ZbxhistGetVarint(reader, &stats->sum_low) ||
-			!ZbxhistGetVarint(reader, &stats->sum_high))
-			return false;
-	}
-	else
-	{
-		if (range >= MAX_NARROW_RANGE ||
-			!codec_get_signed(reader, &stats->sum_low))
-			return false;
-		stats->sum_low += half_sum(range, stats->count);
-	}
 	stats->max_unsigned = stats->min_unsigned + range;
 	multiply(stats->min_unsigned, stats->count, &high, &low);
 	stats->sum_high += high;
@@ -478,9 +451,7 @@ ZbxhistSkipStats(ByteReader *reader)
 		return true;
 	if ((flags & STATS_NULLS) != 0 && !ZbxhistSkipVarints(reader, 1))
 		return false;
-	if ((flags & STATS_FORM) == STATS_UNSIGNED)
-		return ZbxhistSkipVarints(reader, (flags & STATS_WIDE) != 0 ? 4 : 3);
-	if ((flags & STATS_FORM) == STATS_DECIMAL)
+	if ((flags & STATS_FORM) != STATS_BITS)
 		return ZbxhistSkipVarints(reader, 4);
 	if (codec_left(reader) < DOUBLE_BITS_LENGTH)
 		return false;
@@ -510,7 +481,7 @@ get_stats(ByteReader *reader, SegmentStats *stats, uint32 nrows)
 		return false;
 	stats->count = nrows - nulls;
 	if (form == STATS_UNSIGNED)
-		return get_unsigned(reader, stats, (flags & STATS_WIDE) != 0);
+		return get_unsigned(reader, stats);
 	if (form == STATS_BITS)
 		return get_double_bits(reader, stats);
 	return get_scaled(reader, stats, flags >> STATS_DECIMALS_SHIFT);

@@ -3,11 +3,9 @@
  * value_type.c
  *	  Which types have values that can be checked, and how.
  *
- * Only these can be packed.  Besides the types below there are domains of them, and
- * any type of which a superuser has said that each text is a value of it (CREATE
- * CAST ... WITHOUT FUNCTION), as citext.  Types whose values are OIDs of objects
- * that a user can create are not among them: in a dump the values are bytes, and
- * the objects get other OIDs where it is restored.
+ * Only these types and domains of them can be packed.  Types whose values are OIDs
+ * of objects that a user can create are not among them: in a dump the values are
+ * bytes, and the objects get other OIDs where it is restored.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +13,6 @@
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
-#include "parser/parse_coerce.h"
 #include "utils/lsyscache.h"
 
 #include "format/value_check.h"
@@ -94,20 +91,6 @@ FindKnownType(ValueCheck *check)
 }
 
 /*
- * IsAnyText says whether any text is a value of a type of variable length, as
- * it is.
- */
-static bool
-IsAnyText(const ValueCheck *check)
-{
-	Oid			function;
-
-	return check->typlen == -1 && get_typtype(check->type) == TYPTYPE_BASE &&
-		find_coercion_pathway(check->type, TEXTOID, COERCION_EXPLICIT,
-							  &function) == COERCION_PATH_RELABELTYPE;
-}
-
-/*
  * ZbxhistFindValueCheck finds how values of a type are checked; returns false
  * if that is not known.  Allocates in the current context.
  */
@@ -118,11 +101,5 @@ ZbxhistFindValueCheck(ValueCheck *check, Oid type, int32 typmod)
 	check->typmod = typmod;
 	check->type = getBaseTypeAndTypmod(type, &check->typmod);
 	get_typlenbyval(check->type, &check->typlen, &check->typbyval);
-	if (FindKnownType(check))
-		return true;
-	if (!IsAnyText(check))
-		return false;
-	check->kind = CHECK_TEXT;
-	check->typmod = -1;
-	return true;
+	return FindKnownType(check);
 }

@@ -11,8 +11,7 @@
  *
  * Each foreign table's groups are a part of the query; several are a UNION ALL, whose
  * parts PostgreSQL executes asynchronously (async_capable): all servers are at work at
- * once.  Ranges that are repeated make few queries of many, so that their plans
- * can be kept, in memory of the session.
+ * once.
  *
  * A group's directory may be here, so that what is read of it only needs no query.
  *
@@ -39,7 +38,6 @@
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
@@ -88,23 +86,17 @@ typedef struct GroupRange
 #define RANGE_CONDITION "(copy OPERATOR(pg_catalog.=) $%d AND number OPERATOR(pg_catalog.>=) $%d AND number OPERATOR(pg_catalog.<=) $%d)"
 #define RANGE_PARAMETERS 3
 
-/* those of a query: each table may have nearly twice its ranges */
-#define MAX_PARAMETERS (2 * MAX_RANGES * RANGE_PARAMETERS)
+/* those of a query */
+#define MAX_PARAMETERS (MAX_RANGES * RANGE_PARAMETERS)
 
-/* a query of some shape, with its parameters */
+/* a query with its parameters */
 typedef struct RangeQuery
 {
 	StringInfoData text;
 	int			nvalues;
+	Oid			types[MAX_PARAMETERS];
 	Datum		values[MAX_PARAMETERS];
 } RangeQuery;
-
-/* a plan that is kept */
-typedef struct KeptPlan
-{
-	SPIPlanPtr	plan;
-	char	   *query;
-} KeptPlan;
 
 /* a group that has been fetched, by its copy and number (no padding) */
 typedef struct FetchedKey
@@ -222,44 +214,7 @@ FindGroupsTable(ArchiveReader *reader, Relation day,
 /* ---- the query ---- */
 
 /*
- * GetPlan returns the plan of a query; of each number of ranges, as a power of two,
- * that which was executed last is kept.
- */
-static SPIPlanPtr
-GetPlan(const RangeQuery *query)
-{
-	static KeptPlan plans[8];
-	KeptPlan   *kept = &plans[pg_leftmost_one_pos32(query->nvalues / RANGE_PARAMETERS)];
-	Oid			types[MAX_PARAMETERS];
-	SPIPlanPtr	made;
-
-	StaticAssertDecl(1 << (lengthof(plans) - 1) == 2 * MAX_RANGES,
-					 "plans for all numbers of ranges");
-
-	if (kept->plan != NULL && strcmp(query->text.data, kept->query) == 0)
-		return kept->plan;
-	if (kept->plan != NULL)
-	{
-		SPI_freeplan(kept->plan);
-		pfree(kept->query);
-	}
-	kept->plan = NULL;
-	for (int i = 0; i < query->nvalues; i++)
-		types[i] = i % RANGE_PARAMETERS == 0 ? UUIDOID : INT8OID;
-	made = SPI_prepare_cursor(query->text.data, query->nvalues, types,
-							  CURSOR_OPT_GENERIC_PLAN);
-	if (made == NULL)
-		elog(ERROR, "could not prepare query: %s",
-			 SPI_result_code_string(SPI_result));
-	kept->query = MemoryContextStrdup(TopMemoryContext, query->text.data);
-	SPI_keepplan(made);
-	kept->plan = made;
-	return made;
-}
-
-/*
- * AddRanges adds so many ranges of a table's to the query, the last one as often as
- * makes their number a power of two: there are few queries then.
+ * AddRanges adds ranges of one table to the query.
  */
 static void
 AddRanges(RangeQuery *query, const GroupRange *ranges, int nranges)
@@ -267,9 +222,9 @@ AddRanges(RangeQuery *query, const GroupRange *ranges, int nranges)
 	appendStringInfo(&query->text, "%sSELECT copy, number, payload FROM %s WHERE ",
 					 query->nvalues == 0 ? "" : " UNION ALL ",
 					 ZbxhistQualifiedName(ranges->groups));
-	for (int i = 0; i < pg_nextpower2_32(nranges); i++)
+	for (int i = 0; i < nranges; i++)
 	{
-		const GroupRange *range = &ranges[Min(i, nranges - 1)];
+		const GroupRange *range = &ranges[i];
 		int			n = query->nvalues;
 
 		appendStringInfo(&query->text, "%s" RANGE_CONDITION,
@@ -277,6 +232,9 @@ AddRanges(RangeQuery *query, const GroupRange *ranges, int nranges)
 		query->values[n] = UUIDPGetDatum(&range->copy);
 		query->values[n + 1] = Int64GetDatum(range->first);
 		query->values[n + 2] = Int64GetDatum(range->last);
+		query->types[n] = UUIDOID;
+		query->types[n + 1] = INT8OID;
+		query->types[n + 2] = INT8OID;
 		query->nvalues += RANGE_PARAMETERS;
 	}
 }
@@ -326,8 +284,8 @@ FetchRanges(ArchiveReader *reader, ArchiveCounters *counters)
 		AddRanges(&query, &ranges[first], i - first);
 		first = i;
 	}
-	if (SPI_execute_plan(GetPlan(&query), query.values, NULL, true,
-						 0) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(query.text.data, query.nvalues, query.types,
+							  query.values, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read archived groups");
 
 	old = MemoryContextSwitchTo(reader->fetched_context);

@@ -21,7 +21,6 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
@@ -161,14 +160,10 @@ WriteChangedSegment(ChangedDay *day, DayWriter *writer, int segment, int first,
 static int
 CountRows(const uint8 *rows, int first, int nrows)
 {
-	int			end = first + nrows;
 	int			count = 0;
 
-	for (; first < end && first % 8 != 0; first++)
-		count += row_is_in(rows, first);
-	count += pg_popcount((const char *) rows + first / 8, (end - first) / 8);
-	for (first += (end - first) / 8 * 8; first < end; first++)
-		count += row_is_in(rows, first);
+	for (int row = first; row < first + nrows; row++)
+		count += row_is_in(rows, row);
 	return count;
 }
 

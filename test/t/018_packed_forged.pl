@@ -94,18 +94,9 @@ my @types = (
 		q{'{"b": [1, null, {"c": "dé", "dd": -1.5e10}], "a": false, "": []}'},
 		q{(SELECT jsonb_object_agg('key' || i, i) FROM generate_series(1, 70) i)}
 	],
-	[ 'percent', 'bytes', '99.5' ],
-	[ 'citext', 'bytes', q{'Text'} ]);
+	[ 'percent', 'bytes', '99.5' ]);
 
 $node->safe_psql('zabbix', 'CREATE DOMAIN percent AS numeric(5, 2)');
-if (has_extension($node, 'citext'))
-{
-	$node->safe_psql('zabbix', 'CREATE EXTENSION citext');
-}
-else
-{
-	@types = grep { $_->[0] ne 'citext' } @types;
-}
 eval { $node->safe_psql('zabbix', q{SELECT '<a/>'::xml}); 1 }
   or @types = grep { $_->[0] ne 'xml' } @types;
 

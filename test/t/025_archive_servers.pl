@@ -118,7 +118,7 @@ $cold{$_}->safe_psql(
 
 # ---- one is away ----
 
-my $all = 'SELECT count(*), sum(value) FROM history WHERE itemid = 7';
+my $all = 'SELECT count(*), sum(value * 1) FROM history WHERE itemid = 7';
 $cold{south}->stop('fast');
 my (undef, $err) = ask($all);
 like(
