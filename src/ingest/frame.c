@@ -22,7 +22,6 @@
 #include "postgres.h"
 
 #include "nodes/parsenodes.h"
-#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "tcop/pquery.h"
 #include "utils/portal.h"
@@ -188,22 +187,6 @@ DescribeModifyTable(const ModifyTable *node, StatementInfo *info)
 }
 
 /*
- * DescribeExplained adds the ON CONFLICT of an INSERT into relid under EXPLAIN
- * ANALYZE; the rest is not known before it is rewritten.  A volatile function
- * in it may run another INSERT, which is then the one that fires the trigger.
- */
-static void
-DescribeExplained(Oid relid, const ExplainStmt *explain, StatementInfo *info)
-{
-	const Query *query = castNode(Query, explain->query);
-
-	if (query->commandType == CMD_INSERT && query->onConflict != NULL &&
-		rt_fetch(query->resultRelation, query->rtable)->relid == relid &&
-		!contain_volatile_functions((Node *) query))
-		info->on_conflict = query->onConflict->action;
-}
-
-/*
  * DescribeUnframed looks for the plans that insert into relid in the
  * session's own statement, for want of a frame.
  */
@@ -223,8 +206,6 @@ DescribeUnframed(Oid relid, StatementInfo *info)
 		info->is_copy = IsA(stmt->utilityStmt, CopyStmt) &&
 			((CopyStmt *) stmt->utilityStmt)->is_from;
 		info->is_known = info->is_copy;
-		if (IsA(stmt->utilityStmt, ExplainStmt))
-			DescribeExplained(relid, (ExplainStmt *) stmt->utilityStmt, info);
 		return;
 	}
 

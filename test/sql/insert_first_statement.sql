@@ -30,13 +30,7 @@ SELECT count(*) FROM stored;
 -- what EXPLAIN prints differs between versions
 \o /dev/null
 \c -
-EXPLAIN ANALYZE INSERT INTO history VALUES (1, 86400, 1, 0) ON CONFLICT DO NOTHING;
-\c -
-EXPLAIN ANALYZE INSERT INTO history SELECT 1, 172800, i, 0 FROM generate_series(1, 2) i ON CONFLICT (itemid, clock, ns) DO NOTHING;
-\c -
 EXPLAIN ANALYZE INSERT INTO history VALUES (1, 172800, 1, 0);
-\c -
-EXPLAIN ANALYZE INSERT INTO history VALUES (1, 172800, 1, 0) ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = 2;
 \o
 \set SHOW_CONTEXT never
 \c -
