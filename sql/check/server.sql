@@ -17,9 +17,8 @@ LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_tem
 $$;
 
 -- Statements and their values since the server started, by the way they took: "fast", without
--- planner and trigger, or what kept them from it: column, copy, expression, function, not_loaded,
--- on_conflict, query, replication, returning, row_security, rule, setting, trigger, view, with,
--- other; no rows, and a notice that says why, if the server cannot count them.
+-- planner and trigger, or what kept them from it: column, copy, function, not_loaded, replication,
+-- row_security, rule, setting, statement, trigger; no rows, and a notice that says why, if the server cannot count them.
 CREATE FUNCTION zbxhist.insert_paths()
 RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$

@@ -135,7 +135,7 @@ PlanInsert(const Query *query)
 {
 	RangeTblEntry *target = linitial_node(RangeTblEntry, query->rtable);
 	Relation	rel = table_open(target->relid, NoLock);
-	InsertPath	path = PATH_OTHER;
+	InsertPath	path = PATH_STATEMENT;
 	List	   *rtable = query->rtable;
 	InsertParts parts;
 	CustomScan *scan;
@@ -145,7 +145,7 @@ PlanInsert(const Query *query)
 	{
 		path = ZbxhistTableInsertPath(rel);
 		if (path == PATH_FAST && !SplitInsert(query, &parts))
-			path = PATH_EXPRESSION;
+			path = PATH_STATEMENT;
 		if (path != PATH_FAST)
 			elog(DEBUG1, "INSERT into \"%s\" is planned the long way: %s",
 				 RelationGetRelationName(rel), ZbxhistInsertPathName(path));

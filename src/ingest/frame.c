@@ -247,8 +247,7 @@ ZbxhistDescribeStatement(const TriggerData *trigdata, StatementInfo *info)
 		(node = FindModifyTable(frame->query, trigdata->tg_trigger)) != NULL)
 	{
 		info->frame = frame;
-		info->node = (ModifyTable *) node->ps.plan;
-		DescribeModifyTable(info->node, info);
+		DescribeModifyTable((ModifyTable *) node->ps.plan, info);
 		info->runs_functions = CallsFunctions(frame->query->plannedstmt);
 		return;
 	}

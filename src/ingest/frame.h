@@ -28,7 +28,6 @@ typedef struct StatementInfo
 {
 	ExecFrame  *frame;			/* NULL: began before the library was loaded */
 	bool		is_copy;		/* COPY ... FROM */
-	const ModifyTable *node;	/* of frame's query; NULL: not found */
 	bool		is_known;		/* the fields below could be found out */
 	bool		needs_row;		/* uses the stored row: RETURNING, checks,
 								 * MERGE */

@@ -6,8 +6,7 @@
  * The planner hook (ingest/fast_insert.c) asks what about the table is in
  * the way.  A statement that it has left to the planner is looked at once, when
  * its first row comes to the trigger: only to count it (zbxhist.insert_paths),
- * nothing else depends on the answer.  Its query tree is gone by then, so the
- * plan has to tell; what leaves no trace in it counts as an expression.
+ * nothing else depends on the answer.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +14,6 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
-#include "nodes/plannodes.h"
 #include "utils/lsyscache.h"
 
 #include "compat.h"
@@ -28,20 +26,14 @@ static const char *const path_names[] = {
 	[PATH_FAST] = "fast",
 	[PATH_COLUMN] = "column",
 	[PATH_COPY] = "copy",
-	[PATH_EXPRESSION] = "expression",
 	[PATH_FUNCTION] = "function",
 	[PATH_NOT_LOADED] = "not_loaded",
-	[PATH_ON_CONFLICT] = "on_conflict",
-	[PATH_OTHER] = "other",
-	[PATH_QUERY] = "query",
 	[PATH_REPLICATION] = "replication",
-	[PATH_RETURNING] = "returning",
 	[PATH_ROW_SECURITY] = "row_security",
 	[PATH_RULE] = "rule",
 	[PATH_SETTING] = "setting",
-	[PATH_TRIGGER] = "trigger",
-	[PATH_VIEW] = "view",
-	[PATH_WITH] = "with"
+	[PATH_STATEMENT] = "statement",
+	[PATH_TRIGGER] = "trigger"
 };
 
 StaticAssertDecl(lengthof(path_names) == INSERT_PATH_COUNT,
@@ -93,7 +85,7 @@ ZbxhistTableInsertPath(Relation rel)
 	if (rel->rd_rules != NULL)
 		return PATH_RULE;
 	if (rel->rd_rel->relispartition)
-		return PATH_OTHER;
+		return PATH_STATEMENT;
 	if (!HasPlainColumns(RelationGetDescr(rel)) ||
 		ZbxhistGetPartitionSet(rel)->clock_attnum == InvalidAttrNumber)
 		return PATH_COLUMN;
@@ -103,12 +95,15 @@ ZbxhistTableInsertPath(Relation rel)
 /* ---- the statement ---- */
 
 /*
- * SessionInsertPath says whether something about the session or the kind of
- * statement is in the way.
+ * ZbxhistFindInsertPath returns why the statement that fires the row trigger
+ * does so, instead of going the short way: for the session, for the kind of
+ * statement, for the table, or else for what the statement says.
  */
-static InsertPath
-SessionInsertPath(const StatementInfo *info)
+InsertPath
+ZbxhistFindInsertPath(const TriggerData *trigdata, const StatementInfo *info)
 {
+	InsertPath	path;
+
 	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		return PATH_REPLICATION;
 	if (info->is_copy)
@@ -118,57 +113,6 @@ SessionInsertPath(const StatementInfo *info)
 	if (!zbxhist_enable_fast_insert || !zbxhist_enable_routing ||
 		!zbxhist_enable_batching)
 		return PATH_SETTING;
-	return PATH_FAST;
-}
-
-/*
- * ClauseInsertPath says whether a clause of the statement is in the way.
- */
-static InsertPath
-ClauseInsertPath(const PlannedStmt *stmt, const ModifyTable *node)
-{
-	if (node->onConflictAction != ONCONFLICT_NONE)
-		return PATH_ON_CONFLICT;
-	if (node->returningLists != NIL)
-		return PATH_RETURNING;
-	if (stmt->hasModifyingCTE)
-		return PATH_WITH;
-	return PATH_FAST;
-}
-
-/*
- * SourceInsertPath tells a view, a query and rows of expressions apart.
- */
-static InsertPath
-SourceInsertPath(const ModifyTable *node)
-{
-	const Plan *source = outerPlan(node);
-
-	if (node->withCheckOptionLists != NIL ||
-		linitial_int(node->resultRelations) != 1)
-		return PATH_VIEW;
-	if (node->operation != CMD_INSERT ||
-		!(IsA(source, ValuesScan) ||
-		  (IsA(source, Result) && outerPlan(source) == NULL)))
-		return PATH_QUERY;
-	return PATH_EXPRESSION;
-}
-
-/*
- * ZbxhistFindInsertPath returns why the statement that fires the row trigger
- * does so, instead of going the short way.
- */
-InsertPath
-ZbxhistFindInsertPath(const TriggerData *trigdata, const StatementInfo *info)
-{
-	InsertPath	path = SessionInsertPath(info);
-
-	if (path != PATH_FAST)
-		return path;
-	if (info->node == NULL)
-		return PATH_OTHER;
-	path = ClauseInsertPath(info->frame->query->plannedstmt, info->node);
-	if (path == PATH_FAST)
-		path = ZbxhistTableInsertPath(trigdata->tg_relation);
-	return path != PATH_FAST ? path : SourceInsertPath(info->node);
+	path = ZbxhistTableInsertPath(trigdata->tg_relation);
+	return path == PATH_FAST ? PATH_STATEMENT : path;
 }

@@ -22,23 +22,17 @@ typedef enum InsertPath
 	PATH_FAST,					/* planned by fast_insert.c */
 	PATH_COLUMN,
 	PATH_COPY,
-	PATH_EXPRESSION,
 	PATH_FUNCTION,
 	PATH_NOT_LOADED,
-	PATH_ON_CONFLICT,
-	PATH_OTHER,
-	PATH_QUERY,
 	PATH_REPLICATION,
-	PATH_RETURNING,
 	PATH_ROW_SECURITY,
 	PATH_RULE,
 	PATH_SETTING,
-	PATH_TRIGGER,
-	PATH_VIEW,
-	PATH_WITH
+	PATH_STATEMENT,
+	PATH_TRIGGER
 } InsertPath;
 
-#define INSERT_PATH_COUNT (PATH_WITH + 1)
+#define INSERT_PATH_COUNT (PATH_TRIGGER + 1)
 
 extern const char *ZbxhistInsertPathName(InsertPath path);
 extern InsertPath ZbxhistTableInsertPath(Relation rel);

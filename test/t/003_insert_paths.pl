@@ -77,16 +77,16 @@ counts_as(
 	  . "$now,0,0); EXECUTE p (-1); EXECUTE p (-2); EXECUTE p (-3)",
 	'each execution counts');
 counts_as(
-	'expression 2 3',
+	'statement 2 3',
 	'INSERT INTO history VALUES '
 	  . rows(1)
 	  . ", (-4, $now, 1 + 1, 0); INSERT INTO history VALUES (-5, $now, random(), 0)");
-counts_as('query 1 10', "INSERT INTO history SELECT i, $now, 0, 2 FROM generate_series(1, 10) i");
+counts_as('statement 1 10', "INSERT INTO history SELECT i, $now, 0, 2 FROM generate_series(1, 10) i");
 counts_as('copy 1 2', "COPY history (itemid, clock) FROM stdin;\n-6\t$now\n-7\t$now\n\\.\n");
-counts_as('returning 1 2', 'INSERT INTO history VALUES ' . rows(2) . ' RETURNING itemid');
-counts_as('on_conflict 1 1', 'INSERT INTO history VALUES ' . rows(1) . ' ON CONFLICT DO NOTHING');
+counts_as('statement 1 2', 'INSERT INTO history VALUES ' . rows(2) . ' RETURNING itemid');
+counts_as('statement 1 1', 'INSERT INTO history VALUES ' . rows(1) . ' ON CONFLICT DO NOTHING');
 counts_as(
-	'fast 1 1, with 1 1',
+	'fast 1 1, statement 1 1',
 	'WITH a AS (INSERT INTO history_str VALUES ('
 	  . "-1, $now, 'a', 0)) INSERT INTO history VALUES "
 	  . rows(1)
@@ -95,7 +95,7 @@ counts_as(
 counts_as('function 1 2',
 	"SELECT zbxhist.add(NULL::history, '{-8,-9}', '{$now,$now}', '{0,0}', '{1,2}'::float8[])");
 counts_as(
-	'view 1 1',
+	'statement 1 1',
 	'CREATE VIEW v AS SELECT * FROM history WHERE ns < 10 WITH CHECK OPTION;'
 	  . 'INSERT INTO v VALUES '
 	  . rows(1));
@@ -157,11 +157,11 @@ is( rows_of($node, 'zabbix', 'history'),
 is( $node->safe_psql(
 		'zabbix',
 		'SELECT values_routed + values_kept = values_fast + (SELECT sum(v::bigint) FROM jsonb_each_text(values_slow) AS u (k, v)),'
-		  . " values_slow->>'query', values_slow->>'setting', values_slow ? 'fast'"
+		  . " values_slow->>'copy', values_slow->>'setting', values_slow ? 'fast'"
 		  . " FROM zbxhist.status WHERE parent = 'history'::regclass"),
-	't|10|6|f',
+	't|2|6|f',
 	'status shows the same');
-is(counted('history_str'), 'with 1 1', 'tables are counted apart');
+is(counted('history_str'), 'statement 1 1', 'tables are counted apart');
 my $tables =
   "SELECT string_agg(DISTINCT parent::text, ' ' ORDER BY parent::text) FROM zbxhist.insert_paths()";
 like($node->safe_psql('zabbix', $tables), qr/^history .*history_str\b/, 'tables are named');
