@@ -108,6 +108,7 @@ OBJS = \
 	src/read/aggregate_query.o \
 	src/read/aggregate_scan.o \
 	src/read/aggregates.o \
+	src/read/change.o \
 	src/read/clock_bounds.o \
 	src/read/clock_keys.o \
 	src/read/clock_order.o \
@@ -129,13 +130,11 @@ OBJS = \
 	src/read/packed_groups.o \
 	src/read/parallel_path.o \
 	src/read/parent.o \
-	src/read/prune.o \
 	src/read/reader.o \
 	src/read/row_set.o \
 	src/read/segment_groups.o \
 	src/read/select.o \
 	src/read/spilled_groups.o \
-	src/read/stand_in.o \
 	src/read/total.o \
 	src/tables/attempt.o \
 	src/tables/bounds.o \

@@ -96,37 +96,26 @@ relation_user(const Query *query, const RangeTblEntry *rte)
 }
 
 /*
- * substitute_relation puts the locked relation relid, which has the same
- * columns, in the place of entry rti of a query's range table.  Privileges are
- * those on the relation that was there; those on relid are taken for granted:
- * since they must be asked for from 16 on, they are asked for the owner.  The entry
- * that was there goes to the end of the range table, so that the plan depends on it.
+ * set_changed_table puts a locked table without its children, which has the columns of
+ * the table that is there, in the place of the only one of an UPDATE or DELETE.  Privileges
+ * are not asked for.
  */
 void
-substitute_relation(Query *query, Index rti, Oid relid)
+set_changed_table(Query *query, Oid relid)
 {
-	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-	RangeTblEntry *original = copyObject(rte);
+	RangeTblEntry *rte = linitial_node(RangeTblEntry, query->rtable);
+#if PG_VERSION_NUM >= 160000
+	RTEPermissionInfo *info = getRTEPermissionInfo(query->rteperminfos, rte);
 
-	original->inh = false;
-	query->rtable = lappend(query->rtable, original);
+	info->relid = relid;
+	info->inh = false;
+	info->requiredPerms = 0;
+#else
+	rte->requiredPerms = 0;
+#endif
 	rte->relid = relid;
 	rte->relkind = get_rel_relkind(relid);
 	rte->inh = false;
-#if PG_VERSION_NUM >= 160000
-	{
-		RTEPermissionInfo *info =
-			copyObject(getRTEPermissionInfo(query->rteperminfos, original));
-
-		info->relid = relid;
-		info->inh = false;
-		info->checkAsUser = get_owner(relid);
-		query->rteperminfos = lappend(query->rteperminfos, info);
-		rte->perminfoindex = list_length(query->rteperminfos);
-	}
-#else
-	rte->checkAsUser = get_owner(relid);
-#endif
 }
 
 /*

@@ -63,6 +63,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #define PLANNER_ARGS query, query_string, cursor_options, params, es
 #define pg_plan_query_compat(query, text, options, params) \
 	pg_plan_query((query), (text), (options), (params), NULL)
+#define standard_planner_compat(query, text, options, params) \
+	standard_planner((query), (text), (options), (params), NULL)
 #else
 #define PLANNER_PROTO \
 	Query *query, const char *query_string, int cursor_options, \
@@ -70,6 +72,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #define PLANNER_ARGS query, query_string, cursor_options, params
 #define pg_plan_query_compat(query, text, options, params) \
 	pg_plan_query((query), (text), (options), (params))
+#define standard_planner_compat(query, text, options, params) \
+	standard_planner((query), (text), (options), (params))
 #endif
 
 /*
@@ -531,7 +535,7 @@ extern int	count_relations(const Query *query);
 extern Node *ungrouped_expr(Query *query, Node *expr);
 extern void ungroup_query(Query *query);
 extern Oid	relation_user(const Query *query, const RangeTblEntry *rte);
-extern void substitute_relation(Query *query, Index rti, Oid relid);
+extern void set_changed_table(Query *query, Oid relid);
 extern bool is_valid_json(const char *data, int length);
 extern void keep_file_open(SMgrRelation *kept, SMgrRelation smgr);
 extern Bitmapset *updated_columns(const PlannedStmt *stmt, RangeTblEntry *rte);

@@ -12,20 +12,13 @@
  *	 values_lists anything looks at, on copyObject() copying them for all kinds,
  *	 and on the planner emptying them in the finished plan.
  *
- * - keep_whole_query: the plan of an UPDATE or DELETE carries the query that it
- *	 stands for in an entry of its range table.  Relies on the executor passing over
- *	 entries of subqueries, and on locks and privileges being asked for relations'
- *	 entries only.
- *
  * - make_plan: a plan that no planner has made.  Relies on a scan's being
- *	 fit to be the plan of an INSERT with nothing of ModifyTable around it, and on
+ *	 fit to be the plan of an INSERT, UPDATE or DELETE with nothing of ModifyTable around it, and on
  *	 the executor's looking at no other fields of PlannedStmt than those set here.
  *
  * - log_snapshot_conflict: a record of the WAL that says that an index's page is
  *	 used again stands for "snapshots that old are at an end".  Relies on replay
  *	 doing nothing else with it, and looking at no page.
- *
- * Of the same kind is substitute_relation() of compat.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,9 +34,6 @@
 
 #include "compat.h"
 #include "compat_marks.h"
-
-/* the name of the range table entry that holds the query as it was */
-#define WHOLE_QUERY_NAME "zbxhist whole query"
 
 /*
  * mark_table marks the entry of a table with what is to be known besides.
@@ -61,41 +51,6 @@ List *
 get_table_mark(const RangeTblEntry *rte)
 {
 	return rte->rtekind == RTE_VALUES ? NIL : rte->values_lists;
-}
-
-/*
- * keep_whole_query lets a plan carry the query as it was, in a range table
- * entry that nothing refers to.
- */
-void
-keep_whole_query(PlannedStmt *stmt, Query *whole)
-{
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = whole;
-	rte->eref = makeAlias(WHOLE_QUERY_NAME, NIL);
-	stmt->rtable = lappend(stmt->rtable, rte);
-}
-
-/*
- * get_whole_query returns the query that a plan carries, or NULL.  Other libraries may
- * have added entries behind it.
- */
-Query *
-get_whole_query(const PlannedStmt *stmt)
-{
-	ListCell   *lc;
-
-	foreach(lc, stmt->rtable)
-	{
-		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind == RTE_SUBQUERY && rte->subquery != NULL &&
-			strcmp(rte->eref->aliasname, WHOLE_QUERY_NAME) == 0)
-			return rte->subquery;
-	}
-	return NULL;
 }
 
 /*
@@ -124,8 +79,8 @@ set_plan_relations(PlannedStmt *stmt, const Query *query, List *rtable)
 }
 
 /*
- * make_plan makes the plan that standard_planner would, of an INSERT around a plan
- * in place of ModifyTable, or of a SELECT.
+ * make_plan makes the plan that standard_planner would, of a SELECT, or of a statement that
+ * changes rows, with a plan in place of ModifyTable.
  */
 PlannedStmt *
 make_plan(const Query *query, List *rtable, Plan *plan)

@@ -14,8 +14,6 @@
 
 extern void mark_table(RangeTblEntry *rte, List *content);
 extern List *get_table_mark(const RangeTblEntry *rte);
-extern void keep_whole_query(PlannedStmt *stmt, Query *whole);
-extern Query *get_whole_query(const PlannedStmt *stmt);
 extern PlannedStmt *make_plan(const Query *query, List *rtable, Plan *plan);
 extern void log_snapshot_conflict(Relation rel, TransactionId xid);
 

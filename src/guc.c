@@ -115,7 +115,7 @@ DefineEnableSettings(void)
 				 &zbxhist_enable_packed_scan_pruning);
 
 	DefineSwitch("zbxhist.enable_partition_pruning",
-				 gettext_noop("Leaves tables out of a plan by comparing clocks, and plans an UPDATE or DELETE for the one table concerned."),
+				 gettext_noop("Leaves tables out of a plan by comparing clocks, and runs an UPDATE or DELETE on the tables that have such rows."),
 				 gettext_noop("When off, PostgreSQL proves from each partition's constraint that it has no rows for a query."),
 				 &zbxhist_enable_partition_pruning);
 

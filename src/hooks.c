@@ -7,19 +7,16 @@
  * another library does there, the order is written down here, with its reason.
  * No module knows of a hook, nor of another module on it.
  *
- *	planner				INSERT of literals and SELECT of an item's rows first:
- *						such a plan needs nobody else, other libraries' planners
- *						included.  All else goes to the planner with fewer
- *						tables.
+ *	planner				INSERT of literals, SELECT, UPDATE and DELETE of an item's
+ *						rows first: such a plan needs nobody else, other
+ *						libraries' planners included
  *	build_simple_rel	after the others, which may only add to what is known of
  *						a relation that is left out then
  *	set_rel_pathlist	after the others, since item and key scans replace the
  *						paths of the table that they are for
  *	create_upper_paths	after the others; any order would do
  *	ExecutorStart		before the others: the query may get another snapshot
- *	ExecutorRun			what the outer statement has buffered is written first.
- *						The parent's part runs within the query's frame, after
- *						the partition's: it adds to the same row count
+ *	ExecutorRun			what the outer statement has buffered is written first
  *	ExecutorFinish		buffered rows and packed changes are written before
  *						AFTER triggers look for them, when all of the query has run
  *	ProcessUtility		what is buffered is written first, as for a query; the
@@ -50,12 +47,12 @@
 #include "ingest/frame.h"
 #include "maintenance/drop_guard.h"
 #include "read/aggregate.h"
+#include "read/change.h"
 #include "read/clock_order.h"
 #include "read/copy_to.h"
 #include "read/exclude.h"
 #include "read/item_path.h"
 #include "read/item_read.h"
-#include "read/prune.h"
 #include "read/select.h"
 
 static planner_hook_type prev_planner = NULL;
@@ -92,10 +89,12 @@ PlannerHook(PLANNER_PROTO)
 
 	if (result == NULL)
 		result = ZbxhistPlanItemSelect(query, cursor_options);
+	if (result == NULL)
+		result = ZbxhistPlanChange(query);
 	if (result != NULL)
 		return result;
 	ZbxhistMarkParents(query);
-	return ZbxhistPlanPruned(NextPlanner, PLANNER_ARGS);
+	return NextPlanner(PLANNER_ARGS);
 }
 
 /*
@@ -174,7 +173,6 @@ ExecutorRunHook(EXECUTOR_RUN_PROTO)
 			(*prev_executor_run) (EXECUTOR_RUN_ARGS);
 		else
 			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
-		ZbxhistRunParentPart(queryDesc);
 	}
 	PG_FINALLY();
 	{

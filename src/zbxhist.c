@@ -25,6 +25,7 @@
 #include "ingest/insert_triggers.h"
 #include "maintenance/worker.h"
 #include "read/aggregate.h"
+#include "read/change.h"
 #include "read/item_read.h"
 #include "read/item_scan.h"
 
@@ -61,6 +62,7 @@ _PG_init(void)
 	RegisterCustomScanMethods(&zbxhist_key_scan.methods);
 	RegisterCustomScanMethods(&zbxhist_item_read.methods);
 	RegisterCustomScanMethods(&zbxhist_aggregate_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_change_scan.methods);
 	ZbxhistWorkerInit();
 	ZbxhistHooksInit();
 }

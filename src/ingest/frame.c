@@ -52,12 +52,23 @@ ZbxhistIsInChange(void)
 	for (ExecFrame *frame = current_frame; frame != NULL;
 		 frame = frame->outer)
 	{
-		if (frame->query == NULL ? frame->is_copy_from :
-			frame->query->operation != CMD_SELECT ||
-			frame->query->plannedstmt->hasModifyingCTE)
+		if (!frame->only_reads &&
+			(frame->query == NULL ? frame->is_copy_from :
+			 frame->query->operation != CMD_SELECT ||
+			 frame->query->plannedstmt->hasModifyingCTE))
 			return true;
 	}
 	return false;
+}
+
+/*
+ * ZbxhistSetOnlyReads says whether the statement that is being executed, one that
+ * changes rows, has none changed before this is said anew.
+ */
+void
+ZbxhistSetOnlyReads(bool only_reads)
+{
+	current_frame->only_reads = only_reads;
 }
 
 /*

@@ -21,6 +21,7 @@ typedef struct ExecFrame
 	bool		is_copy_from;	/* the utility statement is COPY ... FROM */
 	bool		runs_query;		/* ... executes a query in its own snapshot */
 	uint64		routed;			/* rows that the command tag lacks */
+	bool		only_reads;		/* the query changes rows, but not yet */
 } ExecFrame;
 
 /* what routing has to know of the statement that fires the row trigger */
@@ -41,6 +42,7 @@ extern void ZbxhistPushFrame(ExecFrame *frame, QueryDesc *query,
 extern void ZbxhistPopFrame(const ExecFrame *frame);
 extern ExecFrame *ZbxhistCurrentFrame(void);
 extern bool ZbxhistIsInChange(void);
+extern void ZbxhistSetOnlyReads(bool only_reads);
 extern bool ZbxhistSnapshotIsOld(void);
 extern void ZbxhistDescribeStatement(const TriggerData *trigdata,
 									 StatementInfo *info);

@@ -48,6 +48,7 @@
 #include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_trigger.h"
+#include "compat.h"
 #include "fmgr.h"
 #include "maintenance/drop_guard.h"
 #include "nodes/parsenodes.h"
@@ -59,7 +60,6 @@
 #include "utils/snapmgr.h"
 
 #include "guc.h"
-#include "read/stand_in.h"
 #include "tables/owned_table.h"
 #include "tables/packed_days.h"
 #include "tables/packed_table.h"
@@ -235,7 +235,7 @@ CountDay(Oid relid)
 	if (get_rel_namespace(relid) !=
 		get_namespace_oid(ZBXHIST_PACKED_SCHEMA, true) ||
 		!ZbxhistReadPackedDay(relid, NULL, &day) || day.is_unpacked ||
-		ZbxhistAskLocked(relid, ZbxhistIsEmpty))
+		lock_if_empty(relid, AccessShareLock, NULL))
 		return;
 	dropped_days++;
 	dropped_from = day.parent;

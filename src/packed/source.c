@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "format/row_offset.h"
 #include "packed/open_days.h"
 #include "tables/columns.h"
 
@@ -96,6 +97,13 @@ NextOfPackedSource(ItemSource *base)
 				  base->slot->tts_isnull);
 	MemoryContextSwitchTo(old);
 	ExecStoreVirtualTuple(base->slot);
+	if (source->days.spec.wants_row_id)
+	{
+		PackedRowId id;
+
+		ZbxhistDayReaderRowId(reader, &id);
+		set_packed_tid(&base->slot->tts_tid, &id);
+	}
 	base->position = ZbxhistDayReaderPosition(reader);
 	return true;
 }

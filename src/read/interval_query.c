@@ -44,7 +44,6 @@
 #include "read/clock_keys.h"
 #include "read/interval_query.h"
 #include "read/item_path.h"
-#include "read/stand_in.h"
 
 /* a parent and a subquery of the same that are joined */
 typedef struct IntervalJoin
@@ -397,6 +396,19 @@ TakeJoinConditions(IntervalJoin *join, List **left)
 }
 
 /*
+ * DropRangeTableEntry puts an entry that nothing refers to in the place of one.
+ */
+static void
+DropRangeTableEntry(Query *query, Index rti)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_RESULT;
+	rte->eref = makeAlias("*RESULT*", NIL);
+	lfirst(list_nth_cell(query->rtable, rti - 1)) = rte;
+}
+
+/*
  * TakeOut makes the query one of the parent alone, of which conditions are left.
  */
 static void
@@ -416,7 +428,7 @@ TakeOut(IntervalJoin *join, List *left)
 	for (Index rti = 1; rti <= list_length(query->rtable); rti++)
 	{
 		if (rt_fetch(rti, query->rtable)->rtekind != RTE_RELATION)
-			ZbxhistDropEntry(query, rti);
+			DropRangeTableEntry(query, rti);
 	}
 	ZbxhistMarkItemScan(rt_fetch(join->rti, query->rtable), &join->wanted);
 }
@@ -435,7 +447,7 @@ TakeFrom(IntervalJoin *join)
 		return;
 	join->set = ZbxhistGetPartitions(join->parent);
 	if (!join->set->is_exhaustive || !TakeSubquery(join) ||
-		!ZbxhistMayStandIn(query, rt_fetch(join->rti, query->rtable), join->parent))
+		!ZbxhistMayReplace(query, rt_fetch(join->rti, query->rtable), join->parent))
 		return;
 	exprs = list_make3(query->targetList, query->havingQual, query->jointree);
 	if (!refers_to_join(ungrouped_expr(query, (Node *) exprs), join) &&

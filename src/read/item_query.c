@@ -38,10 +38,12 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_opfamily.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/acl.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -52,7 +54,6 @@
 #include "packed/conditions.h"
 #include "read/clock_bounds.h"
 #include "read/item_query.h"
-#include "read/stand_in.h"
 #include "tables/item_index.h"
 
 /*
@@ -327,24 +328,6 @@ IsDistinct(Query *query, Relation parent, const PartitionSet *set,
 }
 
 /*
- * HasNoBlocks says whether a table is empty.
- */
-static bool
-HasNoBlocks(Oid relid)
-{
-	Relation	rel;
-	bool		result;
-
-	if (ZbxhistLockIfEmpty(relid, AccessShareLock))
-		return true;
-	rel = try_table_open(relid, AccessShareLock);
-	result = rel == NULL || ZbxhistIsEmpty(rel);
-	if (rel != NULL)
-		table_close(rel, NoLock);
-	return result;
-}
-
-/*
  * CountTableRows adds the rows that a table has, by what VACUUM has found, to
  * nrows; returns false if that is unknown.
  */
@@ -360,7 +343,7 @@ CountTableRows(Oid relid, double *nrows)
 		ReleaseSysCache(tuple);
 	}
 	if (reltuples < 0)
-		return HasNoBlocks(relid);
+		return ZbxhistLockIfEmpty(relid, AccessShareLock);
 	*nrows += reltuples;
 	return true;
 }
@@ -406,13 +389,25 @@ ZbxhistCountRows(Relation parent)
 }
 
 /*
+ * GetClocksInWhere returns the clocks that WHERE leaves of a query's only relation.
+ */
+static ClockRange
+GetClocksInWhere(const Query *query, AttrNumber clock_attnum)
+{
+	ClockRange	bounds = ANY_CLOCKS;
+
+	ZbxhistNarrowBounds(query->jointree->quals, 1, clock_attnum, &bounds);
+	return bounds;
+}
+
+/*
  * HasManyRows says whether items have enough rows for it to be worth while to
  * look for one row of each, or that is unknown.
  */
 static bool
 HasManyRows(const Query *query, Relation parent, const PartitionSet *set)
 {
-	ClockRange	bounds = ZbxhistBoundsInWhere(query, 1, set->clock_attnum);
+	ClockRange	bounds = GetClocksInWhere(query, set->clock_attnum);
 	double		nrows;
 	double		nitems;
 
@@ -428,7 +423,7 @@ HasManyRows(const Query *query, Relation parent, const PartitionSet *set)
 static bool
 HasOpenClocks(const Query *query, const PartitionSet *set)
 {
-	ClockRange	bounds = ZbxhistBoundsInWhere(query, 1, set->clock_attnum);
+	ClockRange	bounds = GetClocksInWhere(query, set->clock_attnum);
 
 	for (int i = 0; i < set->npartitions; i++)
 	{
@@ -539,6 +534,34 @@ IsByKey(Query *query, Relation parent, const PartitionSet *set, ItemQuery *wante
 }
 
 /* ---- all ---- */
+
+/*
+ * OwnerMayRead says whether a table's owner has kept the privilege to read it.
+ */
+static bool
+OwnerMayRead(Relation rel)
+{
+	return pg_class_aclcheck(RelationGetRelid(rel), rel->rd_rel->relowner,
+							 ACL_SELECT) == ACLCHECK_OK;
+}
+
+/*
+ * ZbxhistMayReplace says whether a scan of ours may read a query's parent in place of its
+ * tables: the planner takes statistics to be readable then, and an operator that leaks them
+ * must not see values which the user may not read.
+ */
+bool
+ZbxhistMayReplace(const Query *query, const RangeTblEntry *rte, Relation parent)
+{
+	Oid			user = relation_user(query, rte);
+
+	return rte->securityQuals == NIL && rte->tablesample == NULL &&
+		!has_virtual_columns(RelationGetDescr(parent)->constr) &&
+		pg_class_aclcheck(RelationGetRelid(parent),
+						  OidIsValid(user) ? user : GetUserId(),
+						  ACL_SELECT) == ACLCHECK_OK &&
+		OwnerMayRead(parent);
+}
 
 /*
  * ZbxhistIsItemQuery says whether a query wants rows of items of its only relation, an

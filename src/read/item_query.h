@@ -42,6 +42,8 @@ extern bool ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum,
 								bool *has_max, bool *has_min);
 extern bool ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
 									  const PartitionSet *set, List **conds);
+extern bool ZbxhistMayReplace(const Query *query, const RangeTblEntry *rte,
+							  Relation parent);
 extern bool ZbxhistIsItemQuery(Query *query, Relation parent,
 							   const PartitionSet *set, ItemQuery *result);
 

@@ -143,6 +143,20 @@ NeedsOnly(const ItemScanState *state, const CustomScan *scan, AttrNumber other)
 }
 
 /*
+ * NeedsTids says whether a plan refers to the ctid of its table's rows.
+ */
+static bool
+NeedsTids(const CustomScan *scan)
+{
+	Bitmapset  *attnums = NULL;
+
+	pull_varattnos((Node *) scan->scan.plan.targetlist, scan->scan.scanrelid, &attnums);
+	pull_varattnos((Node *) scan->scan.plan.qual, scan->scan.scanrelid, &attnums);
+	return bms_is_member(SelfItemPointerAttributeNumber -
+						 FirstLowInvalidHeapAttributeNumber, attnums);
+}
+
+/*
  * BeginItem prepares the conditions; nothing is opened before the first row
  * is asked for.
  */
@@ -309,6 +323,8 @@ StartItem(ItemScanState *state)
 			ZbxhistReadsToEnd(state->reader);
 		if (list_nth_int(numbers, QUERY_LEAVES_PACKED))
 			ZbxhistLeavePacked(state->reader);
+		if (NeedsTids(scan))
+			ZbxhistWantTids(state->reader);
 	}
 	state->range = range;
 	if (state->query.is_by_key)
@@ -617,6 +633,7 @@ NextItemSlot(ScanState *node)
 		slot_getallattrs(row);
 		memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
 		memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * natts);
+		slot->tts_tid = row->tts_tid;
 	}
 	return ExecStoreVirtualTuple(slot);
 }

@@ -83,6 +83,7 @@ struct ItemReader
 	bool		keeps_sources;	/* for more items to come */
 	bool		reads_all;		/* to the end, whatever comes */
 	bool		leaves_packed;	/* no packed days */
+	bool		wants_tids;		/* slots have the rows' ctids */
 	bool		is_in_change;	/* rows may come while it reads */
 	uint64		nopened;		/* tables that have been read, but packed days */
 	ItemRange	range;
@@ -140,9 +141,11 @@ StartSource(OpenSource *open, const ItemRange *range)
 static TupleTableSlot *
 GetSourceSlot(OpenSource *open)
 {
-	return open->map == NULL ? open->source->slot :
-		execute_attr_map_slot(open->map->attrMap, open->source->slot,
-							  open->converted);
+	if (open->map == NULL)
+		return open->source->slot;
+	execute_attr_map_slot(open->map->attrMap, open->source->slot, open->converted);
+	open->converted->tts_tid = open->source->slot->tts_tid;
+	return open->converted;
 }
 
 /*
@@ -192,6 +195,7 @@ EnterPackedDay(ItemReader *reader, const WalkStep *step)
 		reader->packed = palloc0(sizeof(OpenSource));
 		reader->packed->source = source;
 		reader->days = ZbxhistSourceDays(source);
+		reader->days->spec.wants_row_id = reader->wants_tids;
 		reader->days->walk = &reader->walk;
 		reader->days->range = &reader->range;
 		reader->days->reads_all = reader->reads_all;
@@ -556,6 +560,15 @@ void
 ZbxhistLeavePacked(ItemReader *reader)
 {
 	reader->leaves_packed = true;
+}
+
+/*
+ * ZbxhistWantTids has the slots of rows have their ctids, too.
+ */
+void
+ZbxhistWantTids(ItemReader *reader)
+{
+	reader->wants_tids = true;
 }
 
 /*

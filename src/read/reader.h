@@ -22,6 +22,7 @@ extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
 extern void ZbxhistKeepSources(ItemReader *reader);
 extern void ZbxhistReadsToEnd(ItemReader *reader);
 extern void ZbxhistLeavePacked(ItemReader *reader);
+extern void ZbxhistWantTids(ItemReader *reader);
 extern uint64 ZbxhistCountSources(const ItemReader *reader);
 extern const struct ScanCounters *ZbxhistCountPacked(const ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);

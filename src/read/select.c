@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
@@ -26,9 +27,8 @@
 #include "read/interval_query.h"
 #include "read/item_path.h"
 #include "read/select.h"
-#include "read/stand_in.h"
 
-/* a search for references to a relation's row or system columns */
+/* a search for references to a relation's row or system columns but ctid */
 typedef struct RowReference
 {
 	Index		rti;
@@ -50,8 +50,9 @@ refers_to_row(Node *node, void *context)
 	{
 		Var		   *var = (Var *) node;
 
-		return var->varattno <= 0 && var->varno == search->rti &&
-			var->varlevelsup == search->levelsup;
+		return var->varattno <= 0 &&
+			var->varattno != SelfItemPointerAttributeNumber &&
+			var->varno == search->rti && var->varlevelsup == search->levelsup;
 	}
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, refers_to_row, context);
@@ -63,7 +64,7 @@ refers_to_row(Node *node, void *context)
 
 /*
  * RefersToRow says whether a query refers to a relation's row as a whole,
- * whose type is the parent's, or to its system columns.
+ * whose type is the parent's, or to its system columns but ctid.
  */
 static bool
 RefersToRow(Query *query, Index rti)
@@ -90,7 +91,7 @@ MarkParent(Query *query)
 	rel = table_open(rte->relid, NoLock);
 	if (ZbxhistIsRouted(rel) &&
 		ZbxhistIsItemQuery(query, rel, ZbxhistGetPartitions(rel), &item_query) &&
-		ZbxhistMayStandIn(query, rte, rel) && !RefersToRow(query, 1))
+		ZbxhistMayReplace(query, rte, rel) && !RefersToRow(query, 1))
 	{
 		query->jointree->quals = item_query.quals;
 		ZbxhistMarkItemScan(rte, &item_query);

@@ -22,7 +22,7 @@
  * locked it.  While there may be such, a move first waits for the transactions
  * that have locked the parent for changes.
  *
- * What is planned for one partition instead of the parent (prune.c), and
+ * What is run table by table (change.c), and
  * functions that change rows by themselves, lock no gate.  They take the move
  * lock of the parent in ROW EXCLUSIVE before their snapshot, a move takes it
  * in SHARE.

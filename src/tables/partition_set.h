@@ -53,16 +53,6 @@ typedef struct PartitionSet
 } PartitionSet;
 
 /*
- * count_children returns how many children of the parent a set knows of, the packed
- * table included.
- */
-static inline int
-count_children(const PartitionSet *set)
-{
-	return set->npartitions + (OidIsValid(set->packed) ? 1 : 0);
-}
-
-/*
  * partition_of returns the set's partition that is relid, or NULL.
  */
 static inline const PartitionBounds *

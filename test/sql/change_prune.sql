@@ -1,6 +1,6 @@
 --
--- An UPDATE or DELETE whose clock bounds leave one partition is planned for
--- that one, and finds the rows that wait in the parent all the same.
+-- An UPDATE or DELETE by item or clock is run on the tables that have such rows,
+-- and finds those that wait in the parent all the same.
 --
 \a \t
 LOAD 'zbxhist';
@@ -58,7 +58,7 @@ EXECUTE bump;
 \echo :ROW_COUNT
 SELECT * FROM stored ORDER BY itemid, clock;
 
--- no short cut: RETURNING, other tables, several partitions, none, statement triggers
+-- several partitions, none; for all children: RETURNING, other tables, statement triggers
 SELECT zbxhist.create_partition('trends', '1970-02-01');
 CREATE FUNCTION plan_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -152,6 +152,54 @@ SELECT clock, value FROM history WHERE itemid = 1 AND clock BETWEEN 90000 AND 90
 ROLLBACK;
 DELETE FROM history WHERE itemid = 1 AND clock = 90001;
 \echo :ROW_COUNT
+-- the housekeeper's: one with rows in a partition, one with packed rows, one without any
+SELECT count(*) FROM history WHERE itemid = 1;
+BEGIN;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
+DELETE FROM history WHERE itemid = 1 AND ctid = ANY (ARRAY (SELECT ctid FROM history WHERE itemid = 1 AND clock >= 172800 LIMIT 5000));
+SELECT count(*) FROM history WHERE itemid = 1;
+DELETE FROM history WHERE itemid = 1 AND ctid = ANY (ARRAY (SELECT ctid FROM history WHERE itemid = 1 ORDER BY clock LIMIT 5));
+\echo :ROW_COUNT
+SELECT count(*), min(clock) FROM history WHERE itemid = 1;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
+DELETE FROM history WHERE itemid = 2 AND ctid = ANY (ARRAY (SELECT ctid FROM history WHERE itemid = 2 LIMIT 5000));
+-- a generic plan, by parameters also in the subquery
+ROLLBACK;
+SET plan_cache_mode = force_generic_plan;
+PREPARE d (bigint, integer) AS DELETE FROM history WHERE itemid = $1 AND ctid = ANY (ARRAY (SELECT ctid FROM history WHERE itemid = $1 AND clock < $2));
+PREPARE u (bigint, integer, double precision) AS UPDATE history SET value = value + $3 WHERE itemid = $1 AND clock >= $2;
+BEGIN;
+EXECUTE d (1, 90000);
+\echo :ROW_COUNT
+EXECUTE d (1, 90000);
+\echo :ROW_COUNT
+EXECUTE u (1, 169200, 0.5);
+\echo :ROW_COUNT
+EXECUTE u (1, NULL, 0.5);
+\echo :ROW_COUNT
+SELECT clock, value FROM history WHERE clock BETWEEN 165600 AND 176400 ORDER BY 1;
+ROLLBACK;
+DEALLOCATE d;
+DEALLOCATE u;
+RESET plan_cache_mode;
+-- AFTER triggers fire when all tables have been changed
+BEGIN;
+INSERT INTO history VALUES (1, 172799, 1, 1);
+CREATE FUNCTION rest() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE NOTICE '% are left', (SELECT count(*) FROM history WHERE clock BETWEEN 172799 AND 172800); RETURN NULL; END $$;
+CREATE TRIGGER rest AFTER DELETE ON history_p19700103 FOR EACH ROW EXECUTE FUNCTION rest();
+DELETE FROM history WHERE itemid = 1 AND clock BETWEEN 172799 AND 172800;
+\echo :ROW_COUNT
+ROLLBACK;
+-- a child with other columns: PostgreSQL does it with all children
+BEGIN;
+ALTER TABLE history ADD COLUMN note text, ADD COLUMN more integer DEFAULT 7;
+ALTER TABLE history DROP COLUMN note;
+SELECT zbxhist.create_partition('history', '1970-01-05');
+INSERT INTO history VALUES (1, 350000, 1, 1, 8);
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) UPDATE history SET more = more + 1 WHERE itemid = 1 AND clock >= 255600;
+SELECT clock, more FROM history WHERE clock >= 255600 ORDER BY 1;
+ROLLBACK;
 PREPARE p (integer) AS SELECT count(*) FROM history WHERE itemid = 1 AND clock >= $1 AND clock < $1 + 7200;
 EXECUTE p (90000);
 EXECUTE p (180000);

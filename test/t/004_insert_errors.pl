@@ -20,7 +20,7 @@ sub slurp
 # "directory/file.c function" of each place that raises an error.
 my %raises;
 for my $file ((map { glob "$top/src/$_/*.c" } qw(ingest tables)),
-	map { "$top/src/read/$_.c" } qw(prune select stand_in item_select item_read))
+	map { "$top/src/read/$_.c" } qw(change select item_query item_select item_read))
 {
 	my ($name) = $file =~ m{src/(.*)};
 	my $function;

@@ -354,7 +354,6 @@ class Session:
         "packed_scan_pruning",
         "partition_pruning",
         "routing",
-        "update_pruning",
     )
 
     def __init__(self, dice):

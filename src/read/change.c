@@ -1,0 +1,716 @@
+/*-------------------------------------------------------------------------
+ *
+ * change.c
+ *	  UPDATE and DELETE of a parent's rows, table by table.
+ *
+ * What Zabbix changes is an item's rows, mostly of a few clocks or none:
+ *
+ *	UPDATE trends SET ... WHERE itemid = 5 AND clock = 1795215600
+ *	DELETE FROM history WHERE itemid = 5 AND clock < 1795151284
+ *	DELETE FROM history WHERE itemid = 5 AND ctid = ANY (ARRAY (
+ *		SELECT ctid FROM history WHERE itemid = 5 LIMIT 5000))
+ *
+ * The planner expands a parent to all of its children, locks and plans each, and
+ * the last of these twice.  So the plan of such a statement is one node that knows
+ * the parent only.  When it runs, it evaluates the conditions on item and clock,
+ * locks the children that have such clocks, and looks by the index which of them
+ * have rows of the items.  On each of these, and on the parent if that has rows of its
+ * own, it runs the statement as one on ONLY this table, in the same snapshot.  AFTER
+ * triggers fire when all tables have been changed.
+ *
+ * Privileges are those of the parent, which the executor checks by the plan's range
+ * table; for a child none are asked for, as with inheritance.
+ *
+ * PostgreSQL would lock all children before the snapshot.  By those locks a statement
+ * and a move of rows wait for each other, so here the move lock is taken instead
+ * (tables/move_lock.c).  A partition that is packed between the snapshot and its lock
+ * has the same rows as a packed day.
+ *
+ * What cannot be done so (RETURNING, joins, statement triggers) is planned by
+ * PostgreSQL for all children.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
+#include "rewrite/rewriteManip.h"
+#include "storage/lmgr.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "compat_marks.h"
+#include "guc.h"
+#include "ingest/frame.h"
+#include "packed/conditions.h"
+#include "packed/scan.h"
+#include "read/change.h"
+#include "read/clock_bounds.h"
+#include "tables/move_lock.h"
+#include "tables/partition_set.h"
+#include "tables/row_type.h"
+#include "tables/source.h"
+#include "tables/stray.h"
+
+/* of so many items it is looked which tables have rows */
+#define MAX_LOOKED_FOR 100
+
+/* members of the plan's custom_private */
+enum ChangePrivate
+{
+	CHANGE_QUERY,				/* the statement */
+	CHANGE_CONDS				/* IntList: kinds of the conditions whose
+								 * values are custom_exprs */
+};
+
+typedef struct ChangeState
+{
+	CustomScanState css;		/* must be first */
+	Query	   *query;			/* the plan's */
+	List	   *kinds;
+	List	   *values;			/* ExprStates */
+	List	   *running;		/* QueryDescs that have been run, the last one
+								 * first */
+	int			ntables;		/* shown by EXPLAIN */
+} ChangeState;
+
+/* ---- recognising ---- */
+
+/*
+ * IsSimple says whether a query changes rows of one inheritance parent, and looks at
+ * nothing else but in WHERE.
+ */
+static bool
+IsSimple(const Query *query)
+{
+	const RangeTblEntry *rte;
+
+	if ((query->commandType != CMD_UPDATE &&
+		 query->commandType != CMD_DELETE) ||
+		list_length(query->rtable) != 1 || query->resultRelation != 1 ||
+		query->returningList != NIL || query->cteList != NIL ||
+		query->withCheckOptions != NIL ||
+		list_length(query->jointree->fromlist) != 1 ||
+		query->jointree->quals == NULL)
+		return false;
+	rte = linitial_node(RangeTblEntry, query->rtable);
+	return rte->rtekind == RTE_RELATION && rte->inh &&
+		rte->relkind == RELKIND_RELATION && rte->securityQuals == NIL &&
+		rte->tablesample == NULL;
+}
+
+/*
+ * HasStatementTriggers says whether triggers fire for a statement as a whole,
+ * which must be one on the parent.
+ */
+static bool
+HasStatementTriggers(Relation rel)
+{
+	const TriggerDesc *triggers = rel->trigdesc;
+
+	return triggers != NULL &&
+		(triggers->trig_update_before_statement ||
+		 triggers->trig_update_after_statement ||
+		 triggers->trig_delete_before_statement ||
+		 triggers->trig_delete_after_statement);
+}
+
+/*
+ * GetTidSublink returns the sublink of a condition ctid = ANY (ARRAY (SELECT ...)), or
+ * NULL.
+ */
+static SubLink *
+GetTidSublink(const Node *qual)
+{
+	const ScalarArrayOpExpr *any = (const ScalarArrayOpExpr *) qual;
+	Var		   *var;
+	SubLink    *sublink;
+
+	if (!IsA(any, ScalarArrayOpExpr) || !any->useOr)
+		return NULL;
+	var = linitial(any->args);
+	sublink = lsecond(any->args);
+	return IsA(var, Var) && var->varattno == SelfItemPointerAttributeNumber &&
+		IsA(sublink, SubLink) && sublink->subLinkType == ARRAY_SUBLINK ? sublink : NULL;
+}
+
+/*
+ * IsOfSameTable says whether a sublink's query is one of the table relid alone, and of
+ * nothing of the statement around it.  So the locks that it needs are the statement's.
+ */
+static bool
+IsOfSameTable(const SubLink *sublink, Oid relid)
+{
+	Query	   *query = castNode(Query, sublink->subselect);
+	const RangeTblEntry *rte;
+
+	if (query->commandType != CMD_SELECT || query->cteList != NIL ||
+		query->hasSubLinks || query->rowMarks != NIL ||
+		list_length(query->rtable) != 1 ||
+		contain_vars_of_level((Node *) query, 1))
+		return false;
+	rte = linitial_node(RangeTblEntry, query->rtable);
+	return rte->rtekind == RTE_RELATION && rte->relid == relid;
+}
+
+/*
+ * TakeQuals takes the conditions of WHERE that are about item and clock; returns false if
+ * there is none, or one that has a sublink of another kind than those of ctids.
+ */
+static bool
+TakeQuals(const Query *query, Relation parent, List **conds)
+{
+	KeyColumns	columns;
+	int			nsublinks = 0;
+	ListCell   *lc;
+
+	*conds = NIL;
+	ZbxhistFindKeyColumns(NULL, parent, 1, &columns);
+	foreach(lc, ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR))
+	{
+		Node	   *qual = lfirst(lc);
+		SubLink    *sublink = GetTidSublink(qual);
+
+		if (sublink != NULL && nsublinks++ == 0 &&
+			IsOfSameTable(sublink, RelationGetRelid(parent)))
+			continue;
+		if (query->hasSubLinks && checkExprHasSubLink(qual))
+			return false;
+		(void) ZbxhistTakeCondition((Expr *) qual, &columns, conds);
+	}
+	/* rows that are named by ctid are any table's */
+	foreach(lc, *conds)
+	{
+		if (((PackedCond *) lfirst(lc))->kind == COND_TIDS)
+			*conds = foreach_delete_current(*conds, lc);
+	}
+	return *conds != NIL &&
+		!(query->hasSubLinks && checkExprHasSubLink((Node *) query->targetList));
+}
+
+/*
+ * IsByTable says whether a query can be run table by table, and sets the conditions by
+ * which tables are found.
+ */
+static bool
+IsByTable(const Query *query, Relation parent, List **conds)
+{
+	const PartitionSet *set;
+
+	if (!ZbxhistIsRouted(parent) || HasStatementTriggers(parent) ||
+		has_virtual_columns(RelationGetDescr(parent)->constr))
+		return false;
+	set = ZbxhistGetPartitions(parent);
+	return set->is_exhaustive && set->nothers == 0 &&
+		set->itemid_attnum != InvalidAttrNumber &&
+		set->clock_attnum != InvalidAttrNumber && TakeQuals(query, parent, conds);
+}
+
+/* ---- planning ---- */
+
+/*
+ * ZbxhistPlanChange returns the plan of an UPDATE or DELETE that is run table by table;
+ * NULL if the query is none.  The parent is locked by the query.
+ */
+PlannedStmt *
+ZbxhistPlanChange(Query *query)
+{
+	CustomScan *scan;
+	List	   *conds;
+	List	   *kinds = NIL;
+	Relation	parent;
+	bool		is_by_table;
+	ListCell   *lc;
+
+	if (!zbxhist_enable_partition_pruning || !IsSimple(query))
+		return NULL;
+	parent = table_open(linitial_node(RangeTblEntry, query->rtable)->relid, NoLock);
+	is_by_table = IsByTable(query, parent, &conds);
+	table_close(parent, NoLock);
+	if (!is_by_table)
+		return NULL;
+	(void) ZbxhistBeginChanging(linitial_node(RangeTblEntry, query->rtable)->relid);
+	scan = makeNode(CustomScan);
+	foreach(lc, conds)
+	{
+		const PackedCond *cond = lfirst(lc);
+
+		kinds = lappend_int(kinds, cond->kind);
+		scan->custom_exprs = lappend(scan->custom_exprs, expression_planner(cond->value));
+	}
+	scan->scan.scanrelid = 1;
+	scan->custom_relids = bms_make_singleton(1);
+	scan->custom_private = list_make2(query, kinds);
+	scan->methods = &zbxhist_change_scan.methods;
+	return make_plan(query, query->rtable, &scan->scan.plan);
+}
+
+/*
+ * GetChange returns the node of a plan that is such a change, or NULL.
+ */
+static CustomScan *
+GetChange(const PlannedStmt *stmt)
+{
+	CustomScan *scan = (CustomScan *) stmt->planTree;
+
+	return IsA(scan, CustomScan) && scan->methods == &zbxhist_change_scan.methods ?
+		scan : NULL;
+}
+
+/* ---- tables ---- */
+
+/*
+ * ListTables locks the children of a parent that may have rows of some clocks, in the
+ * order in which PostgreSQL locks children, and lists them.
+ */
+static List *
+ListTables(Relation parent, const ClockRange *clocks)
+{
+	for (;;)
+	{
+		PartitionSet *set = ZbxhistGetPartitions(parent);
+		List	   *result = NIL;
+		ListCell   *lc;
+
+		for (int i = 0; i < set->npartitions; i++)
+		{
+			if (clocks_overlap(&set->partitions[i], clocks))
+				result = lappend_oid(result, set->partitions[i].relid);
+		}
+		if (ZbxhistHasPackedDay(set, clocks))
+			result = lappend_oid(result, set->packed);
+		list_sort(result, list_oid_cmp);
+		foreach(lc, result)
+			LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
+		/* the locks took in what happened meanwhile */
+		if (ZbxhistPartitionSetIsValid(set))
+			return result;
+		list_free(result);
+	}
+}
+
+/*
+ * HasRowsOf says whether a locked table may have rows of the items in bounds.
+ */
+static bool
+HasRowsOf(Oid relid, Snapshot snapshot, const ScanBounds *bounds)
+{
+	Relation	rel;
+	ItemSource *source;
+	ItemRange	range;
+	bool		result = false;
+
+	if (get_rel_relkind(relid) != RELKIND_RELATION)
+		return true;
+	/* a serializable transaction has to note that it has looked */
+	if (!IsolationIsSerializable() && ZbxhistLockIfEmpty(relid, RowExclusiveLock))
+		return false;
+	if (bounds->items == NULL || bounds->nitems > MAX_LOOKED_FOR)
+		return true;
+	rel = table_open(relid, NoLock);
+	source = ZbxhistOpenHeapSource(rel, snapshot);
+	ZbxhistBoundsRange(bounds, &range);
+	for (int i = 0; i < bounds->nitems && !result; i++)
+	{
+		range.itemid = bounds->items[i];
+		source->methods->start(source, &range);
+		result = source->methods->next(source);
+	}
+	source->methods->close(source);
+	return result;
+}
+
+/*
+ * HasSameColumns says whether all tables of a list have the parent's columns at the
+ * same places, and all of them stored.
+ */
+static bool
+HasSameColumns(Relation parent, const List *relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, relids)
+	{
+		Relation	rel = table_open(lfirst_oid(lc), NoLock);
+		bool		is_same = !has_virtual_columns(RelationGetDescr(rel)->constr) &&
+			ZbxhistMapColumns(RelationGetDescr(parent), RelationGetDescr(rel)) == NULL;
+
+		table_close(rel, NoLock);
+		if (!is_same)
+			return false;
+	}
+	return true;
+}
+
+/* ---- executing ---- */
+
+/*
+ * StartQuery plans a query and starts it, in the snapshot of the statement.
+ */
+static QueryDesc *
+StartQuery(ChangeState *state, PlannedStmt *stmt, ParamListInfo params)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	QueryDesc  *result = CreateQueryDesc(stmt, estate->es_sourceText,
+										 estate->es_snapshot,
+										 estate->es_crosscheck_snapshot,
+										 None_Receiver, params,
+										 estate->es_queryEnv, 0);
+
+	ExecutorStart(result, 0);
+	return result;
+}
+
+/*
+ * EndQuery ends a query that has been run.
+ */
+static void
+EndQuery(QueryDesc *query)
+{
+	ExecutorFinish(query);
+	ExecutorEnd(query);
+	FreeQueryDesc(query);
+}
+
+/*
+ * EvaluateSublink makes the array that a sublink is, which does not depend on the
+ * statement.
+ */
+static Datum
+EvaluateSublink(ChangeState *state, SubLink *sublink, ParamListInfo params, bool *isnull)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	Query	   *query = makeNode(Query);
+	QueryDesc  *running;
+	TupleTableSlot *slot;
+	Datum		result;
+
+	query->commandType = CMD_SELECT;
+	query->canSetTag = true;
+	query->hasSubLinks = true;
+	query->jointree = makeFromExpr(NIL, NULL);
+	query->targetList = list_make1(makeTargetEntry((Expr *) sublink, 1, "ctids", false));
+	ZbxhistSetOnlyReads(true);
+	running = StartQuery(state, pg_plan_query_compat(query, estate->es_sourceText, 0, params),
+						 params);
+	slot = ExecProcNode(running->planstate);
+	result = slot_getattr(slot, 1, isnull);
+	if (!*isnull)
+		result = datumCopy(result, false, -1);
+	EndQuery(running);
+	ZbxhistSetOnlyReads(false);
+	return result;
+}
+
+/*
+ * SetTids replaces the sublink that gives ctids, if a query has one, by a parameter of
+ * its value, which it adds to params; returns false if there are no ctids.
+ */
+static bool
+SetTids(ChangeState *state, Query *query, ParamListInfo *params)
+{
+	ScalarArrayOpExpr *any = NULL;
+	ParamListInfo own;
+	Param	   *param = makeNode(Param);
+	ParamExternData *value;
+	int			nparams;
+	ListCell   *lc;
+
+	if (!query->hasSubLinks)
+		return true;
+	foreach(lc, ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR))
+	{
+		if (GetTidSublink(lfirst(lc)) != NULL)
+			any = lfirst(lc);
+	}
+	own = copyParamList(*params);
+	nparams = own == NULL ? 0 : own->numParams;
+	*params = makeParamList(nparams + 1);
+	if (nparams > 0)
+		memcpy((*params)->params, own->params, sizeof(ParamExternData) * nparams);
+	value = &(*params)->params[nparams];
+	value->ptype = exprType(lsecond(any->args));
+	value->value = EvaluateSublink(state, lsecond(any->args), own, &value->isnull);
+	param->paramkind = PARAM_EXTERN;
+	param->paramid = nparams + 1;
+	param->paramtype = value->ptype;
+	param->paramtypmod = -1;
+	param->location = -1;
+	lsecond(any->args) = param;
+	query->hasSubLinks = false;
+	return !value->isnull && ARR_NDIM(DatumGetArrayTypeP(value->value)) > 0;
+}
+
+/*
+ * RunOn runs the statement on one table, or on the parent with all of its children, and
+ * leaves it to be ended.
+ */
+static void
+RunOn(ChangeState *state, Query *query, Oid relid, bool with_children,
+	  ParamListInfo params)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	Query	   *own = copyObject(query);
+	QueryDesc  *running;
+
+	if (!with_children)
+		set_changed_table(own, relid);
+	/* extensions that count queries have counted it */
+	own->queryId = UINT64CONST(0);
+	/* thousands of ctids are not estimated one by one: the planner is not told of them */
+	running = StartQuery(state,
+						 standard_planner_compat(own, estate->es_sourceText, 0,
+												 estate->es_param_list_info),
+						 params);
+	ExecutorRunCompat(running);
+	estate->es_processed += running->estate->es_processed;
+	state->running = lcons(running, state->running);
+	state->ntables++;
+}
+
+/*
+ * RunOnTables runs the statement on the tables that may have rows that it means.
+ */
+static void
+RunOnTables(ChangeState *state)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	Relation	parent = state->css.ss.ss_currentRelation;
+	Query	   *query = copyObject(state->query);
+	ParamListInfo params = estate->es_param_list_info;
+	ScanBounds	bounds;
+	ClockRange	clocks;
+	List	   *tables;
+	bool		is_one;
+	ListCell   *lc;
+
+	ZbxhistEvaluateConds(state->kinds, state->values, state->css.ss.ps.ps_ExprContext,
+						 AllocSetContextCreate(CurrentMemoryContext, "zbxhist change bounds",
+											   ALLOCSET_SMALL_SIZES),
+						 &bounds);
+	if (bounds.from_clock > bounds.to_clock ||
+		(bounds.items != NULL && bounds.nitems == 0) ||
+		!SetTids(state, query, &params))
+		return;
+	clocks.from_clock = Max(bounds.from_clock, PG_INT32_MIN);
+	clocks.to_clock = Min(bounds.to_clock, PG_INT32_MAX) + 1;
+	tables = ListTables(parent, &clocks);
+	if (!ZbxhistGetPartitions(parent)->is_exhaustive ||
+		ZbxhistGetPartitions(parent)->nothers > 0 || !HasSameColumns(parent, tables))
+	{
+		RunOn(state, query, RelationGetRelid(parent), true, params);
+		return;
+	}
+	is_one = list_length(tables) == 1;
+	foreach(lc, lappend_oid(tables, RelationGetRelid(parent)))
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if ((is_one && relid == linitial_oid(tables)) ||
+			HasRowsOf(relid, estate->es_snapshot, &bounds))
+			RunOn(state, query, relid, false, params);
+	}
+}
+
+/*
+ * BeginChange prepares the conditions.
+ */
+static void
+BeginChange(CustomScanState *node, EState *estate, int eflags)
+{
+	ChangeState *state = (ChangeState *) node;
+	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+
+	state->query = list_nth(scan->custom_private, CHANGE_QUERY);
+	state->kinds = list_nth(scan->custom_private, CHANGE_CONDS);
+	state->values = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
+}
+
+/*
+ * ExecChange changes everything at once, and gives out no row.
+ */
+static TupleTableSlot *
+ExecChange(CustomScanState *node)
+{
+	ChangeState *state = (ChangeState *) node;
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	ListCell   *lc;
+
+	RunOnTables(state);
+	/* those who wait for what is changed last end first */
+	foreach(lc, state->running)
+		EndQuery(lfirst(lc));
+	state->running = NIL;
+	MemoryContextSwitchTo(old);
+	return NULL;
+}
+
+/*
+ * EndChange has nothing to do: what ran has ended, or the transaction has.
+ */
+static void
+EndChange(CustomScanState *node)
+{
+}
+
+/*
+ * ReScanChange is never called: the node is part of no other.
+ */
+static void
+ReScanChange(CustomScanState *node)
+{
+}
+
+/*
+ * ExplainChange shows the conditions, and with ANALYZE how many tables have been
+ * changed.
+ */
+static void
+ExplainChange(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	const ChangeState *state = (const ChangeState *) node;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan,
+												   ancestors);
+
+	ExplainPropertyText("Change Cond",
+						deparse_expression(eval_const_expressions(NULL,
+																  state->query->jointree->quals),
+										   context, shows_table_names(es), false), es);
+	if (es->analyze)
+		ExplainPropertyInteger("Tables Changed", NULL, state->ntables, es);
+}
+
+static const CustomExecMethods change_methods = {
+	.CustomName = "ZbxhistChange",
+	.BeginCustomScan = BeginChange,
+	.ExecCustomScan = ExecChange,
+	.EndCustomScan = EndChange,
+	.ReScanCustomScan = ReScanChange,
+	.ExplainCustomScan = ExplainChange
+};
+
+const ScanNode zbxhist_change_scan = {
+	.methods = {"ZbxhistChange", create_scan_state},
+	.state_size = sizeof(ChangeState),
+	.exec_methods = &change_methods
+};
+
+/* ---- snapshots that are older than locks ---- */
+
+/*
+ * A session that changes or locks rows of a parent waits for moves of its rows
+ * before it takes its snapshot, see tables/move_lock.c.  Two kinds of statements
+ * have one by then:
+ *
+ * - those that a utility statement executes: EXPLAIN ANALYZE, EXECUTE, DECLARE
+ *	 CURSOR and COPY take a snapshot before they plan, or lock what a plan
+ *	 needs;
+ * - those that have a plan of ours from earlier, which says nothing of the move
+ *	 lock.
+ *
+ * In READ COMMITTED a statement may see whatever has been committed before it
+ * begins, so these get a new snapshot here, before they begin.
+ */
+
+/*
+ * IsRoutedTable says whether a locked table is a parent.
+ */
+static bool
+IsRoutedTable(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		result = ZbxhistIsRouted(rel);
+
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * ChangesParent says whether a plan changes or locks rows of a parent.
+ */
+static bool
+ChangesParent(const PlannedStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_RELATION &&
+			rte->relkind == RELKIND_RELATION &&
+			rte->rellockmode >= RowShareLock &&
+			IsRoutedTable(rte->relid))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistPrepareChange is called before a query is started.
+ */
+void
+ZbxhistPrepareChange(QueryDesc *query)
+{
+	const PlannedStmt *stmt = query->plannedstmt;
+	bool		is_old = GetChange(stmt) != NULL &&
+		ZbxhistBeginChanging(linitial_node(RangeTblEntry, stmt->rtable)->relid);
+
+	if (!is_old)
+		is_old = ZbxhistSnapshotIsOld() && ChangesParent(stmt);
+	if (!is_old || IsolationUsesXactSnapshot() ||
+		query->crosscheck_snapshot != InvalidSnapshot)
+		return;
+	UnregisterSnapshot(query->snapshot);
+	query->snapshot = RegisterSnapshot(GetTransactionSnapshot());
+}
+
+/* ---- rows that get other clocks ---- */
+
+/*
+ * ZbxhistNoteNewClocks is called when a query has been started: if it gives rows
+ * of a parent other clocks, one in the parent itself may belong to a partition
+ * then, see tables/stray.c.
+ */
+void
+ZbxhistNoteNewClocks(QueryDesc *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->plannedstmt->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		Bitmapset  *columns;
+		Relation	parent;
+
+		if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_RELATION)
+			continue;
+		columns = updated_columns(query->plannedstmt, rte);
+		if (columns == NULL)
+			continue;
+		parent = table_open(rte->relid, NoLock);
+		if (ZbxhistIsRouted(parent) &&
+			bms_is_member(ZbxhistGetPartitions(parent)->clock_attnum -
+						  FirstLowInvalidHeapAttributeNumber, columns))
+			ZbxhistNoteStray(parent);
+		table_close(parent, NoLock);
+	}
+}
