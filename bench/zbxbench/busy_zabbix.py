@@ -12,13 +12,14 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
 from . import environment
-from .cluster import OWNER
 
 # the end-to-end test has what fetches and starts Zabbix
 sys.path.append(str(environment.REPOSITORY / "test" / "zabbix"))
 from zbxtest import debs, proc  # noqa: E402
+from zbxtest.server import configuration  # noqa: E402
 
 VERSION = "7.0"
 FIRST_HOST, FIRST_ITEM = 100000, 1000000
@@ -29,37 +30,20 @@ SENDERS = 4
 FLOAT, TEXT, UINT = 0, 4, 3
 TRAPPER, DEPENDENT = 2, 18
 
-CONFIG = """
-DBHost={socket}
-DBPort=5432
-DBName={database}
-DBUser={user}
-ListenIP=127.0.0.1
-ListenPort={port}
-AllowRoot=1
-LogType=file
-LogFile={directory}/zabbix.log
-LogFileSize=0
-PidFile={directory}/zabbix.pid
-SocketDir={directory}
-StartPollers=1
-StartPollersUnreachable=1
-StartPingers=0
-StartDiscoverers=0
-StartHTTPPollers=0
-StartTrappers=5
-StartPreprocessors=2
-StartDBSyncers=4
-CacheSize=512M
-HistoryCacheSize=128M
-HistoryIndexCacheSize=32M
-TrendCacheSize=64M
-ValueCacheSize=64M
-HousekeepingFrequency=0
-CacheUpdateFrequency=3600
-AllowUnsupportedDBVersions=1
-LogSlowQueries=3000
-"""
+# what differs from the end-to-end test's server
+SETTINGS = {
+    "AllowRoot": 1,
+    "StartTrappers": 5,
+    "StartPreprocessors": 2,
+    "StartDBSyncers": 4,
+    "StartHistoryPollers": 5,
+    "CacheSize": "512M",
+    "HistoryCacheSize": "128M",
+    "HistoryIndexCacheSize": "32M",
+    "TrendCacheSize": "64M",
+    "ValueCacheSize": "64M",
+    "LogSlowQueries": 3000,
+}
 
 # Hosts with trapper items, and as many that depend on one of these and take its value as it is.
 ITEMS = """
@@ -131,11 +115,14 @@ class Zabbix:
         """The server; it takes values when this returns."""
         conf = self.directory / "zabbix.conf"
         conf.write_text(
-            CONFIG.format(
-                socket=self.store.cluster.directory / "socket",
+            configuration(
+                SETTINGS,
+                cluster=types.SimpleNamespace(
+                    host=self.store.cluster.directory / "socket", port=5432
+                ),
                 database=self.store.database,
-                user=OWNER,
                 port=self.port,
+                log=self.directory / "zabbix.log",
                 directory=self.directory,
             ),
             encoding="utf-8",

@@ -310,7 +310,7 @@ def dead_share(store):
     rows = store.execute(
         "SELECT sum(s.dead_tuple_len + s.free_space)::float / sum(s.table_len) FROM pg_class c "
         "JOIN pg_namespace n ON n.oid = c.relnamespace, pgstattuple(c.oid) s "
-        "WHERE c.relkind = 'r' AND n.nspname = 'public' AND s.table_len > 0",
+        "WHERE c.relkind = 'r' AND n.nspname !~ '^(pg_|information_schema)' AND s.table_len > 0",
         SUPERUSER,
     )
     return rows[0][0]

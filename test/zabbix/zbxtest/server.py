@@ -38,6 +38,14 @@ Timeout=10
 """
 
 
+def configuration(settings=None, **places):
+    """The text of a configuration file; places are what CONFIG names, settings replace and add lines."""
+    settings = settings or {}
+    lines = CONFIG.format(**places).strip().splitlines()
+    lines = [line for line in lines if line.split("=")[0] not in settings]
+    return "\n".join(lines + ["%s=%s" % pair for pair in settings.items()]) + "\n"
+
+
 class Server:
     """One zabbix_server on one database."""
 
@@ -51,7 +59,7 @@ class Server:
         self.process = None
         with open(self.conf, "w") as conf:
             conf.write(
-                CONFIG.format(
+                configuration(
                     cluster=cluster,
                     database=database,
                     port=self.port,
