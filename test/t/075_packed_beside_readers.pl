@@ -1,6 +1,7 @@
 # Maintenance beside a transaction at REPEATABLE READ that has read one packed day: all
-# others are packed and dropped at once, that one by the first run after it.  And while
-# a synchronous standby is away: it does not wait for it, and nobody waits for it.
+# others are packed and dropped at once, that one by the first run after it.  Likewise
+# beside a pg_dump, which has the rows of its beginning.  And while a synchronous standby
+# is away: it does not wait for it, and nobody waits for it.
 use strict;
 use warnings;
 
@@ -76,18 +77,56 @@ is(days(), '-4 packed, -3 packed', 'its day is dropped by the next run');
 $node->safe_psql('zabbix', 'DELETE FROM plain WHERE clock < ' . day(-4));
 is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'), 0, 'all else is there');
 
+# ---- a dump ----
+
+add_day(2);
+my $rows = $node->safe_psql('zabbix', 'SELECT count(*), sum(value) FROM history');
+open(my $dump, '-|', 'pg_dump', '-d', $node->connstr('zabbix')) or die "pg_dump: $!";
+
+# it has its snapshot and all tables, and waits until more is read of it
+my $dumped = <$dump>;
+add_day(7);
+$node->safe_psql('zabbix', "SELECT zbxhist.alter_parent('history', retention => '8 days')");
+maintain($node, 'zabbix');
+is( days(),
+	'-7 heap, -4 packed, -3 packed, -2 heap',
+	'beside a dump neither what it has nor what is newer is packed');
+$node->safe_psql('zabbix',
+	"SELECT zbxhist.alter_parent('history', retention => '3 days', accept_deletion => true)");
+maintain($node, 'zabbix');
+is( days(),
+	'-4 packed, -3 packed, -2 heap',
+	'... and dropped what was made since it began, no other');
+is( $node->safe_psql(
+		'zabbix',
+		q{SELECT count(*) FROM pg_stat_activity WHERE state <> 'idle' AND query LIKE 'COPY %'}),
+	1,
+	'the dump goes on');
+$dumped .= do { local $/; <$dump> };
+ok(close($dump), '... to its end');
+$node->safe_psql('postgres', 'CREATE DATABASE again');
+$node->safe_psql('again', $dumped);
+is($node->safe_psql('again', 'SELECT count(*), sum(value) FROM history'),
+	$rows, 'restored it has what there was');
+is($node->safe_psql('again', 'SELECT count(*) FROM difference'), 0, '... each row');
+maintain($node, 'zabbix');
+is(days(), '-3 packed, -2 packed', 'the next run does what the dump held up');
+$node->safe_psql('zabbix', 'DELETE FROM plain WHERE clock < ' . day(-3));
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'), 0, 'all else is there');
+$node->safe_psql('zabbix', "SELECT zbxhist.alter_parent('history', retention => '8 days')");
+
 # ---- a synchronous standby that is away ----
 
 $node->append_conf('postgresql.conf', q{synchronous_standby_names = 'away'});
 $node->reload;
-add_day(2);
+add_day(6);
 my $timed_out;
 $node->psql(
 	'zabbix', 'CALL zbxhist.run_maintenance()',
 	timeout => $PostgreSQL::Test::Utils::timeout_default,
 	timed_out => \$timed_out);
 ok(!$timed_out, 'maintenance does not wait for a standby');
-is(days(), '-4 packed, -3 packed, -2 packed', '... and packs');
+is(days(), '-6 packed, -3 packed, -2 packed', '... and packs');
 $reader->query($_) for 'BEGIN', $count;
 is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
 	0, '... and nobody who reads waits');
