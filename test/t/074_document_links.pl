@@ -130,7 +130,7 @@ SKIP:
 	my %floats = map { $_->{store} => $_ }
 	  grep { $_->{dataset} eq 'float' } @{ summary_of('peers-timescaledb') };
 	my @stores = qw(plain timescaledb zbxhist-packed);
-	my @busy = @{ result_of('busy')->{runs} };
+	my @busy = @{ result_of('busy-timescaledb')->{runs} };
 	my @results = (
 		[ map { $floats{$_}{bytes_per_value} } @stores ],
 		[ map { $peers{$_}{questions}{'week by hour'}{cpu_ms}{median} } @stores ],
@@ -141,7 +141,7 @@ SKIP:
 		[qw(pages all)],
 		[qw(disk end)]);
 
-	# of plain tables, native partitions and zbxhist at a rate
+	# of plain tables, native partitions, TimescaleDB and zbxhist at a rate
 	for ([ 1000, 'cpu_us' ], [ 3000, 'cpu_us' ], [ 3000, 'wal_bytes' ])
 	{
 		my ($rate, $what) = @$_;
