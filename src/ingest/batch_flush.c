@@ -117,9 +117,8 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	}
 	batch->target_owner = CurrentResourceOwner;
 	batch->target = ZbxhistOpenTarget(rel, RelationGetDescr(parent), kind,
+									  kind == TARGET_PARTITION ? parent : NULL,
 									  batch->context);
-	if (kind == TARGET_PARTITION)
-		ZbxhistReportForParent(batch->target, parent);
 	return batch->target;
 }
 

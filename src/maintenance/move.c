@@ -180,7 +180,7 @@ BeginMove(MoveState *state, Oid source, Oid target)
 	ZbxhistTakeOwnerRights(&state->before, state->target->rd_rel->relowner);
 	state->insert = ZbxhistOpenTarget(table_open(target, NoLock),
 									  RelationGetDescr(state->source),
-									  TARGET_MOVE, CurrentMemoryContext);
+									  TARGET_MOVE, NULL, CurrentMemoryContext);
 	state->row.desc = RelationGetDescr(state->target);
 	state->row.tuples = &state->tuple;
 	state->row.ntuples = 1;

@@ -15,7 +15,6 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
@@ -24,7 +23,6 @@
 
 #include "compat.h"
 #include "tables/bounds.h"
-#include "tables/columns.h"
 #include "tables/item_index.h"
 #include "tables/moving.h"
 #include "tables/owned_table.h"
@@ -61,13 +59,8 @@ OpenReadable(Oid relid, bool needs_clock)
 	Relation	rel = ZbxhistOpenPlainTable(relid, AccessShareLock);
 
 	ZbxhistCheckPrivileges(rel, ACL_SELECT);
-	if (needs_clock && ZbxhistFindColumn(RelationGetDescr(rel), "clock",
-										 INT4OID) == InvalidAttrNumber)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("table \"%s\" has no column \"clock\" of type integer",
-					   RelationGetRelationName(rel)),
-				errtable(rel));
+	if (needs_clock)
+		ZbxhistRequireClock(rel);
 	return rel;
 }
 

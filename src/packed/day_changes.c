@@ -330,7 +330,7 @@ StoreInParent(DayChanges *changes, int32 clock, TupleTableSlot *slot)
 		changes->target =
 			ZbxhistOpenTarget(table_open(RelationGetRelid(changes->parent),
 										 RowExclusiveLock),
-							  desc, TARGET_MOVE, changes->context);
+							  desc, TARGET_MOVE, NULL, changes->context);
 	ExecCopySlot(stored, slot);
 	ZbxhistInsertRows(changes->target, &stored, 1,
 					  changes->estate->es_output_cid);

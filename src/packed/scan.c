@@ -186,7 +186,7 @@ FindScannedDay(PackedScan *scan)
 		if (scan->shared == NULL ||
 			(next = pg_atomic_fetch_add_u32(&scan->shared->next, 1)) >= scan->shared->nranges)
 			return false;
-		ZbxhistBeginDayWalk(&scan->walk, scan->parent, &scan->walked);
+		ZbxhistBeginWalk(&scan->walk, scan->parent, &scan->walked, true);
 		if (!item_range_is_empty(&scan->walked))
 			ZbxhistWalkBetween(&scan->walk, scan->shared->ranges[next].from_clock,
 							   scan->shared->ranges[next].to_clock);
@@ -272,7 +272,7 @@ GoToFirstDay(PackedScan *scan)
 {
 	if (scan->bounds.is_by_item)
 		scan->walked = scan->range;
-	ZbxhistBeginDayWalk(&scan->walk, scan->parent, &scan->walked);
+	ZbxhistBeginWalk(&scan->walk, scan->parent, &scan->walked, true);
 	/* a range has to be taken first */
 	if (scan->shared != NULL)
 		ZbxhistWalkBetween(&scan->walk, PG_INT64_MAX, PG_INT64_MAX);

@@ -449,7 +449,8 @@ InsertSome(void *arg)
 	Relation	partition = table_open(RelationGetRelid(state->partition), NoLock);
 	InsertTarget *target = ZbxhistOpenTarget(partition,
 											 RelationGetDescr(state->table),
-											 TARGET_MOVE, insert->context);
+											 TARGET_MOVE, NULL,
+											 insert->context);
 
 	ZbxhistInsertRows(target, &state->slots[insert->first], insert->count,
 					  GetCurrentCommandId(true));

@@ -455,7 +455,7 @@ BeginWalk(ItemReader *reader)
 		start->last_clock == position_clock(range->last))
 		reader->walk = *start;
 	else
-		ZbxhistBeginWalk(&reader->walk, reader->parent, range);
+		ZbxhistBeginWalk(&reader->walk, reader->parent, range, false);
 }
 
 /*

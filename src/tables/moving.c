@@ -30,6 +30,21 @@
 #include "tables/owned_table.h"
 
 /*
+ * ZbxhistRequireClock raises an error unless a table has clocks of Zabbix's type.
+ */
+void
+ZbxhistRequireClock(Relation rel)
+{
+	if (ZbxhistFindColumn(RelationGetDescr(rel), "clock", INT4OID) ==
+		InvalidAttrNumber)
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_COLUMN),
+				errmsg("table \"%s\" has no column \"clock\" of type integer",
+					   RelationGetRelationName(rel)),
+				errtable(rel));
+}
+
+/*
  * ZbxhistOpenForMoving opens a table, which must have clocks if has_clock, if
  * the user owns it; the lock lasts until the transaction ends.
  */
@@ -38,13 +53,8 @@ ZbxhistOpenForMoving(Oid relid, LOCKMODE lockmode, bool has_clock)
 {
 	Relation	rel = ZbxhistOpenOwnedTable(relid, lockmode);
 
-	if (has_clock && ZbxhistFindColumn(RelationGetDescr(rel), "clock",
-									   INT4OID) == InvalidAttrNumber)
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_COLUMN),
-				errmsg("table \"%s\" has no column \"clock\" of type integer",
-					   RelationGetRelationName(rel)),
-				errtable(rel));
+	if (has_clock)
+		ZbxhistRequireClock(rel);
 	return rel;
 }
 

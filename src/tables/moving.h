@@ -32,6 +32,7 @@ typedef struct RowWalk
 	void	   *state;
 } RowWalk;
 
+extern void ZbxhistRequireClock(Relation rel);
 extern Relation ZbxhistOpenForMoving(Oid relid, LOCKMODE lockmode,
 									 bool has_clock);
 extern bool ZbxhistWalkRows(const RowWalk *walk, Relation index, bool is_first,

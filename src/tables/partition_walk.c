@@ -107,11 +107,12 @@ TakeSet(PartitionWalk *walk)
 }
 
 /*
- * BeginAnyWalk begins a walk of either kind.
+ * ZbxhistBeginWalk begins a walk over the partitions and packed days, or the packed
+ * days alone, that may have rows of the range.
  */
-static void
-BeginAnyWalk(PartitionWalk *walk, Relation parent, const ItemRange *range,
-			 bool is_of_days)
+void
+ZbxhistBeginWalk(PartitionWalk *walk, Relation parent, const ItemRange *range,
+				 bool is_of_days)
 {
 	memset(walk, 0, sizeof(PartitionWalk));
 	walk->parent = parent;
@@ -123,26 +124,6 @@ BeginAnyWalk(PartitionWalk *walk, Relation parent, const ItemRange *range,
 	walk->is_descending = range->is_descending;
 	walk->arrived = walk_beginning(walk);
 	TakeSet(walk);
-}
-
-/*
- * ZbxhistBeginWalk begins a walk over what may have rows of the range.
- */
-void
-ZbxhistBeginWalk(PartitionWalk *walk, Relation parent, const ItemRange *range)
-{
-	BeginAnyWalk(walk, parent, range, false);
-}
-
-/*
- * ZbxhistBeginDayWalk begins a walk over the packed days that may have rows of the
- * range; over none if that is empty.
- */
-void
-ZbxhistBeginDayWalk(PartitionWalk *walk, Relation parent,
-					const ItemRange *range)
-{
-	BeginAnyWalk(walk, parent, range, true);
 }
 
 /*

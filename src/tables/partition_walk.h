@@ -52,9 +52,7 @@ walk_beginning(const PartitionWalk *walk)
 }
 
 extern void ZbxhistBeginWalk(PartitionWalk *walk, Relation parent,
-							 const ItemRange *range);
-extern void ZbxhistBeginDayWalk(PartitionWalk *walk, Relation parent,
-								const ItemRange *range);
+							 const ItemRange *range, bool is_of_days);
 extern void ZbxhistWalkBetween(PartitionWalk *walk, int64 from_clock,
 							   int64 to_clock);
 extern bool ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step);

@@ -37,13 +37,15 @@
 /*
  * ZbxhistOpenTarget prepares rel, which the caller has opened and locked, for
  * rows of the row type source.  Takes over the reference: ZbxhistCloseTarget
- * closes it and leaves the lock.  Everything is allocated below parent.
+ * closes it and leaves the lock.  If root, which must stay open as long, is not
+ * NULL, errors about rows show what the user may see of it, as for a native
+ * partition.  Everything is allocated below outer.
  */
 InsertTarget *
 ZbxhistOpenTarget(Relation rel, TupleDesc source, TargetKind kind,
-				  MemoryContext parent)
+				  Relation root, MemoryContext outer)
 {
-	MemoryContext context = AllocSetContextCreate(parent,
+	MemoryContext context = AllocSetContextCreate(outer,
 												  "zbxhist insert target",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
@@ -59,6 +61,11 @@ ZbxhistOpenTarget(Relation rel, TupleDesc source, TargetKind kind,
 	target->estate = CreateExecutorState();
 	target->rri = makeNode(ResultRelInfo);
 	InitResultRelInfo(target->rri, rel, 0, NULL, 0);
+	if (root != NULL)
+	{
+		target->rri->ri_RootResultRelInfo = makeNode(ResultRelInfo);
+		target->rri->ri_RootResultRelInfo->ri_RelationDesc = root;
+	}
 	ExecOpenIndices(target->rri, false);
 
 	trigdesc = target->rri->ri_TrigDesc;
@@ -85,22 +92,6 @@ ZbxhistOpenTarget(Relation rel, TupleDesc source, TargetKind kind,
 
 	MemoryContextSwitchTo(old);
 	return target;
-}
-
-/*
- * ZbxhistReportForParent has the errors about a partition's rows show what the
- * user may see of the parent, as for a native partition.  parent must stay open
- * as long as the target.
- */
-void
-ZbxhistReportForParent(InsertTarget *target, Relation parent)
-{
-	MemoryContext old = MemoryContextSwitchTo(target->context);
-	ResultRelInfo *root = makeNode(ResultRelInfo);
-
-	root->ri_RelationDesc = parent;
-	target->rri->ri_RootResultRelInfo = root;
-	MemoryContextSwitchTo(old);
 }
 
 /*

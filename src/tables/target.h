@@ -36,8 +36,8 @@ typedef enum TargetKind
 } TargetKind;
 
 extern InsertTarget *ZbxhistOpenTarget(Relation rel, TupleDesc source,
-									   TargetKind kind, MemoryContext parent);
-extern void ZbxhistReportForParent(InsertTarget *target, Relation parent);
+									   TargetKind kind, Relation root,
+									   MemoryContext outer);
 extern void ZbxhistInsertRows(InsertTarget *target, TupleTableSlot **slots,
 							  int nslots, CommandId cid);
 extern void ZbxhistCloseTarget(InsertTarget *target);
