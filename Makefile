@@ -28,6 +28,7 @@ OBJS = \
 	src/format/codec_integer.o \
 	src/format/day_decode.o \
 	src/format/layout.o \
+	src/format/numbers.o \
 	src/format/row_buffer.o \
 	src/format/row_compare.o \
 	src/format/row_map.o \
@@ -76,6 +77,7 @@ OBJS = \
 	src/packed/archive_day.o \
 	src/packed/archived_group.o \
 	src/packed/changed_day.o \
+	src/packed/column_filter.o \
 	src/packed/conditions.o \
 	src/packed/day_changes.o \
 	src/packed/day_conflicts.o \
@@ -112,7 +114,6 @@ OBJS = \
 	src/read/clock_bounds.o \
 	src/read/clock_keys.o \
 	src/read/clock_order.o \
-	src/read/column_filter.o \
 	src/read/copy_to.o \
 	src/read/delete.o \
 	src/read/double_total.o \
@@ -126,7 +127,6 @@ OBJS = \
 	src/read/item_scan.o \
 	src/read/item_select.o \
 	src/read/key_query.o \
-	src/read/numbers.o \
 	src/read/packed_groups.o \
 	src/read/parallel_path.o \
 	src/read/parent.o \

@@ -23,6 +23,7 @@
 #include "fdw/fdw.h"
 #include "fdw/fdw_plan.h"
 #include "fdw/fdw_scan.h"
+#include "guc.h"
 #include "packed/conditions.h"
 #include "packed/day_conflicts.h"
 
@@ -108,6 +109,9 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 	if (linitial_int(list_nth(plan->fdw_private, PLAN_CHANGE)) == CHANGE_LOOKS_AGAIN &&
 		!IsolationUsesXactSnapshot())
 		ZbxhistLookAgainInDays(&state->scan->open);
+	if (zbxhist_enable_packed_scan_pruning)
+		state->filter = ZbxhistMakeColumnFilter(plan->scan.plan.qual, &node->ss.ps);
+	state->scan->open.spec.filter = state->filter;
 	state->scan->open.reads_all =
 		list_nth_int(list_nth(plan->fdw_private, PLAN_ORDER), ORDER_READS_ALL);
 }
@@ -167,6 +171,9 @@ StartForeignScan(ForeignScanState *node, FdwScanState *state)
 	ScanBounds	bounds;
 
 	ZbxhistEvaluateBounds(node, state, &bounds);
+	if (state->filter != NULL)
+		ZbxhistSetFilterValues(state->filter, node->ss.ps.ps_ExprContext,
+							   state->bounds_context);
 	ZbxhistStartPackedScan(state->scan, &bounds);
 	state->has_started = true;
 	MemoryContextSwitchTo(old);

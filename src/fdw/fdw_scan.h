@@ -10,6 +10,7 @@
 
 #include "nodes/execnodes.h"
 
+#include "packed/column_filter.h"
 #include "packed/scan.h"
 
 typedef struct FdwScanState
@@ -24,6 +25,7 @@ typedef struct FdwScanState
 	bool		wants_tid;
 	bool		wants_tuple;	/* other system columns */
 
+	ColumnFilter *filter;		/* of all conditions; NULL: there are none */
 	PackedScan *scan;
 	bool		has_started;	/* values have been evaluated */
 	ScanCounters reported;		/* by a worker, to the leader */

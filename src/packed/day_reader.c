@@ -365,6 +365,39 @@ ZbxhistDayReaderFind(DayReader *reader)
 }
 
 /*
+ * ZbxhistDayReaderStats reads the statistics of the segment that has been found.
+ */
+void
+ZbxhistDayReaderStats(const DayReader *reader, const SegmentInfo *info,
+					  SegmentStats *stats)
+{
+	const DayLayout *layout = reader->layout;
+
+	memset(stats, 0, sizeof(SegmentStats));
+	if (layout->value < 0)
+		return;
+	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats) ||
+		(stats->is_set && stats->kind != layout->columns[layout->value].kind))
+		ZbxhistRaiseCorrupt(reader->rel, info->itemid);
+}
+
+/*
+ * HasPassing says whether rows of the segment that has been found may pass the filter.
+ */
+static bool
+HasPassing(const DayReader *reader, const SegmentInfo *info)
+{
+	const ColumnFilter *filter = reader->spec->filter;
+	SegmentStats stats;
+
+	if (filter == NULL || filter->conditions == NIL)
+		return true;
+	ZbxhistDayReaderStats(reader, info, &stats);
+	return ZbxhistJudgeSegment(filter, reader->map, reader->layout, info,
+							   &stats) != FILTER_NONE;
+}
+
+/*
  * ZbxhistDayReaderSkip passes over the segment that has been found.
  */
 void
@@ -471,6 +504,12 @@ ZbxhistDayReaderNextSegment(DayReader *reader)
 
 	while ((info = ZbxhistDayReaderFind(reader)) != NULL)
 	{
+		if (!HasPassing(reader, info))
+		{
+			reader->spec->counters->segments_skipped++;
+			ZbxhistDayReaderSkip(reader);
+			continue;
+		}
 		EnterSegment(reader, info);
 		ZbxhistDayReaderSkip(reader);
 		if (reader->first_row <= reader->last_row)

@@ -10,6 +10,7 @@
 
 #include "format/row_map.h"
 #include "format/row_offset.h"
+#include "packed/column_filter.h"
 #include "packed/day.h"
 
 /* what has been done; shown by EXPLAIN */
@@ -35,6 +36,8 @@ typedef struct DayReaderSpec
 	Relation	table;			/* whose row type is given out */
 	Snapshot	snapshot;
 	const bool *wanted;			/* by attribute; NULL: all columns */
+	const ColumnFilter *filter; /* segments none of whose rows passes are left
+								 * out; NULL: none is */
 	bool		wants_row_id;	/* clock and offset are asked for */
 	bool		wants_position; /* clock and ns are asked for */
 	LOCKMODE	release;		/* lock of days that are left; NoLock: it
@@ -90,6 +93,9 @@ extern void ZbxhistDayReaderStartBlocks(DayReader *reader, BlockNumber first,
 extern const SegmentInfo *ZbxhistDayReaderFind(DayReader *reader);
 extern bool ZbxhistIsWithinRange(const SegmentInfo *info,
 								 const ItemRange *range);
+extern void ZbxhistDayReaderStats(const DayReader *reader,
+								  const SegmentInfo *info,
+								  SegmentStats *stats);
 extern void ZbxhistDayReaderSkip(DayReader *reader);
 extern bool ZbxhistDayReaderNextSegment(DayReader *reader);
 extern bool ZbxhistDayReaderFindItem(DayReader *reader, const ItemRange *range,

@@ -160,10 +160,7 @@ PeekSegment(ItemSource *base, const SegmentInfo **segment,
 	if (info == NULL || !ZbxhistIsWithinRange(info, &reader->range) ||
 		!source->has_statistics)
 		return info != NULL;
-	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats) ||
-		(stats->is_set &&
-		 stats->kind != reader->layout->columns[reader->layout->value].kind))
-		ZbxhistRaiseCorrupt(reader->rel, info->itemid);
+	ZbxhistDayReaderStats(reader, info, stats);
 	if (stats->is_set)
 		*segment = info;
 	return true;

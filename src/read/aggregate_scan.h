@@ -12,9 +12,9 @@
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 
+#include "packed/column_filter.h"
 #include "packed/scan.h"
 #include "read/aggregate.h"
-#include "read/column_filter.h"
 #include "read/groups.h"
 
 typedef struct SpilledGroups SpilledGroups;
@@ -65,7 +65,6 @@ typedef struct AggregateScanState
 	bool	   *wanted;			/* by attribute */
 	ExprState  *local;			/* conditions on rows; NULL: none */
 	ColumnFilter *filter;		/* the same by statistics */
-	bool		has_values;		/* all filters have their values */
 	int			ncolumns;		/* of input */
 	int		   *attributes;		/* of them, from 0 */
 	int			itemid;			/* in input, from 1; 0: not asked for */

@@ -58,6 +58,8 @@
 #include "compat.h"
 #include "custom_scan.h"
 #include "fdw/fdw.h"
+#include "guc.h"
+#include "packed/column_filter.h"
 #include "packed/conditions.h"
 #include "read/item_scan.h"
 #include "read/reader.h"
@@ -71,6 +73,8 @@ typedef struct ItemScanState
 	CustomScanState css;		/* must be first */
 	List	   *kinds;			/* of conditions */
 	List	   *values;			/* ExprStates of theirs */
+	ColumnFilter *filter;		/* of all conditions; NULL: each row counts, for
+								 * what comes next depends on it */
 	ItemQuery	query;
 	int			nranges;
 	const KeyRange *ranges;		/* the plan's; NULL: of no list of keys */
@@ -194,6 +198,9 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 	state->values = list_copy_head(exprs, list_length(state->kinds));
 	state->keys = list_copy_tail(exprs, list_length(state->kinds));
 	state->interval = palloc(sizeof(int64) * Max(nkeys, 1));
+	if (!state->query.is_of_each && !state->query.is_of_intervals &&
+		zbxhist_enable_packed_scan_pruning)
+		state->filter = ZbxhistMakeColumnFilter(scan->scan.plan.qual, &node->ss.ps);
 	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist item bounds",
 												  ALLOCSET_SMALL_SIZES);
@@ -312,6 +319,9 @@ StartItem(ItemScanState *state)
 	ItemRange	range;
 
 	EvaluateRange(state, &bounds, &range);
+	if (state->filter != NULL)
+		ZbxhistSetFilterValues(state->filter, state->css.ss.ps.ps_ExprContext,
+							   state->bounds_context);
 	ZbxhistLockScannedPartitions(state->css.ss.ss_currentRelation, &range, &state->locked);
 	if (state->reader == NULL)
 	{
@@ -325,6 +335,7 @@ StartItem(ItemScanState *state)
 			ZbxhistLeavePacked(state->reader);
 		if (NeedsTids(scan))
 			ZbxhistWantTids(state->reader);
+		ZbxhistFilterPacked(state->reader, state->filter);
 	}
 	state->range = range;
 	if (state->query.is_by_key)

@@ -41,6 +41,24 @@ InitKeyValues(const AggregateScanState *state, KeyValues *values)
 }
 
 /*
+ * PlaceFilter makes a filter on columns of the input one on the packed table's.
+ */
+static void
+PlaceFilter(const AggregateScanState *state, ColumnFilter *filter)
+{
+	ListCell   *lc;
+
+	if (filter == NULL)
+		return;
+	foreach(lc, filter->conditions)
+	{
+		ColumnCondition *condition = lfirst(lc);
+
+		condition->attribute = state->attributes[condition->attribute];
+	}
+}
+
+/*
  * ZbxhistBeginPackedGroups prepares for the packed days; the query has locked
  * their table.
  */
@@ -82,6 +100,9 @@ ZbxhistBeginPackedGroups(AggregateScanState *state)
 		state->key_input->tts_isnull[state->itemid - 1] = false;
 	if (state->clock > 0)
 		state->key_input->tts_isnull[state->clock - 1] = false;
+	PlaceFilter(state, state->filter);
+	for (int i = 0; i < state->table.ninputs; i++)
+		PlaceFilter(state, state->sources[i].filter);
 	InitKeyValues(state, &state->first);
 	InitKeyValues(state, &state->other);
 	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext,
@@ -126,23 +147,6 @@ FindInputColumn(const AggregateScanState *state, int place, Oid type)
 }
 
 /*
- * FindFilterColumns finds the columns of the filter's conditions.
- */
-static void
-FindFilterColumns(const AggregateScanState *state, const ColumnFilter *filter)
-{
-	ListCell   *lc;
-
-	foreach(lc, filter->conditions)
-	{
-		ColumnCondition *condition = lfirst(lc);
-
-		condition->column = FindInputColumn(state, condition->place,
-											condition->type);
-	}
-}
-
-/*
  * EnterAggregatedDay finds out how the day in hand is added up: by its columns if it
  * has those of all inputs, and which packed ones are needed.  Rows are counted as the
  * item, which is never null.
@@ -157,8 +161,6 @@ EnterAggregatedDay(AggregateScanState *state)
 	memset(state->wanted_packed, false, sizeof(state->wanted_packed));
 	memset(state->wanted_rows, false, sizeof(state->wanted_rows));
 	ZbxhistAddPackedWanted(state->reader->map, state->wanted_rows);
-	if (state->filter != NULL)
-		FindFilterColumns(state, state->filter);
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
 		InputSource *source = &state->sources[i];
@@ -168,12 +170,20 @@ EnterAggregatedDay(AggregateScanState *state)
 		state->by_column &= source->column != NULL;
 		if (source->column != NULL && source->column->packed >= 0)
 			state->wanted_packed[source->column->packed] = true;
-		if (source->filter != NULL)
-			FindFilterColumns(state, source->filter);
 	}
 }
 
 /* ---- adding ---- */
+
+/*
+ * SetFilter evaluates what a filter compares with.
+ */
+static void
+SetFilter(AggregateScanState *state, ColumnFilter *filter)
+{
+	if (filter != NULL)
+		ZbxhistSetFilterValues(filter, state->econtext, state->bounds_context);
+}
 
 /*
  * ZbxhistAggregatePacked adds the packed days, by the conditions' values of when it
@@ -193,7 +203,9 @@ ZbxhistAggregatePacked(AggregateScanState *state)
 		/* a segment is added once, its rows are looked at */
 		bounds.keys = NULL;
 		bounds.nkeys = 0;
-		state->has_values = false;
+		SetFilter(state, state->filter);
+		for (int i = 0; i < state->table.ninputs; i++)
+			SetFilter(state, state->sources[i].filter);
 		ZbxhistStartPackedScan(state->scan, &bounds);
 		state->day = InvalidOid;
 		state->has_packed = true;

@@ -84,6 +84,7 @@ struct ItemReader
 	bool		reads_all;		/* to the end, whatever comes */
 	bool		leaves_packed;	/* no packed days */
 	bool		wants_tids;		/* slots have the rows' ctids */
+	const ColumnFilter *filter; /* of packed days; NULL: none */
 	bool		is_in_change;	/* rows may come while it reads */
 	uint64		nopened;		/* tables that have been read, but packed days */
 	ItemRange	range;
@@ -196,6 +197,7 @@ EnterPackedDay(ItemReader *reader, const WalkStep *step)
 		reader->packed->source = source;
 		reader->days = ZbxhistSourceDays(source);
 		reader->days->spec.wants_row_id = reader->wants_tids;
+		reader->days->spec.filter = reader->filter;
 		reader->days->walk = &reader->walk;
 		reader->days->range = &reader->range;
 		reader->days->reads_all = reader->reads_all;
@@ -569,6 +571,16 @@ void
 ZbxhistWantTids(ItemReader *reader)
 {
 	reader->wants_tids = true;
+}
+
+/*
+ * ZbxhistFilterPacked has a reader leave out rows of packed days that a filter, which
+ * must stay, leaves out by segments.  The caller asks the others.
+ */
+void
+ZbxhistFilterPacked(ItemReader *reader, const ColumnFilter *filter)
+{
+	reader->filter = filter;
 }
 
 /*

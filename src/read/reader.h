@@ -12,6 +12,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
+#include "packed/column_filter.h"
 #include "tables/item_range.h"
 #include "tables/source.h"
 
@@ -23,6 +24,8 @@ extern void ZbxhistKeepSources(ItemReader *reader);
 extern void ZbxhistReadsToEnd(ItemReader *reader);
 extern void ZbxhistLeavePacked(ItemReader *reader);
 extern void ZbxhistWantTids(ItemReader *reader);
+extern void ZbxhistFilterPacked(ItemReader *reader,
+								const ColumnFilter *filter);
 extern uint64 ZbxhistCountSources(const ItemReader *reader);
 extern const struct ScanCounters *ZbxhistCountPacked(const ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);

@@ -202,23 +202,6 @@ IsKnownByStats(const AggregateScanState *state, int input,
 }
 
 /*
- * ReadStats reads the statistics of the segment that has been found.
- */
-static void
-ReadStats(const DayReader *reader, const SegmentInfo *info,
-		  SegmentStats *stats)
-{
-	const DayLayout *layout = reader->layout;
-
-	memset(stats, 0, sizeof(SegmentStats));
-	if (layout->value < 0)
-		return;
-	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats) ||
-		(stats->is_set && stats->kind != layout->columns[layout->value].kind))
-		ZbxhistRaiseCorrupt(reader->rel, info->itemid);
-}
-
-/*
  * AddStats adds a whole segment to a group without decoding it, if that can be
  * done.
  */
@@ -228,7 +211,7 @@ AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
 	SegmentStats stats;
 
 	if (state->table.ninputs > 0)
-		ReadStats(state->reader, info, &stats);
+		ZbxhistDayReaderStats(state->reader, info, &stats);
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
 		if (!IsKnownByStats(state, i, &stats))
@@ -426,50 +409,30 @@ AddWhole(AggregateScanState *state, const SegmentInfo *info)
 }
 
 /*
- * SetFilterValues evaluates what filters compare with, for the first segment:
- * where there are no rows, there are no errors either.
- */
-static void
-SetFilterValues(AggregateScanState *state)
-{
-	if (state->has_values)
-		return;
-	state->has_values = true;
-	if (state->filter != NULL)
-		ZbxhistSetFilterValues(state->filter, state->econtext,
-							   state->bounds_context);
-	for (int i = 0; i < state->table.ninputs; i++)
-	{
-		if (state->sources[i].filter != NULL)
-			ZbxhistSetFilterValues(state->sources[i].filter, state->econtext,
-								   state->bounds_context);
-	}
-}
-
-/*
  * Judge says what of the segment passes the filter, and sets it for inputs with
  * filters of their own: FILTER_SOME if rows have to be asked.
  */
 static FilterVerdict
 Judge(AggregateScanState *state, const SegmentInfo *info)
 {
-	const DayLayout *layout = state->reader->layout;
+	const DayReader *reader = state->reader;
 	FilterVerdict result = FILTER_ALL;
 	SegmentStats stats;
 
 	if (state->filter == NULL && !state->has_filters)
 		return result;
-	SetFilterValues(state);
-	ReadStats(state->reader, info, &stats);
+	ZbxhistDayReaderStats(state->reader, info, &stats);
 	if (state->filter != NULL)
-		result = ZbxhistJudgeSegment(state->filter, layout, info, &stats);
+		result = ZbxhistJudgeSegment(state->filter, reader->map, reader->layout,
+									 info, &stats);
 	for (int i = 0; result == FILTER_ALL && i < state->table.ninputs; i++)
 	{
 		InputSource *source = &state->sources[i];
 
 		if (source->filter == NULL)
 			continue;
-		source->verdict = ZbxhistJudgeSegment(source->filter, layout, info, &stats);
+		source->verdict = ZbxhistJudgeSegment(source->filter, reader->map,
+											  reader->layout, info, &stats);
 		if (source->verdict == FILTER_SOME)
 			result = FILTER_SOME;
 	}

@@ -19,7 +19,7 @@
 #include "catalog/pg_type.h"
 #include "utils/fmgrprotos.h"
 
-#include "read/numbers.h"
+#include "format/numbers.h"
 #include "read/total.h"
 
 /* ---- integers ---- */

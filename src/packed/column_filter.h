@@ -11,21 +11,18 @@
 #include "access/stratnum.h"
 #include "nodes/execnodes.h"
 
-#include "format/layout.h"
+#include "format/row_map.h"
 
 /* a comparison of a column of numbers with a value */
 typedef struct ColumnCondition
 {
-	int			place;			/* the column of the input, from 1 */
+	int			attribute;		/* of the table, from 0 */
 	Oid			type;			/* of the column */
 	StrategyNumber strategy;	/* btree's */
 	FmgrInfo	compare;		/* btree's, of the types of both sides */
 	ExprState  *expr;			/* of the value */
 	Datum		value;			/* of now */
 	bool		isnull;
-
-	/* of the day in hand; NULL: it has none like it */
-	const LayoutColumn *column;
 } ColumnCondition;
 
 /* conditions that all have to hold */
@@ -44,10 +41,10 @@ typedef enum FilterVerdict
 } FilterVerdict;
 
 extern ColumnFilter *ZbxhistMakeColumnFilter(List *quals, PlanState *parent);
-extern void ZbxhistSetFilterValues(ColumnFilter *filter,
-								   ExprContext *econtext,
+extern void ZbxhistSetFilterValues(ColumnFilter *filter, ExprContext *econtext,
 								   MemoryContext context);
 extern FilterVerdict ZbxhistJudgeSegment(const ColumnFilter *filter,
+										 const RowMap *map,
 										 const DayLayout *layout,
 										 const SegmentInfo *info,
 										 const SegmentStats *stats);

@@ -19,8 +19,8 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "read/column_filter.h"
-#include "read/numbers.h"
+#include "format/numbers.h"
+#include "packed/column_filter.h"
 
 /* ---- beginning ---- */
 
@@ -52,9 +52,10 @@ MakeCondition(OpExpr *op, PlanState *parent)
 		operator = get_commutator(operator);
 	}
 	if (!IsA(column, Var) || !OidIsValid(operator) ||
-		(!IsA(value, Const) && !IsA(value, Param)))
+		(!IsA(value, Const) &&
+		 (!IsA(value, Param) || ((Param *) value)->paramkind != PARAM_EXTERN)))
 		return NULL;
-	condition->place = ((Var *) column)->varattno;
+	condition->attribute = ((Var *) column)->varattno - 1;
 	condition->type = ((Var *) column)->vartype;
 	if (condition->type != INT4OID && condition->type != INT8OID &&
 		condition->type != FLOAT8OID && condition->type != NUMERICOID)
@@ -72,7 +73,7 @@ MakeCondition(OpExpr *op, PlanState *parent)
 }
 
 /*
- * ZbxhistMakeColumnFilter makes a filter of conditions on columns of the input, all of
+ * ZbxhistMakeColumnFilter makes a filter of conditions on columns of one table, all of
  * which have to hold, in the current context; NULL if there are none.
  */
 ColumnFilter *
@@ -136,14 +137,15 @@ ZbxhistSetFilterValues(ColumnFilter *filter, ExprContext *econtext,
  * how many there are; returns false if that is not known.
  */
 static bool
-SetColumnBounds(const ColumnCondition *condition, const DayLayout *layout,
+SetColumnBounds(const ColumnCondition *condition, const RowMap *map,
+				const DayLayout *layout,
 				const SegmentInfo *info, const SegmentStats *stats,
 				Datum *min, Datum *max, int64 *count)
 {
-	const LayoutColumn *column = condition->column;
+	const LayoutColumn *column = ZbxhistDirectColumn(map, condition->attribute);
 
 	*count = info->nrows;
-	if (column == NULL)
+	if (column == NULL || column->type != condition->type)
 		return false;
 	if (column->packed < 0)
 	{
@@ -175,8 +177,9 @@ SetColumnBounds(const ColumnCondition *condition, const DayLayout *layout,
  * JudgeCondition says what of a segment passes a condition.
  */
 static FilterVerdict
-JudgeCondition(ColumnCondition *condition, const DayLayout *layout,
-			   const SegmentInfo *info, const SegmentStats *stats)
+JudgeCondition(ColumnCondition *condition, const RowMap *map,
+			   const DayLayout *layout, const SegmentInfo *info,
+			   const SegmentStats *stats)
 {
 	Datum		min;
 	Datum		max;
@@ -188,7 +191,7 @@ JudgeCondition(ColumnCondition *condition, const DayLayout *layout,
 
 	if (condition->isnull)
 		return FILTER_NONE;
-	if (!SetColumnBounds(condition, layout, info, stats, &min, &max, &count))
+	if (!SetColumnBounds(condition, map, layout, info, stats, &min, &max, &count))
 		return FILTER_SOME;
 	if (count == 0)
 		return FILTER_NONE;
@@ -228,15 +231,17 @@ JudgeCondition(ColumnCondition *condition, const DayLayout *layout,
  * without its rows.  What it needs meanwhile is left in the current context.
  */
 FilterVerdict
-ZbxhistJudgeSegment(const ColumnFilter *filter, const DayLayout *layout,
-					const SegmentInfo *info, const SegmentStats *stats)
+ZbxhistJudgeSegment(const ColumnFilter *filter, const RowMap *map,
+					const DayLayout *layout, const SegmentInfo *info,
+					const SegmentStats *stats)
 {
 	FilterVerdict result = filter->is_whole ? FILTER_ALL : FILTER_SOME;
 	ListCell   *lc;
 
 	foreach(lc, filter->conditions)
 	{
-		FilterVerdict verdict = JudgeCondition(lfirst(lc), layout, info, stats);
+		FilterVerdict verdict = JudgeCondition(lfirst(lc), map, layout, info,
+											   stats);
 
 		if (verdict == FILTER_NONE)
 			return verdict;

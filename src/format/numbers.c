@@ -12,8 +12,8 @@
 #include "utils/fmgrprotos.h"
 
 #include "compat.h"
+#include "format/numbers.h"
 #include "format/unsigned_numeric.h"
-#include "read/numbers.h"
 
 /*
  * ZbxhistNumericToUnsigned reads a numeric that is an unsigned integer; false
