@@ -165,18 +165,8 @@ BEGIN
           FROM zbxhist.parent_config c
           JOIN zbxhist.parent_state s ON s.parent = c.parent
          WHERE c.parent = check_parent.parent AND c.deleted_items = 'keep'
-           AND s.deleted_percent >= 1 AND s.deleted_bytes >= 1048576
-         UNION ALL
-        -- what maintenance does not delete before somebody agrees
-        SELECT CASE WHEN d.is_announced THEN 'warning' ELSE 'error' END,
-               CASE WHEN d.is_announced THEN 'deletion_ahead' ELSE 'deletion_stopped' END, parent::text,
-               format(CASE WHEN d.is_announced
-                           THEN 'the storage period in Zabbix has become %1$s: in a day maintenance deletes what is older, %2$s, which is %3$s.  To keep it, set a longer one.  The command has it deleted at once'
-                           ELSE 'maintenance deletes nothing, for what is older than %1$s is %3$s: %2$s.  Is the clock of the server right, was maintenance off for long, or is this a restored backup?  The command agrees' END,
-                      d.retention, zbxhist_internal.describe_deletion(parent, d.retention), d.problem),
-               format('SELECT zbxhist.accept_deletion(%L, until => %L);', parent, zbxhist_internal.format_time(to_timestamp(d.cutoff)))
-          FROM zbxhist_internal.deletion_limit(parent) d
-         WHERE policy.routing AND d.problem IS NOT NULL;
+           AND s.deleted_percent >= 1 AND s.deleted_bytes >= 1048576;
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_deletion(parent) d WHERE policy.routing;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_clocks(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);

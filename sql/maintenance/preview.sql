@@ -100,12 +100,12 @@ BEGIN
           FROM zbxhist.auditlog_config c
          CROSS JOIN LATERAL (
                SELECT 'create', NULL, to_timestamp(m.from_clock), to_timestamp(m.to_clock), NULL::bigint, NULL::bigint
-                 FROM zbxhist_internal.missing_auditlog_ranges(c) m
+                 FROM zbxhist_internal.wanted_ranges(zbxhist_internal.auditlog_policy(c)) m
                 UNION ALL
-               SELECT 'drop', a.partition::text, to_timestamp(a.from_clock), to_timestamp(a.to_clock),
-                      zbxhist_internal.estimated_rows(a.partition), pg_total_relation_size(a.partition)
-                 FROM zbxhist_internal.auditlog_partitions(c.parent) a
-                WHERE a.partition IN (SELECT zbxhist_internal.expired_auditlog_partitions(c.parent))) p
+               SELECT 'drop', a.relation::text, to_timestamp(a.from_clock), to_timestamp(a.to_clock),
+                      zbxhist_internal.estimated_rows(a.relation), pg_total_relation_size(a.relation)
+                 FROM zbxhist_internal.list_ranges(c.parent) a
+                WHERE a.relation IN (SELECT e.relation FROM zbxhist_internal.expired(c.parent) e)) p
          WHERE c.parent = coalesce(preview.parent, c.parent);
     IF parent IS NOT NULL
        AND NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = preview.parent

@@ -40,13 +40,13 @@ CREATE FUNCTION zbxhist_internal.replace_hypertable(hypertable regclass, former_
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    result  CONSTANT regclass := zbxhist_internal.new_plain_table(hypertable);
+    schema  CONSTANT regnamespace := (SELECT k.relnamespace FROM pg_class k WHERE k.oid = hypertable);
+    result  CONSTANT regclass := zbxhist_internal.create_like(
+        hypertable, schema, zbxhist_internal.free_name(schema, 'zbxhist_adopted'));
     columns CONSTANT text := (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
                                WHERE a.attrelid = hypertable AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '');
     query   CONSTANT text := format('SELECT %s FROM %%s', columns);
 BEGIN
-    PERFORM zbxhist_internal.clone_columns(hypertable, result);
-    PERFORM zbxhist_internal.clone_grants(hypertable, result);
     PERFORM zbxhist_internal.execute_as_owner(result, format('DROP INDEX %s', x.indexrelid::regclass))
        FROM pg_index x
       WHERE x.indrelid = result AND zbxhist_internal.describe_index(x.indexrelid) = 'btree (clock DESC)';

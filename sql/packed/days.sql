@@ -38,29 +38,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.day_version(day regclass, OUT version bigint, OUT newest xid8)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_day_version';
 
--- Something of somebody else that a DROP of a partition would not leave as it is, such as a view;
--- null if there is nothing.
-CREATE FUNCTION zbxhist_internal.dependent_object(partition regclass) RETURNS text
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN (
-        SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
-          FROM pg_depend d
-         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = dependent_object.partition
-           AND d.deptype = 'n'
-           AND d.classid NOT IN ('pg_attrdef'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass)
-           AND NOT EXISTS (SELECT FROM pg_constraint c
-                            WHERE d.classid = 'pg_constraint'::regclass AND c.oid = d.objid
-                              AND c.conrelid = dependent_object.partition)
-           AND NOT EXISTS (SELECT FROM pg_rewrite r
-                            WHERE d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
-                              AND r.ev_class = dependent_object.partition)
-           AND NOT EXISTS (SELECT FROM pg_index x
-                            WHERE d.classid = 'pg_class'::regclass AND x.indexrelid = d.objid)
-         LIMIT 1);
-END
-$$;
-
 -- The command that drops the views which keep relations from being dropped; null if there are none,
 -- or others than plain ones.
 -- All that depend on each other go in one command.  What else depends on a partition may be

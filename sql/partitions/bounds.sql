@@ -18,7 +18,18 @@ CREATE FUNCTION zbxhist.list_partitions(parent regclass)
 RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint)
 LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 30 AS 'MODULE_PATHNAME', 'zbxhist_list_partitions';
 
--- The clock ranges of a managed table's partitions and packed days.
+-- Clock range of a partition of a natively partitioned table, from included, to excluded; NULLs for
+-- a default partition.
+CREATE FUNCTION zbxhist_internal.native_bounds(partition regclass, OUT from_clock bigint, OUT to_clock bigint)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT replace(b.clocks[1], 'MINVALUE', '-2147483648')::bigint, replace(b.clocks[2], 'MAXVALUE', '2147483648')::bigint
+      FROM pg_class k
+      LEFT JOIN LATERAL regexp_match(pg_get_expr(k.relpartbound, k.oid),
+                                     'FROM \(''?(-?\d+|MINVALUE)''?\) TO \(''?(-?\d+|MAXVALUE)''?\)') b (clocks) ON true
+     WHERE k.oid = partition
+$$;
+
+-- The clock ranges of a managed table's partitions and packed days, or of an audit log's partitions.
 CREATE FUNCTION zbxhist_internal.list_ranges(parent regclass)
 RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
@@ -28,6 +39,12 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, p
     SELECT d.day, d.from_clock, d.to_clock, true
       FROM zbxhist.packed_day d
      WHERE d.parent = list_ranges.parent
+     UNION ALL
+    SELECT i.inhrelid, n.from_clock, n.to_clock, false
+      FROM pg_partitioned_table t
+      JOIN pg_inherits i ON i.inhparent = t.partrelid AND i.inhrelid <> t.partdefid
+     CROSS JOIN LATERAL zbxhist_internal.native_bounds(i.inhrelid) n
+     WHERE t.partrelid = list_ranges.parent
 $$;
 
 -- The partitions and packed days that go because their whole range is past retention, oldest first.

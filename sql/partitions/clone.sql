@@ -246,3 +246,128 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- Something of somebody else that a DROP of a partition would not leave as it is, such as a view;
+-- null if there is nothing.
+CREATE FUNCTION zbxhist_internal.dependent_object(partition regclass) RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
+          FROM pg_depend d
+         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = dependent_object.partition
+           AND d.deptype = 'n'
+           AND d.classid NOT IN ('pg_attrdef'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass)
+           AND NOT EXISTS (SELECT FROM pg_constraint c
+                            WHERE d.classid = 'pg_constraint'::regclass AND c.oid = d.objid
+                              AND c.conrelid = dependent_object.partition)
+           AND NOT EXISTS (SELECT FROM pg_rewrite r
+                            WHERE d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+                              AND r.ev_class = dependent_object.partition)
+           AND NOT EXISTS (SELECT FROM pg_index x
+                            WHERE d.classid = 'pg_class'::regclass AND x.indexrelid = d.objid)
+         LIMIT 1);
+END
+$$;
+
+-- Something that belongs to a table or depends on it, and that a new table in its place would not
+-- have; NULL if there is nothing.
+-- Triggers of TimescaleDB, chunks and partitions go with the table.
+CREATE FUNCTION zbxhist_internal.attached_object(relation regclass) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT format('row security of table %s', relation) FROM pg_class k WHERE k.oid = relation AND k.relrowsecurity
+     UNION ALL
+    SELECT o.object
+      FROM (SELECT pg_describe_object(d.classid, d.objid, 0) AS object
+              FROM pg_depend d
+              LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+              LEFT JOIN pg_constraint c ON d.classid = 'pg_constraint'::regclass AND c.oid = d.objid
+              LEFT JOIN pg_class k ON d.classid = 'pg_class'::regclass AND k.oid = d.objid
+             WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = relation
+               AND (d.classid IN ('pg_policy'::regclass, 'pg_rewrite'::regclass, 'pg_publication_rel'::regclass)
+                    OR c.contype = 'f' OR k.relkind = 'S'
+                    OR NOT t.tgisinternal AND NOT EXISTS (
+                        SELECT FROM pg_depend f JOIN pg_extension e ON e.oid = f.refobjid AND e.extname = 'timescaledb'
+                         WHERE f.classid = 'pg_proc'::regclass AND f.objid = t.tgfoid AND f.deptype = 'e'))
+             UNION
+            SELECT zbxhist_internal.dependent_object(relation)
+             WHERE relation NOT IN (SELECT zbxhist_internal.hypertables())
+             ORDER BY object) o
+     WHERE o.object IS NOT NULL
+     LIMIT 1
+$$;
+
+-- Creates an empty table with the columns, defaults, constraints, indexes, storage settings, owner
+-- and privileges of another one, partitioned or not.
+-- Its owner creates it: what its columns and indexes evaluate is the owner's code.
+CREATE FUNCTION zbxhist_internal.create_like(source regclass, schema regnamespace, new_name name, partitioned_by text DEFAULT NULL)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
+SET client_min_messages = warning AS $$
+DECLARE
+    relation record;
+    result   regclass;
+BEGIN
+    SELECT k.relpersistence, t.spcname,
+           -- a partitioned table can have none, its partitions have those of the first
+           zbxhist_internal.format_options(coalesce(k.reloptions,
+               (SELECT p.reloptions FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid
+                 WHERE i.inhparent = k.oid AND k.relkind = 'p' ORDER BY p.oid LIMIT 1))) AS options
+      INTO relation
+      FROM pg_class k
+      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+     WHERE k.oid = source;
+    PERFORM zbxhist_internal.execute_as_owner(source, format(
+        'CREATE %sTABLE %s.%I (LIKE %s INCLUDING ALL)%s%s',
+        CASE WHEN relation.relpersistence = 'u' THEN 'UNLOGGED ' END, schema, new_name, source,
+        coalesce(' PARTITION BY ' || partitioned_by, ' WITH (' || nullif(relation.options, '') || ')'),
+        ' TABLESPACE ' || quote_ident(relation.spcname)));
+    result := format('%s.%I', schema, new_name)::regclass;
+    PERFORM zbxhist_internal.clone_columns(source, result);
+    PERFORM zbxhist_internal.clone_grants(source, result);
+    RETURN result;
+END
+$$;
+
+-- Puts a new table in the place of another one, which is renamed, or dropped if there is no name.
+-- The new one gets the names of its indexes, too: Zabbix's upgrades know these.
+CREATE FUNCTION zbxhist_internal.take_place(former regclass, new_table regclass, former_name name DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    old_name CONSTANT name := (SELECT k.relname FROM pg_class k WHERE k.oid = former);
+    comment  CONSTANT text := obj_description(former, 'pg_class');
+    indexes  CONSTANT name[] := ARRAY(SELECT k.relname FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid
+                                       WHERE x.indrelid = former ORDER BY x.indexrelid);
+    formers  CONSTANT text[] := ARRAY(SELECT zbxhist_internal.describe_index(x.indexrelid) FROM pg_index x
+                                       WHERE x.indrelid = former ORDER BY x.indexrelid);
+    copy     regclass;
+BEGIN
+    IF former_name IS NULL THEN
+        PERFORM zbxhist_internal.execute_as_owner(former, format('DROP TABLE %s', former));
+    ELSE
+        PERFORM zbxhist_internal.execute_as_owner(former, format(
+                    'ALTER INDEX %s RENAME TO %I', k.oid::regclass,
+                    zbxhist_internal.free_name(k.relnamespace, k.relname, '_old')))
+           FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid WHERE x.indrelid = former;
+        PERFORM zbxhist_internal.execute_as_owner(former, format('ALTER TABLE %s RENAME TO %I', former, former_name));
+    END IF;
+    PERFORM zbxhist_internal.execute_as_owner(
+        new_table, format('ALTER TABLE %s RENAME TO %I', new_table, old_name));
+    IF comment IS NOT NULL THEN
+        PERFORM zbxhist_internal.execute_as_owner(
+            new_table, format('COMMENT ON TABLE %s IS %L', new_table, comment));
+    END IF;
+    FOR i IN 1 .. cardinality(indexes) LOOP
+        SELECT x.indexrelid::regclass INTO copy
+          FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid
+         WHERE x.indrelid = new_table AND k.relname <> ALL (indexes)
+           AND zbxhist_internal.describe_index(x.indexrelid) = formers[i]
+         LIMIT 1;
+        IF FOUND THEN
+            PERFORM zbxhist_internal.execute_as_owner(
+                new_table, format('ALTER INDEX %s RENAME TO %I', copy, indexes[i]));
+        END IF;
+    END LOOP;
+END
+$$;

@@ -53,6 +53,25 @@ CREATE TABLE zbxhist.parent_config (
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.parent_config',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)');
 
+-- Audit logs of Zabbix that are partitioned, and their policy; change it with
+-- zbxhist.partition_auditlog and undo.
+CREATE TABLE zbxhist.auditlog_config (
+    parent             regclass NOT NULL PRIMARY KEY,  -- the audit log
+    -- time range of one partition: whole days aligned to 1970-01-01 UTC, or whole calendar months
+    partition_interval interval NOT NULL,
+    -- how long rows are kept; NULL follows the storage period of the audit log set in Zabbix
+    retention          interval,
+    premake            integer NOT NULL,  -- number of partitions kept ahead of the current one
+    created_at         timestamptz NOT NULL DEFAULT pg_catalog.now(),  -- when it was partitioned
+    -- clock below which rows may be deleted, by the maintenance that did so last, or because
+    -- somebody has agreed; NULL: none yet
+    deleted_until      bigint,
+    deleted_by         interval  -- the retention by which that was
+);
+
+SELECT pg_catalog.pg_extension_config_dump('zbxhist.auditlog_config',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)');
+
 -- Schemas in which zbxhist.setup() was called, with its options for tables that appear later.
 --
 -- Where setup() was called: tables that a Zabbix upgrade creates there later

@@ -25,6 +25,9 @@ $$;
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.parent_config
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
 
+CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.auditlog_config
+    FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
+
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE OF parent, day ON zbxhist.packed_day
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
 

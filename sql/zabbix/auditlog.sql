@@ -1,379 +1,166 @@
 -- sql/zabbix/auditlog.sql
 
--- Zabbix's auditlog has the key auditid alone, which begins with the time: a CUID is the
--- letter c, the milliseconds since 1970 as eight digits of base 36, then a counter and
--- noise (zbx_new_cuid of the server, CCuid of the frontend).  So a range of ids in the
--- order of bytes is a range of time, and the table is natively partitioned: its key is
--- the partition key, and what is as old as Zabbix's audit retention is dropped whole.
--- Neither routing nor packing has anything to do with it.
+-- Zabbix's audit log is partitioned natively by clock: Zabbix reads and deletes its rows by clock,
+-- and what is older than its storage period is dropped whole.  A unique key of a partitioned table
+-- must have the partition key.  So its primary key is (auditid, clock), as Zabbix's manual has
+-- those make it who prepare it for partitions.  Neither routing nor packing has anything to do
+-- with it.
 
--- Audit logs of Zabbix that are partitioned, and their policy; change it with
--- zbxhist.partition_auditlog and undo.
-CREATE TABLE zbxhist.auditlog_config (
-    parent             regclass NOT NULL PRIMARY KEY,  -- the audit log
-    -- time range of one partition: whole days aligned to 1970-01-01 UTC, or whole calendar months
-    partition_interval interval NOT NULL,
-    -- how long rows are kept; NULL follows the storage period of the audit log set in Zabbix
-    retention          interval,
-    premake            integer NOT NULL,  -- number of partitions kept ahead of the current one
-    created_at         timestamptz NOT NULL DEFAULT pg_catalog.now()  -- when it was partitioned
-);
-
-SELECT pg_catalog.pg_extension_config_dump('zbxhist.auditlog_config',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)');
-
-CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.auditlog_config
-    FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
-
--- The beginning of the first audit id that Zabbix can make at a clock.
-CREATE FUNCTION zbxhist_internal.cuid_of(clock bigint) RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT 'c' || string_agg(substr('0123456789abcdefghijklmnopqrstuvwxyz',
-                                    (div(greatest(clock, 0)::numeric * 1000, 36::numeric ^ (8 - place)) % 36)::integer + 1, 1),
-                             '' ORDER BY place)
-      FROM generate_series(1, 8) place
-$$;
-
--- The clock at which an audit id was made; NULL if it is none of Zabbix's.
-CREATE FUNCTION zbxhist_internal.cuid_clock(cuid text) RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT div(sum((strpos('0123456789abcdefghijklmnopqrstuvwxyz', substr(cuid, place + 1, 1)) - 1)
-                   * 36::numeric ^ (8 - place)), 1000)::bigint
-      FROM generate_series(1, 8) place
-     WHERE cuid ~ '^c[0-9a-z]{8}'
-$$;
-
--- The partitions of an audit log, oldest first, with the clocks of their ids, and last the one for
--- ids that are none of Zabbix's.
--- The partition for all other ids has no bounds.
-CREATE FUNCTION zbxhist_internal.auditlog_partitions(parent regclass)
-RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT k.oid::regclass, zbxhist_internal.cuid_clock(b.bounds[1]), zbxhist_internal.cuid_clock(b.bounds[2])
-      FROM pg_inherits i
-      JOIN pg_class k ON k.oid = i.inhrelid
-     CROSS JOIN LATERAL regexp_match(pg_get_expr(k.relpartbound, k.oid),
-                                     '^FOR VALUES FROM \(''([^'']*)''\) TO \(''([^'']*)''\)$') b (bounds)
-     WHERE i.inhparent = auditlog_partitions.parent
-     ORDER BY 2, k.oid
-$$;
-
--- The partition of an audit log for ids that are none of Zabbix's; NULL if somebody has taken it
--- away.
-CREATE FUNCTION zbxhist_internal.auditlog_others(parent regclass) RETURNS regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT nullif(p.partdefid, 0)::regclass FROM pg_partitioned_table p WHERE p.partrelid = auditlog_others.parent
-$$;
-
--- How long rows of an audit log are kept, where that is set, and why if nothing says so.
-CREATE FUNCTION zbxhist_internal.auditlog_retention(
-    parent regclass, policy_retention interval, OUT retention interval, OUT source text, OUT problem text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+-- The policy of an audit log as one of a managed table, for what both have partitions for.
+CREATE FUNCTION zbxhist_internal.auditlog_policy(config zbxhist.auditlog_config) RETURNS zbxhist.parent_config
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    period record;
+    policy zbxhist.parent_config;
 BEGIN
-    IF policy_retention IS NOT NULL THEN
-        retention := policy_retention;
-        source := 'policy';
-        RETURN;
-    END IF;
-    period := zbxhist_internal.zabbix_setting(
-        (SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = parent), 'hk_audit');
-    retention := justify_hours(nullif(zbxhist_internal.parse_period(period.value), interval '0'));
-    source := coalesce('zabbix: ' || period.source, 'none');
-    IF retention IS NULL THEN
-        problem := CASE WHEN period.source IS NULL THEN 'its schema has no Zabbix settings'
-                        WHEN period.value IS NULL THEN format('cannot read %s', period.source) || coalesce(': ' || period.problem, '')
-                        ELSE format('%s is "%s", which is not a period', period.source, period.value) END;
-    END IF;
+    policy.parent := config.parent;
+    policy.partition_interval := config.partition_interval;
+    policy.premake := config.premake;
+    RETURN policy;
 END
 $$;
 
--- The ranges, from the present one on, for which an audit log wants a partition and has none.
-CREATE FUNCTION zbxhist_internal.missing_auditlog_ranges(policy zbxhist.auditlog_config)
-RETURNS TABLE (from_clock bigint, to_clock bigint)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    clock bigint := zbxhist_internal.current_clock();
-    range record;
-BEGIN
-    FOR ahead IN 0 .. policy.premake LOOP
-        range := zbxhist_internal.clock_range(policy.partition_interval, clock);
-        -- what another interval has left, or the table that was there, may reach into it
-        from_clock := greatest(range.from_clock,
-            (SELECT max(p.to_clock) FROM zbxhist_internal.auditlog_partitions(policy.parent) p
-              WHERE p.from_clock < range.to_clock));
-        to_clock := least(range.to_clock,
-            (SELECT min(p.from_clock) FROM zbxhist_internal.auditlog_partitions(policy.parent) p
-              WHERE p.from_clock >= missing_auditlog_ranges.from_clock));
-        IF from_clock < to_clock THEN
-            RETURN NEXT;
-        END IF;
-        EXIT WHEN range.to_clock > 2147483647;
-        clock := range.to_clock;
-    END LOOP;
-END
-$$;
-
--- What an audit log or a partition of it has that Zabbix's have not, and that keeps it from being
--- exchanged; NULL if nothing.
--- Also of a partition: what it is in the way of would be lost, or hide rows.
-CREATE FUNCTION zbxhist_internal.auditlog_obstacle(relation regclass) RETURNS text
+-- The unique index of an audit log that can become its primary key; NULL if there is none.
+CREATE FUNCTION zbxhist_internal.auditlog_index(parent regclass) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE
-        WHEN (SELECT k.relrowsecurity FROM pg_class k WHERE k.oid = relation)
-             OR EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = relation)
-             OR EXISTS (SELECT FROM pg_rewrite r WHERE r.ev_class = relation) THEN
-            'has triggers, rules, foreign keys or row security'
-        WHEN EXISTS (SELECT FROM pg_constraint c WHERE relation IN (c.conrelid, c.confrelid) AND c.contype NOT IN ('p', 'n')) THEN
-            'has other constraints than its key'
-        WHEN EXISTS (SELECT FROM pg_publication_rel p WHERE p.prrelid = relation)
-             OR EXISTS (SELECT FROM pg_publication_namespace p JOIN pg_class k ON k.relnamespace = p.pnnspid WHERE k.oid = relation)
-             OR EXISTS (SELECT FROM pg_publication p WHERE p.puballtables) THEN
-            'is in a publication, whose subscribers would not have its partitions' END
+    SELECT x.indexrelid::regclass
+      FROM pg_index x
+     WHERE x.indrelid = auditlog_index.parent AND x.indisvalid
+       AND zbxhist_internal.describe_index(x.indexrelid) IN ('primary btree (auditid, clock)', 'unique btree (auditid, clock)')
+     ORDER BY x.indisprimary DESC LIMIT 1
 $$;
 
--- The commands that take a table out of its publications; NULL if it is in none.  One for all tables
--- can leave none out.
-CREATE FUNCTION zbxhist_internal.leave_publications(relation regclass) RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT string_agg(c.command, ' ' ORDER BY c.command)
-      FROM (SELECT format('ALTER PUBLICATION %I DROP TABLE %s;', p.pubname, relation)
-              FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid WHERE r.prrelid = relation
-             UNION ALL
-            SELECT format('ALTER PUBLICATION %I DROP TABLES IN SCHEMA %s;', p.pubname, k.relnamespace::regnamespace)
-              FROM pg_publication_namespace s
-              JOIN pg_publication p ON p.oid = s.pnpubid
-              JOIN pg_class k ON k.relnamespace = s.pnnspid AND k.oid = relation
-             UNION ALL
-            SELECT format('DROP PUBLICATION %I;', p.pubname) FROM pg_publication p WHERE p.puballtables) c (command)
-$$;
-
--- The columns of an audit log's primary key: (auditid), or what Zabbix's manual has those make it who
--- prepare it for partitions, (auditid, clock); NULL if it is another one.
-CREATE FUNCTION zbxhist_internal.auditlog_key(parent regclass) RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT substring(pg_get_constraintdef(c.oid) FROM '^PRIMARY KEY [(](auditid(, clock)?)[)]$')
-      FROM pg_constraint c WHERE c.conrelid = parent AND c.contype = 'p'
-$$;
-
--- Raises an error unless a table is an audit log of Zabbix that can be partitioned and is the
--- caller's.
+-- Raises an error unless a table is an audit log of Zabbix that can be partitioned.
 CREATE FUNCTION zbxhist_internal.verify_auditlog(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
-    problem  text;
+    -- an index of more is better made while Zabbix writes
+    most_bytes CONSTANT bigint := 256 * 1024 * 1024;
+    relation   CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    bytes      CONSTANT bigint := pg_total_relation_size(parent);
+    problem    text;
 BEGIN
-    PERFORM zbxhist_internal.require_owner(parent);
     problem := CASE
         WHEN relation.relkind <> 'r' OR relation.relpersistence <> 'p' OR relation.relispartition
              OR EXISTS (SELECT FROM pg_inherits i WHERE parent IN (i.inhrelid, i.inhparent)) THEN
-            'It is not a plain table.'
+            'It is not a plain table, nor partitioned by ranges of clock.'
         WHEN 2 <> (SELECT count(*) FROM pg_attribute a
                     WHERE a.attrelid = parent AND a.attnotnull AND NOT a.attisdropped
                       AND (a.attname = 'auditid' AND a.atttypid IN ('varchar'::regtype, 'text'::regtype)
                            OR a.attname = 'clock' AND a.atttypid = 'integer'::regtype)) THEN
             'It has no columns "auditid" and "clock" as Zabbix''s audit log has them.'
-        WHEN zbxhist_internal.auditlog_key(parent) IS NULL THEN
-            'Its primary key is not (auditid) or (auditid, clock).'
-        WHEN zbxhist_internal.auditlog_obstacle(parent) IS NOT NULL THEN
-            format('It %s.', zbxhist_internal.auditlog_obstacle(parent))
         WHEN EXISTS (SELECT FROM pg_index x
-                      WHERE x.indrelid = parent AND NOT x.indisprimary AND x.indisunique
-                        AND x.indexrelid IS DISTINCT FROM zbxhist_internal.auditlog_index(parent)) THEN
-            'It has other unique indexes, or one that is not valid.'
-        ELSE zbxhist_internal.dependent_object(parent) || ' depends on it.' END;
+                      WHERE x.indrelid = parent AND x.indisunique
+                        AND (NOT x.indisvalid OR zbxhist_internal.describe_index(x.indexrelid)
+                             NOT IN ('primary btree (auditid)', 'primary btree (auditid, clock)', 'unique btree (auditid, clock)'))) THEN
+            'It has another key than (auditid) or (auditid, clock), or a unique index that is not valid.'
+        WHEN EXISTS (SELECT FROM pg_publication p WHERE p.puballtables)
+             OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnnspid = relation.relnamespace) THEN
+            'It is in a publication for all tables, whose subscribers would not have its partitions.'
+        ELSE 'A new table in its place would not have ' || zbxhist_internal.attached_object(parent) || '.' END;
     PERFORM zbxhist_internal.refuse('55000', format('table %s cannot be partitioned', parent), detail => problem,
-        hint => CASE WHEN relation.relkind = 'r' AND parent IN (SELECT zbxhist_internal.hypertables())
-                     THEN zbxhist_internal.migrate_command(format('SELECT zbxhist.release_hypertable(%L);', parent))
-                     WHEN problem ~ 'publication' THEN zbxhist_internal.leave_publications(parent) END)
+        hint => CASE WHEN parent IN (SELECT zbxhist_internal.hypertables())
+                     THEN zbxhist_internal.migrate_command(format('SELECT zbxhist.release_hypertable(%L);', parent)) END)
       WHERE problem IS NOT NULL;
+    PERFORM zbxhist_internal.refuse('55000', format('table %s is too large, %s, to be locked while an index is made', parent, pg_size_pretty(bytes)),
+        detail => 'The index is made while Zabbix writes, and becomes the primary key.',
+        hint => format('CREATE UNIQUE INDEX CONCURRENTLY ON %s (auditid, clock);', parent))
+      WHERE bytes > most_bytes AND zbxhist_internal.auditlog_index(parent) IS NULL;
 END
 $$;
 
--- The unique index of an audit log that has its ids in the order of bytes; NULL if there is none.
-CREATE FUNCTION zbxhist_internal.auditlog_index(parent regclass) RETURNS regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT x.indexrelid::regclass
-      FROM pg_index x
-      JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
-      JOIN pg_opclass o ON o.oid = x.indclass[0] AND o.opcdefault
-      JOIN pg_index p ON p.indrelid = x.indrelid AND p.indisprimary AND p.indkey::text = x.indkey::text
-     WHERE x.indrelid = auditlog_index.parent AND x.indisunique AND x.indisvalid AND NOT x.indisprimary
-       AND x.indnatts = x.indnkeyatts AND x.indpred IS NULL AND 0 = ALL (x.indoption)
-       AND a.attname = 'auditid' AND x.indcollation[0] = 'pg_catalog."C"'::regcollation
-     LIMIT 1
-$$;
-
--- Creates an empty table with the columns, comments, extended statistics, owner and privileges of
--- an audit log.
--- Everything that a partition is given when it is attached, or in CREATE TABLE, is not here.
-CREATE FUNCTION zbxhist_internal.create_like_auditlog(parent regclass, schema regnamespace, new_name name, ending text)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = '' AS $$
-DECLARE
-    source record;
-    result regclass;
-BEGIN
-    SELECT t.spcname,
-           -- a partitioned table can have none, its partitions have those of the first
-           zbxhist_internal.format_options(coalesce(k.reloptions,
-               (SELECT p.reloptions FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid
-                 WHERE i.inhparent = k.oid ORDER BY p.oid LIMIT 1))) AS options INTO source
-      FROM pg_class k
-      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
-     WHERE k.oid = parent;
-    PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'CREATE TABLE %s.%I (LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING STATISTICS INCLUDING COMMENTS)%s%s%s',
-        schema, new_name, parent, ending,
-        CASE WHEN ending = '' THEN coalesce(' WITH (' || nullif(source.options, '') || ')', '') ELSE '' END,
-        CASE WHEN source.spcname IS NOT NULL THEN format(' TABLESPACE %I', source.spcname) ELSE '' END));
-    result := format('%s.%I', schema, new_name)::regclass;
-    PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'COMMENT ON TABLE %s IS %L', result, obj_description(parent, 'pg_class')));
-    PERFORM zbxhist_internal.clone_grants(parent, result);
-    RETURN result;
-END
-$$;
-
--- The partition of an audit log for ids that are none of Zabbix's, which is created like another
--- table if there is none.
-CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass, template regclass) RETURNS regclass
+-- The partition of an audit log for clocks that no other has, which is created like another table if
+-- there is none.
+CREATE FUNCTION zbxhist_internal.auditlog_others(parent regclass, template regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    result   regclass := (SELECT nullif(t.partdefid, 0) FROM pg_partitioned_table t WHERE t.partrelid = parent);
     schema   regnamespace;
-    result   regclass := zbxhist_internal.auditlog_others(parent);
 BEGIN
     IF result IS NULL THEN
         PERFORM zbxhist_internal.lock_patiently(parent);
         schema := zbxhist_internal.partition_schema(relation.relowner);
-        result := zbxhist_internal.create_like_auditlog(
-            template, schema, zbxhist_internal.free_name(schema, relation.relname::text, '_others'), '');
+        result := zbxhist_internal.create_like(template, schema, zbxhist_internal.free_name(schema, relation.relname::text, '_others'));
         PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s ATTACH PARTITION %s DEFAULT', parent, result));
     END IF;
     RETURN result;
 END
 $$;
 
--- Makes a table a partition of an audit log; its rows and those of the partition for other ids go
--- where they belong.
--- Rows of its ids that came when it was not there are in the partition for other ids,
--- and the table that was there has other ids.
-CREATE FUNCTION zbxhist_internal.attach_auditlog_partition(
-    parent regclass, partition regclass, others regclass, from_clock bigint, to_clock bigint) RETURNS void
+-- Makes a table a partition of an audit log.  Rows of its clocks that are in the partition for
+-- others go there, and its rows of other clocks go the other way.
+CREATE FUNCTION zbxhist_internal.attach_auditlog_partition(parent regclass, partition regclass, from_clock bigint, to_clock bigint)
+RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    first  CONSTANT text := zbxhist_internal.cuid_of(from_clock);
-    ending CONSTANT text := zbxhist_internal.cuid_of(to_clock);
+    others CONSTANT regclass := zbxhist_internal.auditlog_others(parent, partition);
 BEGIN
     PERFORM zbxhist_internal.lock_exclusively(others);
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
-                'WITH moved AS (DELETE FROM %s WHERE %s(auditid >= %L AND auditid < %L) RETURNING *) INSERT INTO %s SELECT * FROM moved',
-                v.source, v.sign, first, ending, v.target))
+                'WITH moved AS (DELETE FROM %s WHERE %s(clock >= %s AND clock < %s) RETURNING *) INSERT INTO %s SELECT * FROM moved',
+                v.source, v.sign, from_clock, to_clock, v.target))
        FROM (VALUES (others, partition, ''), (partition, others, 'NOT ')) v (source, target, sign);
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%L) TO (%L)', parent, partition, first, ending));
+        'ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%s)', parent, partition,
+        coalesce(nullif(from_clock, -2147483648)::text, 'MINVALUE'), coalesce(nullif(to_clock, 2147483648)::text, 'MAXVALUE')));
 END
 $$;
 
 -- Creates a partition of an audit log.
-CREATE FUNCTION zbxhist_internal.create_auditlog_partition(parent regclass, from_clock bigint, to_clock bigint)
+CREATE FUNCTION zbxhist_internal.create_auditlog_partition(policy zbxhist.parent_config, from_clock bigint, to_clock bigint)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    policy CONSTANT zbxhist.auditlog_config := (
-        SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = create_auditlog_partition.parent);
-    new_name name;
-    others regclass;
-    result regclass;
+    new_name CONSTANT name :=
+        zbxhist_internal.partition_name(policy.parent, policy.partition_interval, from_clock, to_clock);
+    result   regclass;
 BEGIN
-    PERFORM zbxhist_internal.lock_patiently(parent);
-    others := zbxhist_internal.create_auditlog_others(parent, parent);
-    new_name := zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock);
-    result := zbxhist_internal.create_like_auditlog(parent, 'zbxhist_partitions', new_name, '');
-    PERFORM zbxhist_internal.attach_auditlog_partition(parent, result, others, from_clock, to_clock);
+    PERFORM zbxhist_internal.lock_patiently(policy.parent);
+    result := zbxhist_internal.create_like(policy.parent, 'zbxhist_partitions', new_name);
+    PERFORM zbxhist_internal.attach_auditlog_partition(policy.parent, result, from_clock, to_clock);
     RETURN result;
 END
 $$;
 
--- Gives a table the indexes of an audit log, with their names, for which those give theirs up.
-CREATE FUNCTION zbxhist_internal.create_auditlog_indexes(source regclass, target regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    item record;
-BEGIN
-    FOR item IN
-        SELECT n.nspname, i.relnamespace, i.relname, c.conname, substring(pg_get_indexdef(i.oid) FROM ' USING .*$') AS definition
-          FROM pg_index x
-          JOIN pg_class i ON i.oid = x.indexrelid
-          JOIN pg_namespace n ON n.oid = i.relnamespace
-          LEFT JOIN pg_constraint c ON c.conindid = i.oid AND c.contype = 'p'
-         WHERE x.indrelid = source
-         ORDER BY x.indisprimary DESC, i.relname
-    LOOP
-        -- Zabbix's upgrades drop and rename indexes by their names
-        PERFORM zbxhist_internal.execute_as_owner(source, format('ALTER INDEX %I.%I RENAME TO %I', item.nspname, item.relname,
-            zbxhist_internal.free_name(item.relnamespace, item.relname::text, '_old')));
-        PERFORM zbxhist_internal.execute_as_owner(target, CASE
-            WHEN item.conname IS NOT NULL THEN
-                format('ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY (%s)', target, item.relname, zbxhist_internal.auditlog_key(source))
-            ELSE format('CREATE INDEX %I ON %s%s', item.relname, target, item.definition) END);
-    END LOOP;
-END
-$$;
-
--- Puts a partitioned table in the place of an audit log, which becomes its first partition.
--- The table that is there becomes the first partition, with all its rows: the index
--- that has the ids in the order of bytes serves as its key, and nothing is written anew.
-CREATE FUNCTION zbxhist_internal.take_over_auditlog(parent regclass, policy zbxhist.auditlog_config) RETURNS regclass
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
+-- Puts a partitioned table in the place of an audit log, which becomes its first partition, with all
+-- its rows.
+CREATE FUNCTION zbxhist_internal.take_over_auditlog(parent regclass, partition_interval interval) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
 SET client_min_messages = warning AS $$
 DECLARE
-    schema   regnamespace;
-    place    regnamespace;
-    owner    oid;
-    known_as name;
-    key_name name;
-    key_index name;
+    relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    schema   CONSTANT regnamespace := relation.relnamespace;
+    place    CONSTANT regnamespace := zbxhist_internal.partition_schema(relation.relowner);
+    former   name;
+    ready    regclass;
     whole    regclass;
 BEGIN
-    SELECT k.relnamespace, k.relowner, k.relname, c.conname INTO schema, owner, known_as, key_name
-      FROM pg_class k
-      JOIN pg_constraint c ON c.conrelid = k.oid AND c.contype = 'p'
-     WHERE k.oid = parent;
     PERFORM zbxhist_internal.lock_with_patience(parent);
     -- what has changed until it was locked
     PERFORM zbxhist_internal.verify_auditlog(parent);
-    IF zbxhist_internal.auditlog_index(parent) IS NULL THEN
-        PERFORM zbxhist_internal.execute_as_owner(parent, format('CREATE UNIQUE INDEX ON %s (%s)', parent,
-            replace(zbxhist_internal.auditlog_key(parent), 'auditid', 'auditid COLLATE "C"')));
+    former := (SELECT c.conname FROM pg_constraint c
+                WHERE c.conrelid = parent AND c.contype = 'p' AND pg_get_constraintdef(c.oid) = 'PRIMARY KEY (auditid)');
+    IF former IS NOT NULL THEN
+        ready := zbxhist_internal.auditlog_index(parent);
+        PERFORM zbxhist_internal.execute_as_owner(parent, format(
+            'ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %2$I PRIMARY KEY %s', parent, former,
+            coalesce((SELECT format('USING INDEX %I', k.relname) FROM pg_class k WHERE k.oid = ready), '(auditid, clock)')));
     END IF;
-    key_index := (SELECT i.relname FROM pg_class i WHERE i.oid = zbxhist_internal.auditlog_index(parent));
-    PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'ALTER TABLE %s DROP CONSTRAINT %I, ALTER COLUMN auditid TYPE %s COLLATE "C"', parent, key_name,
-        (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
-          WHERE a.attrelid = parent AND a.attname = 'auditid')));
-    PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY USING INDEX %I', parent, key_name, key_index));
-    place := zbxhist_internal.partition_schema(owner);
-    PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s RENAME TO %I', parent,
-        zbxhist_internal.free_name(place, known_as::text, '_old', schema)));
+    whole := zbxhist_internal.create_like(parent, schema,
+        zbxhist_internal.free_name(schema, relation.relname, '_new'), 'RANGE (clock)');
+    PERFORM zbxhist_internal.take_place(parent, whole,
+        zbxhist_internal.free_name(place, relation.relname, '_old', schema));
     PERFORM zbxhist_internal.set_schema(parent, place::text);
-    whole := zbxhist_internal.create_like_auditlog(parent, schema, known_as, ' PARTITION BY RANGE (auditid)');
-    PERFORM zbxhist_internal.create_auditlog_indexes(parent, whole);
-    PERFORM zbxhist_internal.attach_auditlog_partition(
-        whole, parent, zbxhist_internal.create_auditlog_others(whole, parent), 0,
-        (zbxhist_internal.clock_range(policy.partition_interval, zbxhist_internal.current_clock())).to_clock);
+    PERFORM zbxhist_internal.attach_auditlog_partition(whole, parent, -2147483648,
+        (zbxhist_internal.clock_range(partition_interval, zbxhist_internal.current_clock())).to_clock);
     RETURN whole;
 END
 $$;
 
--- Partitions Zabbix's audit log by time, in place (a month a partition, one ahead, if nothing is
--- said), or changes how; maintenance then makes partitions ahead and drops those past retention
--- (NULL: the storage period set in Zabbix).  zbxhist.undo takes it back; dry_run only says what it
--- would do.
+-- Partitions Zabbix's audit log by clock, in place (a month a partition, one ahead, if nothing is
+-- said), takes over one that is partitioned by clock, or changes the policy.  Maintenance then makes
+-- partitions ahead and drops those past retention (NULL: the storage period set in Zabbix).
+-- zbxhist.undo takes it back; dry_run only says what it would do.
 CREATE FUNCTION zbxhist.partition_auditlog(
     parent regclass, retention interval DEFAULT NULL, partition_interval interval DEFAULT NULL,
     premake integer DEFAULT NULL, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false,
@@ -381,14 +168,12 @@ CREATE FUNCTION zbxhist.partition_auditlog(
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres
 SET lock_timeout = 0 AS $$
 DECLARE
-    -- an index of more is better made while Zabbix writes
-    most_bytes CONSTANT bigint := 256 * 1024 * 1024;
-    former     CONSTANT zbxhist.auditlog_config := (
+    former CONSTANT zbxhist.auditlog_config := (
         SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = partition_auditlog.parent);
-    months     CONSTANT interval := date_trunc('month', partition_interval);
-    policy     zbxhist.auditlog_config;
-    kept       record;
-    missing    record;
+    months CONSTANT interval := date_trunc('month', partition_interval);
+    policy zbxhist.auditlog_config := former;
+    kept   record;
+    wanted record;
 BEGIN
     IF parent IS NULL OR dry_run IS NULL OR accept_deletion IS NULL OR follow_zabbix IS NULL THEN
         PERFORM zbxhist_internal.refuse('22004', 'parent, dry_run, accept_deletion and follow_zabbix must not be null');
@@ -403,10 +188,12 @@ BEGIN
         -- run_step's
         PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
     END IF;
-    policy := (parent, coalesce(partition_interval, former.partition_interval, interval '1 month'),
-               CASE WHEN follow_zabbix THEN NULL ELSE coalesce(retention, former.retention) END,
-               coalesce(premake, former.premake, 1), coalesce(former.created_at, now()));
-    kept := zbxhist_internal.auditlog_retention(parent, policy.retention);
+    policy.parent := parent;
+    policy.partition_interval := coalesce(partition_interval, former.partition_interval, interval '1 month');
+    policy.retention := CASE WHEN NOT follow_zabbix THEN coalesce(retention, former.retention) END;
+    policy.premake := coalesce(premake, former.premake, 1);
+    policy.created_at := coalesce(former.created_at, now());
+    kept := zbxhist_internal.effective_retention(parent, policy.retention);
     PERFORM zbxhist_internal.refuse('55000', format('Zabbix deletes nothing of table %s, for its housekeeping of the audit log is off, but maintenance would drop what is older than %s', parent, kept.retention),
         hint => format('SELECT * FROM zbxhist.partition_auditlog(%L, accept_deletion => true%s);', parent,
                        CASE WHEN follow_zabbix THEN ', follow_zabbix => true' ELSE '' END))
@@ -415,29 +202,22 @@ BEGIN
         AND (zbxhist_internal.zabbix_setting((SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
                                                    WHERE k.oid = parent), 'hk_audit_mode')).value = '0';
     auditlog := parent;
-    IF former.parent IS NULL AND EXISTS (SELECT FROM pg_partitioned_table t
-                                           JOIN pg_attribute a ON a.attrelid = t.partrelid AND a.attnum = t.partattrs[0] AND a.attname = 'auditid'
-                                          WHERE t.partrelid = parent AND t.partstrat = 'r' AND t.partnatts = 1
-                                            AND t.partcollation[0] = 'pg_catalog."C"'::regcollation) THEN
+    IF former.parent IS NOT NULL THEN
+        action := CASE WHEN policy = former THEN 'unchanged' ELSE 'alter' END;
+        detail := format('partitions of %s, %s ahead', policy.partition_interval, policy.premake);
+    ELSIF pg_get_partkeydef(parent) = 'RANGE (clock)' THEN
+        PERFORM zbxhist_internal.verify_not_in_other_care(parent);
         action := 'adopt';
-        detail := 'it is partitioned already, as by an earlier call';
-    ELSIF former.parent IS NULL THEN
+        detail := 'it is partitioned already';
+    ELSE
         PERFORM zbxhist_internal.verify_auditlog(parent);
-        PERFORM zbxhist_internal.refuse('55000', format('table %s is too large, %s, to be locked while an index is made', parent, pg_size_pretty(pg_total_relation_size(parent))),
-            detail => 'The index is made while Zabbix writes, and becomes the primary key.',
-            hint => format('CREATE UNIQUE INDEX CONCURRENTLY ON %s (%s);', parent,
-                           replace(zbxhist_internal.auditlog_key(parent), 'auditid', 'auditid COLLATE "C"')))
-          WHERE pg_total_relation_size(parent) > most_bytes AND zbxhist_internal.auditlog_index(parent) IS NULL;
         action := 'partition';
         detail := format('its rows, about %s, %s, become the first partition', zbxhist_internal.probable_rows(parent),
                          pg_size_pretty(pg_total_relation_size(parent)));
         IF NOT dry_run THEN
-            auditlog := zbxhist_internal.take_over_auditlog(parent, policy);
+            auditlog := zbxhist_internal.take_over_auditlog(parent, policy.partition_interval);
             policy.parent := auditlog;
         END IF;
-    ELSE
-        action := CASE WHEN policy = former THEN 'unchanged' ELSE 'alter' END;
-        detail := format('partitions of %s, %s ahead', policy.partition_interval, policy.premake);
     END IF;
     detail := detail || format('; rows are kept %s', coalesce(format('for %s (%s)', kept.retention, kept.source), 'for ever: ' || kept.problem));
     RETURN NEXT;
@@ -447,107 +227,72 @@ BEGIN
     INSERT INTO zbxhist.auditlog_config VALUES (policy.*)
     ON CONFLICT ON CONSTRAINT auditlog_config_pkey DO UPDATE
        SET partition_interval = excluded.partition_interval, retention = excluded.retention, premake = excluded.premake;
-    FOR missing IN SELECT * FROM zbxhist_internal.missing_auditlog_ranges(policy) LOOP
+    IF accept_deletion OR action = 'partition' THEN
+        PERFORM zbxhist_internal.agree_to_deletion(auditlog, zbxhist_internal.clock_before(kept.retention), kept.retention);
+    END IF;
+    FOR wanted IN SELECT * FROM zbxhist_internal.wanted_ranges(zbxhist_internal.auditlog_policy(policy)) LOOP
         action := 'create';
-        detail := zbxhist_internal.create_auditlog_partition(policy.parent, missing.from_clock, missing.to_clock);
+        detail := zbxhist_internal.create_auditlog_partition(
+            zbxhist_internal.auditlog_policy(policy), wanted.from_clock, wanted.to_clock);
         RETURN NEXT;
     END LOOP;
 END
 $$;
 
--- Partitions of an audit log of which all ids are past retention; their rows' clocks may say
--- otherwise.
-CREATE FUNCTION zbxhist_internal.expired_auditlog_partitions(parent regclass) RETURNS SETOF regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT p.partition
-      FROM zbxhist.auditlog_config c,
-           zbxhist_internal.auditlog_retention(c.parent, c.retention) r,
-           zbxhist_internal.auditlog_partitions(c.parent) p
-     WHERE c.parent = expired_auditlog_partitions.parent
-       AND p.to_clock <= zbxhist_internal.clock_before(r.retention)
-$$;
-
--- Maintenance: gives a partition of an audit log to the owner that this has now, makes the next
--- one, or drops one that is past retention; of ids that are none of Zabbix's single rows.
--- Zabbix says when something happened by the clock; the id is when it was noted.
+-- Maintenance: gives a partition of an audit log the owner and schema that it is to have, makes the
+-- next one, or drops one that is past retention; of clocks that no partition has single rows.
 CREATE FUNCTION zbxhist_internal.step_auditlog(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    policy    CONSTANT zbxhist.auditlog_config := (
-        SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = step_auditlog.parent);
-    cutoff    CONSTANT bigint := zbxhist_internal.clock_before(
-        (zbxhist_internal.auditlog_retention(parent, policy.retention)).retention);
-    range     record;
-    partition regclass;
-    label     text;
-    waited    interval;
-    rows      bigint;
-    bytes     bigint;
+    policy CONSTANT zbxhist.parent_config := (
+        SELECT zbxhist_internal.auditlog_policy(c) FROM zbxhist.auditlog_config c WHERE c.parent = step_auditlog.parent);
+    owner  CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
+    cutoff bigint;
+    item   record;
 BEGIN
     IF policy.parent IS NULL THEN
         RETURN 'done';
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
-    -- ALTER TABLE ... OWNER TO does not reach them
-    FOR partition IN
-        SELECT p.partition FROM zbxhist_internal.auditlog_partitions(parent) p JOIN pg_class k ON k.oid = p.partition
-         WHERE k.relowner <> (SELECT w.relowner FROM pg_class w WHERE w.oid = parent)
-         ORDER BY p.from_clock
+    -- ALTER TABLE ... OWNER TO does not reach them, and who takes one over may have it anywhere
+    FOR item IN
+        SELECT k.oid::regclass AS partition, k.oid::regclass::text AS label, k.relowner
+          FROM pg_inherits i
+          JOIN pg_class k ON k.oid = i.inhrelid
+         WHERE i.inhparent = parent
+           AND (k.relowner <> owner OR k.relnamespace IS DISTINCT FROM to_regnamespace('zbxhist_partitions'))
+         ORDER BY k.relname LIMIT 1
     LOOP
-        PERFORM zbxhist_internal.require_owner(partition);
-        waited := zbxhist_internal.lock_exclusively(partition);
-        PERFORM zbxhist_internal.give_to(partition, (SELECT k.relowner FROM pg_class k WHERE k.oid = parent));
-        PERFORM zbxhist_internal.log_action(parent, 'owner', partition::text, lock_wait => waited);
+        PERFORM zbxhist_internal.require_owner(item.partition);
+        PERFORM zbxhist_internal.lock_exclusively(item.partition);
+        IF item.relowner <> owner THEN
+            PERFORM zbxhist_internal.give_to(item.partition, owner);
+            PERFORM zbxhist_internal.log_action(parent, 'owner', item.label);
+        ELSE
+            PERFORM zbxhist_internal.set_schema(item.partition, zbxhist_internal.partition_schema(owner)::text);
+            PERFORM zbxhist_internal.log_action(parent, 'align', item.label, message => 'schema');
+        END IF;
         RETURN 'more';
     END LOOP;
-    FOR partition, label IN
-        SELECT p.partition, p.partition FROM zbxhist_internal.auditlog_partitions(parent) p JOIN pg_class k ON k.oid = p.partition
-         WHERE k.relnamespace IS DISTINCT FROM to_regnamespace('zbxhist_partitions')
-         ORDER BY p.from_clock
-    LOOP
-        waited := zbxhist_internal.lock_exclusively(partition);
-        PERFORM zbxhist_internal.set_schema(partition, zbxhist_internal.partition_schema(k.relowner)::text)
-           FROM pg_class k WHERE k.oid = partition;
-        PERFORM zbxhist_internal.log_action(parent, 'align', label, lock_wait => waited, message => 'schema');
+    PERFORM zbxhist_internal.auditlog_others(parent, parent);
+    FOR item IN SELECT * FROM zbxhist_internal.wanted_ranges(policy) LIMIT 1 LOOP
+        PERFORM zbxhist_internal.log_action(parent, 'create',
+            zbxhist_internal.create_auditlog_partition(policy, item.from_clock, item.to_clock)::text);
         RETURN 'more';
     END LOOP;
-    PERFORM zbxhist_internal.create_auditlog_others(parent, parent);
-    SELECT * INTO range FROM zbxhist_internal.missing_auditlog_ranges(policy) LIMIT 1;
-    IF FOUND THEN
-        partition := zbxhist_internal.create_auditlog_partition(parent, range.from_clock, range.to_clock);
-        PERFORM zbxhist_internal.log_action(parent, 'create', partition::text);
-        RETURN 'more';
-    END IF;
-    FOR partition IN SELECT e FROM zbxhist_internal.expired_auditlog_partitions(parent) e LOOP
-        CONTINUE WHEN zbxhist_internal.has_auditlog_rows(partition, cutoff);
+    PERFORM zbxhist_internal.note_deletion(parent);
+    FOR item IN SELECT e.relation FROM zbxhist_internal.expired(parent) e LIMIT 1 LOOP
         -- DROP takes this lock on both
-        waited := zbxhist_internal.lock_exclusively(parent);
-        PERFORM zbxhist_internal.lock_exclusively(partition);
-        CONTINUE WHEN zbxhist_internal.has_auditlog_rows(partition, cutoff);
-        rows := zbxhist_internal.probable_rows(partition);
-        bytes := pg_total_relation_size(partition);
-        PERFORM zbxhist_internal.log_action(parent, 'drop', partition::text, rows => rows, bytes => bytes, lock_wait => waited);
-        PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
+        PERFORM zbxhist_internal.lock_exclusively(parent);
+        PERFORM zbxhist_internal.take_off(parent, item.relation, 'drop', NULL);
         RETURN 'more';
     END LOOP;
+    cutoff := zbxhist_internal.deletion_clock(parent);
     IF cutoff IS NOT NULL THEN
-        partition := zbxhist_internal.auditlog_others(parent);
-        PERFORM zbxhist_internal.execute_as_owner(partition, format('DELETE FROM %s WHERE clock < %s', partition, cutoff));
+        PERFORM zbxhist_internal.execute_as_owner(parent, format(
+            'DELETE FROM %s WHERE clock < %s', zbxhist_internal.auditlog_others(parent, parent), cutoff));
     END IF;
     RETURN 'done';
-END
-$$;
-
--- Whether a partition of an audit log has rows of this clock or later.
-CREATE FUNCTION zbxhist_internal.has_auditlog_rows(partition regclass, from_clock bigint) RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    -- policies might hide some
-    PERFORM zbxhist_internal.refuse('55000', format('table %s has row security', partition),
-        hint => format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', partition))
-      WHERE EXISTS (SELECT FROM pg_class k WHERE k.oid = partition AND k.relrowsecurity);
-    RETURN zbxhist_internal.execute_as_owner(
-        partition, format('SELECT EXISTS (SELECT FROM %s WHERE clock >= %s)', partition, from_clock))::boolean;
 END
 $$;
 
@@ -555,32 +300,21 @@ $$;
 CREATE FUNCTION zbxhist_internal.undo_auditlog(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
-    known_as name;
-    schema   regnamespace;
+    relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    schema   CONSTANT regnamespace := relation.relnamespace;
+    -- the one that has the table's storage settings comes first
+    whole    CONSTANT regclass[] := parent || ARRAY(SELECT i.inhrelid::regclass FROM pg_inherits i WHERE i.inhparent = parent);
     plain    regclass;
-    relation regclass;
-    problem  text;
 BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
-    PERFORM zbxhist_internal.lock_with_patience(VARIADIC parent || ARRAY(SELECT p.partition FROM zbxhist_internal.auditlog_partitions(parent) p));
-    FOR relation, problem IN
-        SELECT r.relation, coalesce(zbxhist_internal.auditlog_obstacle(r.relation),
-                                    'is what ' || zbxhist_internal.dependent_object(r.relation) || ' depends on')
-          FROM (SELECT parent UNION ALL SELECT p.partition FROM zbxhist_internal.auditlog_partitions(parent) p) r (relation)
-    LOOP
-        PERFORM zbxhist_internal.refuse('55000', format('cannot make a plain table of %s', parent),
-            detail => format('Table %s %s.', relation, problem))
-          WHERE problem IS NOT NULL;
-    END LOOP;
-    SELECT k.relname, k.relnamespace INTO known_as, schema FROM pg_class k WHERE k.oid = parent;
-    PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s RENAME TO %I', parent,
-        zbxhist_internal.free_name(schema, known_as::text, '_old')));
-    plain := zbxhist_internal.create_like_auditlog(parent, schema, known_as, '');
-    PERFORM zbxhist_internal.execute_as_owner(plain, format('ALTER TABLE %s ALTER COLUMN auditid TYPE %s COLLATE "default"', plain,
-        (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a WHERE a.attrelid = parent AND a.attname = 'auditid')));
+    PERFORM zbxhist_internal.lock_with_patience(VARIADIC whole);
+    PERFORM zbxhist_internal.refuse('55000', format('cannot make a plain table of %s', parent),
+                detail => format('It would not have %s.', zbxhist_internal.attached_object(w)))
+       FROM unnest(whole) w
+      WHERE zbxhist_internal.attached_object(w) IS NOT NULL;
+    plain := zbxhist_internal.create_like(parent, schema, zbxhist_internal.free_name(schema, relation.relname, '_new'));
     PERFORM zbxhist_internal.execute_as_owner(plain, format('INSERT INTO %s SELECT * FROM %s', plain, parent));
-    PERFORM zbxhist_internal.create_auditlog_indexes(parent, plain);
-    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', parent));
+    PERFORM zbxhist_internal.take_place(parent, plain);
     DELETE FROM zbxhist.auditlog_config c WHERE c.parent = undo_auditlog.parent;
 END
 $$;
@@ -592,24 +326,35 @@ DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
     policy record;
 BEGIN
+    RETURN QUERY
+        SELECT 'error', 'auditlog_unknown', k.oid::regclass::text,
+               'it is partitioned, but nothing makes its partitions, as after a restore of the configuration alone: Zabbix may fail to write to it',
+               format('SELECT * FROM zbxhist.partition_auditlog(%L);', k.oid::regclass)
+          FROM pg_class k
+         WHERE k.relname = 'auditlog' AND pg_get_partkeydef(k.oid) = 'RANGE (clock)'
+           AND k.relnamespace IN (SELECT p.relnamespace FROM zbxhist.parent_config c JOIN pg_class p ON p.oid = c.parent)
+           AND zbxhist_internal.catalog_of('pg_partman', 'part_config') IS NULL
+           AND NOT EXISTS (SELECT FROM zbxhist.auditlog_config c WHERE c.parent = k.oid);
     FOR policy IN
         SELECT c.*, n.nspname, r.retention AS kept, r.problem
           FROM zbxhist.auditlog_config c
           JOIN pg_class k ON k.oid = c.parent
           JOIN pg_namespace n ON n.oid = k.relnamespace
-         CROSS JOIN zbxhist_internal.auditlog_retention(c.parent, c.retention) r
+         CROSS JOIN zbxhist_internal.effective_retention(c.parent, c.retention) r
          ORDER BY n.nspname COLLATE "C"
     LOOP
         RETURN QUERY
             SELECT 'error', 'step_failed', policy.parent::text,
                    format('maintenance fails (%s): %s', p.step, p.message), remedy
               FROM zbxhist.step_problem p
-             WHERE p.parent = policy.parent AND NOT zbxhist_internal.is_transient(p.sqlstate);
-        RETURN QUERY
+             WHERE p.parent = policy.parent AND NOT zbxhist_internal.is_transient(p.sqlstate)
+             UNION ALL
             SELECT 'warning', 'no_current_partition', policy.parent::text,
-                   'there is no partition for the present: new rows go to the one for ids that are none of Zabbix''s', remedy
-             WHERE NOT EXISTS (SELECT FROM zbxhist_internal.auditlog_partitions(policy.parent) p
-                                WHERE zbxhist_internal.current_clock() BETWEEN p.from_clock AND p.to_clock - 1);
+                   'there is no partition for the present: new rows go to the one for clocks that no other has', remedy
+             WHERE NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(policy.parent) p
+                                WHERE zbxhist_internal.current_clock() BETWEEN p.from_clock AND p.to_clock - 1)
+             UNION ALL
+            SELECT * FROM zbxhist_internal.check_deletion(policy.parent);
         IF policy.problem IS NOT NULL THEN
             RETURN QUERY SELECT 'warning', 'no_retention', policy.parent::text,
                 format('nothing is ever dropped: %s.  With the command nothing is, and that is meant', policy.problem),

@@ -1,5 +1,17 @@
 -- sql/zabbix/deletion.sql
 
+-- By which policy values of a managed table or rows of a partitioned audit log are deleted; no row if
+-- none are.
+CREATE FUNCTION zbxhist_internal.deletion_policy(parent regclass)
+RETURNS TABLE (retention interval, deleted_until bigint, deleted_by interval, is_managed boolean)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT c.retention, c.deleted_until, c.deleted_by, true
+      FROM zbxhist.parent_config c WHERE c.parent = deletion_policy.parent AND c.retention_action = 'drop'
+     UNION ALL
+    SELECT c.retention, c.deleted_until, c.deleted_by, false
+      FROM zbxhist.auditlog_config c WHERE c.parent = deletion_policy.parent
+$$;
+
 -- Below which clock values are past retention, and below which maintenance may delete them; if that
 -- is less, why a person is to decide, and whether that is told only for a day.
 -- How far maintenance may delete.  Time goes on by itself: what has come past retention since values were
@@ -11,7 +23,7 @@ CREATE FUNCTION zbxhist_internal.deletion_limit(
     parent regclass, OUT cutoff bigint, OUT allowed bigint, OUT retention interval, OUT problem text, OUT is_announced boolean)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    policy  zbxhist.parent_config;
+    policy  record;
     keeps   record;
     agreed  bigint;
     first   bigint;
@@ -19,12 +31,13 @@ DECLARE
     span    record;
 BEGIN
     is_announced := false;
-    SELECT * INTO policy FROM zbxhist.parent_config c
-     WHERE c.parent = deletion_limit.parent AND c.retention_action = 'drop';
-    keeps := zbxhist_internal.effective_retention(policy.parent, policy.retention);
+    SELECT p.* INTO policy FROM zbxhist_internal.deletion_policy(parent) p;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    keeps := zbxhist_internal.effective_retention(parent, policy.retention);
     cutoff := zbxhist_internal.clock_before(keeps.retention);
-    IF policy.parent IS NULL OR cutoff IS NULL THEN
-        cutoff := NULL;
+    IF cutoff IS NULL THEN
         RETURN;
     END IF;
     retention := keeps.retention;
@@ -55,7 +68,7 @@ BEGIN
     IF span.going = 0 OR span.staying > 0 AND 2 * span.going <= span.staying THEN
         RETURN;
     END IF;
-    is_announced := starts_with(keeps.source, 'zabbix') AND policy.deleted_by IS DISTINCT FROM retention;
+    is_announced := policy.is_managed AND starts_with(keeps.source, 'zabbix') AND policy.deleted_by IS DISTINCT FROM retention;
     IF is_announced AND EXISTS (SELECT FROM zbxhist.parent_state s
                                  WHERE s.parent = deletion_limit.parent
                                    AND deletion_limit.cutoff - s.announced_cutoff BETWEEN 86400 AND 3 * 86400) THEN
@@ -78,6 +91,8 @@ $$;
 CREATE FUNCTION zbxhist_internal.agree_to_deletion(parent regclass, until bigint, retention interval) RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     UPDATE zbxhist.parent_config c SET deleted_until = until, deleted_by = agree_to_deletion.retention
+     WHERE c.parent = agree_to_deletion.parent;
+    UPDATE zbxhist.auditlog_config c SET deleted_until = until, deleted_by = agree_to_deletion.retention
      WHERE c.parent = agree_to_deletion.parent
 $$;
 
@@ -97,9 +112,9 @@ DECLARE
     reach CONSTANT record := zbxhist_internal.deletion_limit(parent);
 BEGIN
     IF reach.problem IS NULL THEN
-        PERFORM zbxhist_internal.agree_to_deletion(c.parent, reach.cutoff, reach.retention)
-           FROM zbxhist.parent_config c
-          WHERE c.parent = note_deletion.parent AND reach.cutoff IS NOT NULL
+        PERFORM zbxhist_internal.agree_to_deletion(parent, reach.cutoff, reach.retention)
+           FROM zbxhist_internal.deletion_policy(parent) c
+          WHERE reach.cutoff IS NOT NULL
             AND (c.deleted_by IS DISTINCT FROM reach.retention OR c.deleted_until IS NULL
                  OR reach.cutoff - c.deleted_until > extract(epoch FROM least(interval '6 hours', reach.retention / 12)));
     END IF;
@@ -112,8 +127,9 @@ BEGIN
 END
 $$;
 
--- Agrees to that maintenance deletes the values of a managed table from before a time, all of which
--- are past retention, when check() says that it has stopped to ask.
+-- Has maintenance delete the values of a managed table, or the rows of a partitioned audit log, from
+-- before a time.  All of them must be past retention.  check() prints this call when maintenance has
+-- stopped to ask.
 CREATE FUNCTION zbxhist.accept_deletion(parent regclass, until timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -121,7 +137,9 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.refuse('22004', 'until must not be null') WHERE until IS NULL;
     PERFORM FROM zbxhist.parent_config c WHERE c.parent = accept_deletion.parent FOR UPDATE;
-    PERFORM zbxhist_internal.require_parent(parent);
+    PERFORM zbxhist_internal.require_parent(parent)
+      WHERE NOT EXISTS (SELECT FROM zbxhist.auditlog_config c WHERE c.parent = accept_deletion.parent);
+    PERFORM zbxhist_internal.require_owner(parent);
     reach := zbxhist_internal.deletion_limit(parent);
     PERFORM zbxhist_internal.refuse('55000', format('maintenance deletes no values of table %s', parent),
         detail => 'There is no retention, or it makes tables of what is past it.')
@@ -131,4 +149,18 @@ BEGIN
       WHERE floor(extract(epoch FROM until)) > reach.cutoff;
     PERFORM zbxhist_internal.agree_to_deletion(parent, floor(extract(epoch FROM until))::bigint, reach.retention);
 END
+$$;
+
+-- The part of check that tells what maintenance does not delete before somebody agrees.
+CREATE FUNCTION zbxhist_internal.check_deletion(parent regclass) RETURNS SETOF zbxhist_internal.check_line
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
+    SELECT CASE WHEN d.is_announced THEN 'warning' ELSE 'error' END,
+           CASE WHEN d.is_announced THEN 'deletion_ahead' ELSE 'deletion_stopped' END, parent::text,
+           format(CASE WHEN d.is_announced
+                       THEN 'the storage period in Zabbix has become %1$s: in a day maintenance deletes what is older, %2$s, which is %3$s.  To keep it, set a longer one.  The command has it deleted at once'
+                       ELSE 'maintenance deletes nothing, for what is older than %1$s is %3$s: %2$s.  Is the clock of the server right, was maintenance off for long, or is this a restored backup?  The command agrees' END,
+                  d.retention, zbxhist_internal.describe_deletion(parent, d.retention), d.problem),
+           format('SELECT zbxhist.accept_deletion(%L, until => %L);', parent, zbxhist_internal.format_time(to_timestamp(d.cutoff)))
+      FROM zbxhist_internal.deletion_limit(parent) d
+     WHERE d.problem IS NOT NULL
 $$;

@@ -3,8 +3,8 @@
 -- The retention that counts for a table, or that would if Zabbix overrode the storage periods of
 -- its items, where it comes from, and why if there is none.
 -- The storage period set in Zabbix counts only while it overrides those of the
--- items (hk_*_global); without that nothing says how old is too old, and
--- nothing is dropped.
+-- items (hk_*_global).  Otherwise nothing says how old is too old, and nothing is
+-- dropped.
 CREATE FUNCTION zbxhist_internal.effective_retention(
     parent regclass, policy_retention interval, overridden boolean DEFAULT false, OUT retention interval,
     OUT source text, OUT problem text)
@@ -27,19 +27,21 @@ BEGIN
       FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
      WHERE k.oid = parent;
     option := CASE WHEN table_name LIKE 'trends%' THEN 'hk_trends'
-                   WHEN table_name LIKE 'history%' THEN 'hk_history' END;
+                   WHEN table_name LIKE 'history%' THEN 'hk_history'
+                   WHEN table_name LIKE 'auditlog%' THEN 'hk_audit' END;
     IF option IS NULL THEN
         problem := 'the policy has no retention and the table is none of Zabbix';
         RETURN;
     END IF;
-    overrides := zbxhist_internal.zabbix_setting(table_schema, option || '_global');
+    -- of the audit log there is one period for all
+    overrides := zbxhist_internal.zabbix_setting(table_schema, option || CASE option WHEN 'hk_audit' THEN '' ELSE '_global' END);
     period := zbxhist_internal.zabbix_setting(table_schema, option);
     length := zbxhist_internal.parse_period(period.value);
     IF overrides.source IS NULL THEN
         problem := format('schema %I has no Zabbix settings', table_schema);
     ELSIF overrides.value IS NULL OR period.value IS NULL THEN
         problem := format('cannot read %s', period.source) || coalesce(': ' || period.problem, '');
-    ELSIF overrides.value <> '1' AND NOT coalesce(overridden AND length > interval '0', false) THEN
+    ELSIF option <> 'hk_audit' AND overrides.value <> '1' AND NOT coalesce(overridden AND length > interval '0', false) THEN
         problem := format('%s is %s: Zabbix does not override the storage periods of the items',
                           overrides.source, overrides.value);
     ELSIF length IS NULL THEN

@@ -74,7 +74,7 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
        WHERE extname = 'zbxhist' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
-        auditlog_index,auditlog_key,auditlog_obstacle,leave_publications,auditlog_others,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,verify_auditlog,
+        attached_object,auditlog_index,auditlog_policy,check_auditlogs,check_deletion,deletion_policy,native_bounds,verify_auditlog,
         privileges,expired,count_of,
         refuse,require_routed,check_zabbix,describe_index,format_day,
         is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
@@ -106,8 +106,7 @@ SELECT bag_eq(
        WHERE extname = 'zbxhist_migrate' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
         source_query,verify_source,
-        adoption_gaps,adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,
-        partman_entry,verify_native,
+        adoption_gaps,adoption_policy,native_obstacle,native_partitions,verify_native,
         add_checksums,check_timescaledb,describe_import_triggers,former_name,insert_triggers,open_slices,expiring_slices,verify_hypertable,verify_replaceable}'::text[])$$,
     '... and of migrations');
 -- this one is called when the library is missing

@@ -211,7 +211,8 @@ my @cases = (
 			map { "CALL zbxhist.undo('$_');\n" }
 			  qw(history history_str history_text trends trends_uint))
 		  . 'ALTER TABLE history RENAME TO former; CREATE TABLE history (LIKE former) PARTITION BY RANGE (clock);'
-		  . ' CREATE TABLE history_rest PARTITION OF history DEFAULT;'
+		  . " CREATE TABLE history_old PARTITION OF history FOR VALUES FROM (MINVALUE) TO (@{[ day(-9) ]});"
+		  . " CREATE TABLE history_new PARTITION OF history FOR VALUES FROM (@{[ day(-9) ]}) TO (@{[ day(9) ]});"
 		  . ' INSERT INTO history SELECT * FROM former; DROP TABLE former',
 		twice => 1
 	},
@@ -713,6 +714,13 @@ ALTER TABLE config ADD COLUMN hk_audit_mode integer DEFAULT 1 NOT NULL, ADD COLU
 CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer DEFAULT 0 NOT NULL);
 SELECT zbxhist.partition_auditlog('auditlog');
 SQL
+	},
+	{
+		# the configuration alone was restored
+		code => 'auditlog_unknown',
+		provoke =>
+		  'CREATE TABLE auditlog (auditid varchar(25), clock integer DEFAULT 0 NOT NULL, PRIMARY KEY (auditid, clock))'
+		  . ' PARTITION BY RANGE (clock)'
 	},
 	{
 		# it is gone, or not for the owner of the table

@@ -51,7 +51,7 @@ INSERT INTO parts SELECT i, 86400 + c * 600, i + c FROM generate_series(1, 100) 
 CALL zbxhist.run_maintenance('parts');
 CREATE TABLE unmanaged AS SELECT 1 AS a;
 CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer NOT NULL);
-INSERT INTO auditlog SELECT zbxhist_internal.cuid_of(${\ day(-1) } + i) || i, ${\ day(-1) } + i FROM generate_series(1, 50) i;
+INSERT INTO auditlog SELECT 'c' || i, ${\ day(-1) } + i FROM generate_series(1, 50) i;
 SELECT zbxhist.partition_auditlog('auditlog', retention => '100 years', premake => 2);
 SQL
 

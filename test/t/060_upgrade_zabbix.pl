@@ -92,13 +92,13 @@ sub fill
 	return on_both(join(';', @statements));
 }
 
-# The audit log's rows of so many days ago; their ids begin with the time.
+# The audit log's rows of so many days ago.
 sub audit
 {
 	my ($day) = @_;
 
 	return on_both("INSERT INTO auditlog (auditid, userid, clock, action, ip, recordsetid, details)"
-		  . " SELECT zbxhist_internal.cuid_of(c) || lpad(n::text, 16, '0'), 1, c, 0, '127.0.0.1', zbxhist_internal.cuid_of(c) || lpad('0', 16, '0'), 'd ' || n"
+		  . " SELECT ('c' || c) || lpad(n::text, 14, '0'), 1, c, 0, '127.0.0.1', ('c' || c) || lpad('0', 14, '0'), 'd ' || n"
 		  . " FROM (SELECT n, @{[ day($day) ]} + n * 60 AS c FROM generate_series(1, 200) n) s");
 }
 

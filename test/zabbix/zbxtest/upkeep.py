@@ -200,7 +200,7 @@ class Upkeep(Packing):
         )
         for site in self.managed:
             others = site.value("SELECT count(*) FROM zbxhist_partitions.auditlog_others")
-            self.tap.equal(others, "0", self.name(site, "each id of Zabbix's has its partition"))
+            self.tap.equal(others, "0", self.name(site, "each row has its partition"))
             site.query("CALL zbxhist.run_maintenance();")
 
     def retention(self):
