@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * day_decode.c
- *	  What stands between the bytes of a day's table and values that PostgreSQL
- *	  trusts.
+ *	  Checks the bytes of a day's table before they become values of PostgreSQL.
  *
- * Nothing of a day is trusted: a page may be damaged where nobody checks its
- * sums, and the table's owner can write to it.  Of a row, the payload must be
- * within it; of a group, rows and places must be those of its directory; of a
- * segment, the checksum must be right and every value one of its column's type.
- * Whatever is not is an error, XX001.
+ * The bytes of a day are not trusted: a page may be damaged without a wrong page
+ * checksum, and the owner of the table can write to it.  The payload must lie within
+ * its row, the row must agree with the group's directory, the checksum of a segment must
+ * be right, and every value must be one of its column's type.  Anything else raises
+ * XX001.
  *
  *-------------------------------------------------------------------------
  */
@@ -260,9 +259,9 @@ ZbxhistGroupAgrees(const DayGroup *group)
 /* ---- a segment ---- */
 
 /*
- * ZbxhistFindWrong returns the first row from first on whose value in a decoded
- * column, of the right kind, is none of the column's type; the number of rows if
- * there is none.
+ * ZbxhistFindWrong returns the first row, from first on, whose value in a decoded
+ * column is not one of the column's type; the number of rows if there is none.  The
+ * column must have the right kind.
  */
 int
 ZbxhistFindWrong(const LayoutColumn *column, const SegmentRows *rows,
@@ -290,9 +289,9 @@ WhySegmentNotDecoded(const GroupReader *reader, int segment)
 }
 
 /*
- * ZbxhistWhyNotDecoded decodes a segment of a day's group, which has a source of
- * shared times, all columns, and returns what prevents that, or NULL; values are
- * not looked at.
+ * ZbxhistWhyNotDecoded decodes all columns of a segment and returns NULL, or the
+ * reason why that is not possible.  The group must have a source of shared times.
+ * Values are not checked.
  */
 const char *
 ZbxhistWhyNotDecoded(const DayLayout *layout, const GroupReader *reader,

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * day_decode.h
- *	  What stands between the bytes of a day's table and values that PostgreSQL
- *	  trusts.
+ *	  Checks the bytes of a day's table before they become values of PostgreSQL.
  *
  *-------------------------------------------------------------------------
  */

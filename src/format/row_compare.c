@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * row_compare.c
- *	  Rows of decoded segments: which is which.
+ *	  Compares rows of decoded segments.
  *
- * Values are the same if all their bits are.
+ * Two values are the same if all their bits are.
  *
- * Their checksum, however they are divided into segments, is the sum of a hash of
- * each row, so it does not depend on their order.  Values that are the same for
+ * The checksum of rows is the sum of the rows' hashes.  So it depends neither on their
+ * order nor on how they are divided into segments.  Values that are the same for
  * ZbxhistSameRow have the same hash.
  *
  *-------------------------------------------------------------------------

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * row_offset.c
- *	  What tells rows of one item and clock apart, in their ctids.
+ *	  The number in a ctid that tells rows of one item and clock apart.
  *
- * It is made of a row's ns, so that a row keeps its ctid whatever happens to
- * others of its second: a DELETE by a ctid that comes from an earlier statement
- * finds that row or none.  Two rows whose ns differ by a multiple of 65,535
- * have the same number of their own.  The later one has another that no row of
- * the second has, and it alone may get the number of one that goes.  So it is
- * with rows of the same key, where there is no unique one.
+ * The number is computed from a row's ns.  So a row keeps its ctid when other rows of
+ * its second change, and a DELETE by a ctid from an earlier statement finds that
+ * row or none.  Two rows whose ns differ by a multiple of 65,535, or rows with the same
+ * key where no unique index forbids that, would have the same number.  Then the first row
+ * has it, and each other row gets a number that no row of the second has; such a row
+ * may get another number when rows of its second are deleted.
  *
  *-------------------------------------------------------------------------
  */

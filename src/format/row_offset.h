@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row_offset.h
- *	  What tells rows of one item and clock apart, in their ctids.
+ *	  The number in a ctid that tells rows of one item and clock apart.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,8 +3,8 @@
  * segment_columns.c
  *	  Rows of a segment as bytes, column by column.
  *
- * segment_format.h shows the bytes.  Values of rows in which a column is null are left
- * out; they come back as zeros.
+ * segment_format.h describes the bytes.  Nulls are left out of a column's values; they
+ * are decoded as zeros.
  *
  *-------------------------------------------------------------------------
  */

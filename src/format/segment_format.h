@@ -24,16 +24,16 @@
  * have statistics less the smallest: the directory says what these are.  A
  * segment that is damaged does not hinder those beside it.
  *
- * A segment may have its clocks and ns from a vector that is stored elsewhere:
- * instead of the stream of clocks it has CLOCKS_SHARED, the number of the
- * vector (a varint), and which of the vector's rows between the segment's first
- * and last clock it has: 0, all of them, or 1, their number and a bit for each.
- * Of ns there is the byte of flags alone.  Groups of vectors are such as have two columns,
- * whose items are their numbers.
+ * A segment may share its clocks and ns with others; then they are in a vector that is
+ * stored elsewhere.  Instead of the stream of clocks the segment has CLOCKS_SHARED, the
+ * number of the vector (a varint), and which of the vector's rows between its first
+ * and last clock it has: 0 for all of them, or 1, the number of these rows and a bit for
+ * each.  The column ns has the byte of flags only.  A group of vectors has two columns,
+ * clock and ns; the number of a vector takes the place of the itemid.
  *
- * For a group that is stored on another server stand, after magic, version and
- * kind, the CRC-32C of all of its bytes, the copy of the day that has it, its number
- * there, and their number; then maybe its bytes up to the directory's end.
+ * The stand-in for a group on another server has, after magic, version and kind: the
+ * CRC-32C of all bytes of the group, the copy of the day, the group's number in that,
+ * the length of the group, and maybe its bytes up to the end of the directory.
  *
  * Statistics of doubles may begin with the rest of the sum (segment_stats.c).
  *

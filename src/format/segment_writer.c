@@ -339,12 +339,10 @@ ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows, int from,
 }
 
 /*
- * Adds a segment of another group as it is, but without the rest of its sum if
- * this group may have none.  Returns false, having added nothing, if the group
- * is not empty and would be larger than max_size.
- * The segment's checksum must have been found right.  The same if its
- * statistics are damaged.  If it has shared times, the other group must find
- * the same vector by their number.
+ * Adds a segment of another group as it is.  Returns false, having added nothing, if
+ * the group is not empty and would become larger than max_size, or if the segment's
+ * statistics are damaged.  The caller has verified the segment's checksum.  If it has
+ * shared times, this group must find the same vector by their number.
  */
 bool
 ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader, int segment,

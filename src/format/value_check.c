@@ -3,19 +3,18 @@
  * value_check.c
  *	  Checks of values.
  *
- * A value is given as it is packed: a number that is passed by value as 64
- * bits, any other as its bytes, of a varlena those that follow the length
- * word.  These may be at any address.
+ * A value is given as it is packed: one that is passed by value as 64 bits, any other
+ * one as its bytes, of a varlena without the length word.  The bytes may be at any
+ * address.
  *
- * What is looked at is what a type's receive function would refuse.
+ * The checks refuse what a type's receive function would refuse.
  *
  * Text is checked in the way of the server's encoding.
  *
- * A jsonb is a tree of containers; see utils/jsonb.h.  Lengths and ends of a container's children are in its header, one after the
- * other; what they are of follows, in the same order and without gaps.  All of
- * that is what jsonb's output functions go by without looking twice.  Keys are
- * sorted, the shorter one first, and there is each but once: lookups rely on
- * it.
+ * A jsonb is a tree of containers, see utils/jsonb.h.  The header of a container has the
+ * lengths or ends of its children.  The children follow in the same order and without
+ * gaps.  PostgreSQL's functions rely on that without a check.  They also rely on the keys
+ * of an object being distinct and sorted, shorter ones first.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,28 +3,28 @@
  * archive.c
  *	  Reads groups of packed days that are stored on another server.
  *
- * The foreign table is one of postgres_fdw (sql/packed/archive.sql), which plans and
- * sends the query.  A query fetches what is asked for and what will be next, of many days
- * at once: whoever knows that says it (ZbxhistWantArchived), up to work_mem; else it
- * is the neighbours, which have neighbouring numbers, of who reads one after the other.  Readers
- * that may end early get four times as many groups each time.
+ * The groups are rows of a foreign table of postgres_fdw (sql/packed/archive.sql).  One
+ * query fetches the group that is needed now and groups that will be needed next, up to
+ * work_mem.  A caller that knows which these are names them, of many days at once
+ * (ZbxhistWantArchived).  Otherwise they are the groups that follow in the same day,
+ * if groups have been read in that order so far.  A reader that may stop early fetches
+ * one group first, and each time up to four times as many as before.
  *
- * Each foreign table's groups are a part of the query; several are a UNION ALL, whose
- * parts PostgreSQL executes asynchronously (async_capable): all servers are at work at
- * once.
+ * If several servers have groups, the query is a UNION ALL of their foreign tables,
+ * which PostgreSQL executes asynchronously (async_capable).
  *
- * A group's directory may be here, so that what is read of it only needs no query.
+ * The directory of a group may be stored here.  What needs the directory only
+ * needs no query.
  *
- * A transaction that has begun to read a server sees all its days as they were then.
- * One that was archived later would have no groups for it: so what is not
- * found is always an error, one that says to repeat the transaction if that may be
- * why.
+ * A transaction keeps one snapshot of each server from the first query on, so it does
+ * not find groups that were archived later.  A group that is not found is therefore an
+ * error, which says to repeat the transaction if that may be the reason.
  *
- * Rights: who may read a day may read what of it is elsewhere; the query is run as
- * the owner of the day's table, whose user mapping it takes.
+ * Rights: whoever may read a day may read its archived groups.  The query is run as
+ * the owner of the day's table, with that owner's user mapping.
  *
- * Memory: a reader is in the context that is current when it is made, which must
- * live as long; what it returns is in the current one.
+ * Memory: a reader is allocated in the context that is current when it is made, which
+ * must live as long.  What it returns is allocated in the current context.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,10 +56,10 @@
 /* neighbours that are fetched at once, at most */
 #define MAX_NEIGHBOURS 256
 
-/* so many groups may be passed over by who reads one after the other */
+/* a reader in the order of groups may leave out so many of them */
 #define MAX_PASSED 4
 
-/* how many times more groups than before are fetched */
+/* factor by which the number of groups grows with each query */
 #define GROWTH 4
 
 /* a copy of a day, as zbxhist.archive_copy has it */
@@ -147,8 +147,8 @@ IsSameCopy(const pg_uuid_t *a, const pg_uuid_t *b)
 }
 
 /*
- * FindCopy finds a copy of a day; returns false if there is none.  If copy is
- * NULL, any will do, and nothing is told of it.
+ * FindCopy finds a copy of a day and sets result; returns false if there is none.
+ * If copy is NULL, it looks for any copy, and leaves result alone.
  */
 static bool
 FindCopy(Oid day, const pg_uuid_t *copy, ArchiveCopy *result)
@@ -252,8 +252,8 @@ CompareTables(const void *a, const void *b)
 }
 
 /*
- * FetchRanges fetches the groups that are wanted, instead of those that have
- * been, unless they are kept.  Sorts the ranges.
+ * FetchRanges fetches the wanted groups.  Groups that were fetched before are
+ * dropped, unless the reader keeps all.  Sorts the ranges.
  */
 static void
 FetchRanges(ArchiveReader *reader, ArchiveCounters *counters)
@@ -343,10 +343,9 @@ SetRange(GroupRange *range, Oid groups, const ArchivedGroup *group)
 }
 
 /*
- * ZbxhistWantArchived says that the group of a day for which archived stands will be
- * asked for next, in the order of the day or against it; returns false if no more
- * than before will be fetched.  What cannot be asked for now, together with what is,
- * is left out.
+ * ZbxhistWantArchived adds a group of a day, given by its stand-in, to the next query.
+ * Groups are added in the order of the day or in the opposite one.  Returns false if
+ * the query is full.  A group whose foreign table is missing is left out.
  */
 bool
 ZbxhistWantArchived(ArchiveReader *reader, Relation day,
@@ -361,7 +360,7 @@ ZbxhistWantArchived(ArchiveReader *reader, Relation day,
 
 	ZbxhistReadArchived(archived, &group);
 	is_last_copy = IsSameCopy(&last->copy, &group.copy);
-	/* what is on that side of what is asked for is not read any more */
+	/* the reader has passed what is on this side of the needed group */
 	if (IsSameCopy(&asked->copy, &group.copy) &&
 		(is_descending ? group.number >= asked->last :
 		 group.number <= asked->first))
@@ -397,9 +396,9 @@ ZbxhistWantArchived(ArchiveReader *reader, Relation day,
 }
 
 /*
- * FetchGroup fetches a group, and those that will be asked for next, with the rights of
- * the owner of the day: what the reader's owner says, or else those that come after it
- * in its day, if what was asked for before may have been its neighbour.
+ * FetchGroup fetches a group and those that will be needed next, with the rights of
+ * the day's owner.  The reader's callback names the latter.  If it cannot, they are
+ * the group's neighbours in its day, provided that the group before was near.
  */
 static void
 FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
@@ -412,7 +411,7 @@ FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
 	OwnerRights before;
 
 	FindGroupsTable(reader, day, group);
-	/* more than before, unless most of those were not asked for */
+	/* more than before, if at least half of those were needed */
 	if (reader->nfetched > 0 && reader->nused >= reader->nfetched / 2 &&
 		reader->most < PG_INT32_MAX)
 		reader->most *= GROWTH;
@@ -474,9 +473,9 @@ ZbxhistHasFetched(const ArchiveReader *reader, const struct varlena *archived)
 }
 
 /*
- * ZbxhistBeginArchiveReader makes a reader in the current context.  What will be next
- * ahead, if it is not NULL, says by ZbxhistWantArchived; it returns false if it does not
- * know.
+ * ZbxhistBeginArchiveReader makes a reader in the current context.  The callback
+ * ahead, which may be NULL, names the groups that will be needed next by calling
+ * ZbxhistWantArchived; it returns false if it does not know them.
  */
 ArchiveReader *
 ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg)
@@ -500,8 +499,8 @@ ZbxhistKeepArchived(ArchiveReader *reader)
 }
 
 /*
- * ZbxhistRestartArchive says that something else is read from now on, and whether all
- * of it will be.
+ * ZbxhistRestartArchive prepares for another range; reads_all says whether all of
+ * its groups will be read.
  */
 void
 ZbxhistRestartArchive(ArchiveReader *reader, bool reads_all)

@@ -5,10 +5,10 @@
  *	  them back.
  *
  * The groups have been copied there, in the order of the index, and read back
- * (sql/packed/archive.sql).  The new table has the rows of the old one, with what
- * stands for a group's bytes in the place of these (archive.c), but for rows of shared
- * times, which stay as they are.  On the way back it has what they stand for, of which
- * each is checked against its checksum.
+ * (sql/packed/archive.sql).  The new table has the rows of the old one, with a
+ * stand-in for the bytes of each group (archived_group.c); rows of shared times stay
+ * as they are.  On the way back the bytes take the place of the stand-ins, after a
+ * look at their checksums.
  *
  * As in pack.c rows are written frozen, every snapshot must see the same groups in the
  * old table, and the caller makes sure by its version that it has not been changed
@@ -60,7 +60,7 @@ typedef struct ArchiveState
 } ArchiveState;
 
 /*
- * StandIn returns what stands for the bytes of a group.
+ * StandIn returns the stand-in for the bytes of a group.
  */
 static struct varlena *
 StandIn(const ArchiveState *state, const struct varlena *payload)

@@ -3,16 +3,16 @@
  * archived_group.c
  *	  What a packed day has for a group that is stored on another server.
  *
- * An archived day keeps its table, with where each group begins and ends, and its
- * index.  Instead of a group's bytes that has which row of a foreign table has
- * them, how many they are, and their checksum: a day's table is a fiftieth of
- * what it was, and all that is not about bytes is as in other days.  Groups that are changed
- * later are stored here again.  Vectors of shared times stay.
+ * An archived day keeps its table and its index, so its groups are found as in any
+ * other day.  The table has a stand-in for the bytes of each group: which row of the
+ * foreign table has them, their length and their checksum.  That makes it a fiftieth
+ * of its former size.  Groups that are changed later are stored here again.  Vectors
+ * of shared times stay here.
  *
- * A group's directory stays too, unless it is large, so that what is read of it alone
- * asks no other server (archive.c).
+ * The directory of a group stays, too, unless it is large: then queries that need the
+ * directory only do not contact the archive (archive.c).
  *
- * What is made is in the current memory context.
+ * Results are allocated in the current memory context.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +39,7 @@ Checksum(const struct varlena *payload)
 
 /*
  * DirectoryEnd returns how many bytes of a group stay here: those up to the end of
- * its directory, or none if that is large, or of a format that is not known.
+ * its directory, or none if the directory is large or cannot be read.
  */
 static Size
 DirectoryEnd(const uint8 *data, Size length, int ncolumns)
@@ -53,8 +53,8 @@ DirectoryEnd(const uint8 *data, Size length, int ncolumns)
 }
 
 /*
- * ZbxhistMakeArchived makes what stands for a group of so many columns whose bytes are payload, in
- * the current context.
+ * ZbxhistMakeArchived makes the stand-in for a group of so many columns, whose bytes
+ * are payload.
  */
 struct varlena *
 ZbxhistMakeArchived(const pg_uuid_t *copy, int64 number,
@@ -78,8 +78,8 @@ ZbxhistMakeArchived(const pg_uuid_t *copy, int64 number,
 }
 
 /*
- * ZbxhistArchivedDirectory returns the group's bytes that are in what stands for it, up to
- * the end of its directory, how many these are, maybe none, and how many it has.
+ * ZbxhistArchivedDirectory returns the bytes of a group that its stand-in has.  Sets
+ * nhere to their number, which may be 0, and length to that of all the group's bytes.
  */
 const uint8 *
 ZbxhistArchivedDirectory(const struct varlena *archived, size_t *nhere,
@@ -93,7 +93,7 @@ ZbxhistArchivedDirectory(const struct varlena *archived, size_t *nhere,
 }
 
 /*
- * ZbxhistReadArchived reads what stands for a group.
+ * ZbxhistReadArchived reads the stand-in for a group.
  */
 void
 ZbxhistReadArchived(const struct varlena *archived, ArchivedGroup *group)

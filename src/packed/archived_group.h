@@ -13,7 +13,7 @@
 
 #include "format/segment_format.h"
 
-/* what stands for a group */
+/* the stand-in for a group */
 typedef struct ArchivedGroup
 {
 	pg_uuid_t	copy;			/* of the day, whose rows there have it */
@@ -23,8 +23,8 @@ typedef struct ArchivedGroup
 } ArchivedGroup;
 
 /*
- * ZbxhistIsArchived says whether what is stored as a group's bytes, not
- * compressed nor out of line, says where they are.
+ * ZbxhistIsArchived says whether a payload, which is neither compressed nor out of
+ * line, is the stand-in for an archived group.
  */
 static inline bool
 ZbxhistIsArchived(const struct varlena *payload)

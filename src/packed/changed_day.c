@@ -3,10 +3,10 @@
  * changed_day.c
  *	  Finds the groups of a packed day of which a statement changes rows.
  *
- * The day's table is locked against changes of other transactions.  A group that one
- * of these has changed since the snapshot by which the day is read was taken is
- * 40001.  One that the own transaction has changed since, by a function
- * that the statement calls, is 27000.
+ * The day's table is locked against changes by other transactions.  A group that
+ * another transaction has changed since the snapshot was taken by which the day is
+ * read raises 40001.  A group that a function called by the statement has changed
+ * raises 27000.
  *
  * Memory: groups are in the context of the statement's changes.
  *

@@ -54,7 +54,7 @@ typedef struct ChangedDay
 /* a row that is changed has its bit set */
 #define row_is_in(bits, row) (((bits)[(row) / 8] & (1 << (row) % 8)) != 0)
 
-/* write_changes.c: rows as they become, sorted by their places */
+/* write_changes.c: new versions of rows, sorted by group and row */
 typedef struct RowUpdates RowUpdates;
 
 extern RowUpdates *ZbxhistBeginRowUpdates(Relation table);

@@ -3,14 +3,13 @@
  * conditions.c
  *	  Conditions on items and clocks that decide what is read of packed days.
  *
- * When a query is planned, its conditions are taken apart into a kind and a
- * value that does not depend on the row; when it is executed, the values
- * become bounds.  A comparison of itemid or clock with an integer of any size
- * is taken exactly, so that the executor need not look at it again; so is one
- * as numeric, or of the clock as a number of another type or a time.  Of an OR
- * of such conditions (Zabbix looks for up to 1000 keys at once, and cuts long
- * lists of items up) the clocks of each item are taken, and every row is
- * looked at again.
+ * When a query is planned, each condition becomes a kind and a value that does not
+ * depend on the row.  When it is executed, the values become bounds.  Comparisons
+ * of itemid or clock with integers of any size are exact, so the executor need not
+ * check them again.  So are comparisons with numerics, and comparisons of the clock as
+ * another type of number or as a time.  An OR of such conditions becomes a list of items
+ * with their clocks, and every row is checked again.  (Zabbix looks for up to 1000 keys
+ * at once, and divides long lists of items.)
  *
  * A comparison of rows, (itemid, clock) > (5, 1795130262), says where to begin.
  *

@@ -3,20 +3,20 @@
  * day_changes.c
  *	  Collects deletes and updates of rows of packed days.
  *
- * The first change of a day locks its table against those of other transactions,
- * until the own one ends.  Then rows are found in it: as they are now, or, if
- * the caller has found them by the statement's snapshot, by that.  In the latter
- * case a group that another transaction has changed since is 40001, be there
- * changes of these rows or of others: nobody looks at conditions again.  To look
- * again is to find rows when the day is locked (packed/open_days.c), so there
- * is no difference then.  Rows of a day whose columns are not the table's are never
- * looked for again: their new versions go to the parent.
+ * The first change in a day locks its table against changes by other transactions,
+ * until the own transaction ends.  Rows are then found in one of two ways.  If the scan
+ * has locked the day before it read it ("looks again", packed/open_days.c), rows are
+ * found as they are now.  Otherwise they are found by the statement's snapshot; a group
+ * that another transaction has changed since is then an error, 40001, whichever of its
+ * rows were changed, because conditions are not evaluated again.  Days with other
+ * columns than the table's are always read in the second way: new versions of their
+ * rows go to the parent.
  *
- * What changes is collected, as bits of groups' rows, and written when the statement
- * ends, before its AFTER triggers fire: by then all parts of it have run, and none
- * finds what another one has changed.  Who looks for a key meanwhile asks
- * whether its row is among the deleted ones.  A function that the statement calls
- * and that changes rows of the same group is an error (27000).
+ * Changes are collected as bitmaps of the rows of groups.  They are written when the
+ * statement ends, before its AFTER triggers fire: all parts of the statement have run by
+ * then, so none sees the changes of another.  A search for keys meanwhile asks
+ * whether a row is marked as deleted.  If a function that the statement calls changes
+ * rows of the same group, that is an error, 27000.
  *
  * Locks: SHARE UPDATE EXCLUSIVE on the day's table.  The caller has locked the parent
  * and the packed table.  Memory: all is below the query's context.

@@ -3,9 +3,9 @@
  * day_damage.c
  *	  Reads a day's table of which a part cannot be read.
  *
- * What may fail is done in a subtransaction, page by page, so that one that is
- * damaged does not hide the others.  Errors that do not come from damage, such
- * as a cancel or a lack of memory, go on to the caller.
+ * Each page is read in a subtransaction, so that a damaged page does not hide the
+ * others.  Errors that do not come from damage, such as a cancel or a lack of memory,
+ * are raised again.
  *
  * Locks are the caller's.  What is returned is in the context that is current
  * at the call.
@@ -88,8 +88,8 @@ ReadBlock(void *arg)
 }
 
 /*
- * ReadStored returns the rows of a block, or what stands for one that cannot be
- * read, which it notes.
+ * ReadStored returns the rows of a block.  For a block that cannot be read it returns
+ * one entry with the error, and adds the block to look->blocks.
  */
 static List *
 ReadStored(DayLook *look, BlockNumber number)
@@ -115,7 +115,7 @@ ReadStored(DayLook *look, BlockNumber number)
 }
 
 /*
- * ReadFile reads a block without a look at it.
+ * ReadFile reads a block from the file without checking it.
  */
 static void
 ReadFile(void *arg)
@@ -197,8 +197,8 @@ HasRow(Relation day, ItemPointer tid)
 }
 
 /*
- * ReadIndex finds groups to which the index leads in vain.  The scan keeps its
- * page pinned, since the snapshot is none of MVCC.
+ * ReadIndex finds index entries without a group.  The scan keeps its page pinned,
+ * because the snapshot is not an MVCC snapshot.
  */
 static void
 ReadIndex(void *arg)
@@ -240,8 +240,8 @@ ReadIndex(void *arg)
 }
 
 /*
- * ZbxhistFindLostGroups finds the groups to which the index leads in vain;
- * returns false and sets error if it is damaged itself.
+ * ZbxhistFindLostGroups finds index entries whose groups are missing or cannot be
+ * read; returns false and sets error if the index itself is damaged.
  */
 bool
 ZbxhistFindLostGroups(const DayLook *look, List **groups, char **error)

@@ -3,16 +3,16 @@
  * day_groups.c
  *	  A day's table: finds groups of segments.
  *
- * For any snapshot groups do not overlap in (itemid, clock), and rows of one
- * item and clock are in one group.  The primary key (first_itemid,
- * first_clock) therefore orders groups by all of their rows: what contains a
- * row is the last group that does not begin after it.
+ * In any snapshot, groups do not overlap in (itemid, clock), and all rows of one
+ * item and clock are in one group.  So the primary key (first_itemid, first_clock)
+ * puts groups in the order of their rows, and a row is in the last group that does not
+ * begin after it.
  *
- * A group's bytes are read where they are, in the page of the table, unless
- * they had to be stored out of line.
+ * The bytes of a group are read in the page of the table, without a copy, unless they
+ * are stored out of line.
  *
- * Locks: the caller has locked the table; the index is locked here, until the
- * scan ends: hundreds of days would fill the server's table of locks.  A scan
+ * Locks: the caller has locked the table.  The index is locked here, until the scan
+ * ends; kept longer, the locks of hundreds of days would fill the lock table.  A scan
  * is allocated in a context of its own, below the current one when it begins;
  * its relations belong to the current resource owner.
  *
@@ -113,8 +113,8 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 }
 
 /*
- * ZbxhistDayScanCount has archived groups counted that are fetched from now on;
- * counters must stay as long as the scan.
+ * ZbxhistDayScanCount has the scan count the archived groups that it fetches from now
+ * on; counters must live as long as the scan.
  */
 void
 ZbxhistDayScanCount(DayScan *scan, ArchiveCounters *counters)
@@ -279,7 +279,8 @@ ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first, BlockNumber last)
 /* ---- groups ---- */
 
 /*
- * OpenBytes opens a group, nhere bytes of it, for the scan's item if only that is wanted.
+ * OpenBytes opens a group, of which nhere bytes are at hand; only the segments of the
+ * scan's item if no others are wanted.
  */
 static bool
 OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
@@ -297,8 +298,9 @@ OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
 }
 
 /*
- * ZbxhistDayScanFrom has archived groups fetched by archive, which may be NULL, or if is_here
- * found without their segments unless it has fetched them.
+ * ZbxhistDayScanFrom sets the reader of archived groups, unless archive is NULL.  With
+ * is_here the scan fetches none: groups that archive has not fetched yet come without
+ * a directory.
  */
 void
 ZbxhistDayScanFrom(DayScan *scan, ArchiveReader *archive, bool is_here)
@@ -341,8 +343,8 @@ ZbxhistDayScanLoad(DayScan *scan, DayGroup *group)
 }
 
 /*
- * OpenPayload opens a group by its directory, if that is here and enough for now, or
- * by all of its bytes; without any if they stay on the archive server.
+ * OpenPayload opens the group in the slot.  Of an archived group the directory is
+ * enough for readers, if it is stored here; with is_here the group may stay closed.
  */
 static bool
 OpenPayload(DayScan *scan, DayGroup *group)
@@ -392,8 +394,8 @@ OpenScannedGroup(DayScan *scan, DayGroup *group)
 }
 
 /*
- * ZbxhistDayScanWhole opens the group found last once more, with all that is
- * in it, if only an item is; so will be those that follow.
+ * ZbxhistDayScanWhole opens the group found last again with all of its segments, if
+ * only those of an item are there.  Later groups are opened with all segments, too.
  */
 void
 ZbxhistDayScanWhole(DayScan *scan, DayGroup *group)
@@ -511,9 +513,9 @@ NextTuple(DayScan *scan, DayGroup *group)
 }
 
 /*
- * FindBackward finds the last group that does not begin after the range.  An
- * index scan looks at all that its page has on the way back; where the group
- * was in the day before, it probably is now, too.
+ * FindBackward finds the last group that does not begin after the range.  A backward
+ * index scan reads all entries of its page that are in its bounds, so the first try
+ * begins near where the group was found in the day before.
  */
 static bool
 FindBackward(DayScan *scan, DayGroup *group)

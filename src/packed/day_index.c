@@ -12,89 +12,52 @@
 #include "access/genam.h"
 #include "access/skey.h"
 #include "catalog/pg_type.h"
-#include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "format/layout.h"
 #include "packed/day_index.h"
 #include "tables/item_index.h"
 
 /*
- * FindGroupIndex opens and locks the index of a day's table on (first_itemid,
- * first_clock); returns NULL if there is none or, unless it may wait, it is not
- * free.
- */
-static Relation
-FindGroupIndex(Relation day, bool may_wait)
-{
-	List	   *indexes = RelationGetIndexList(day);
-	Relation	result = NULL;
-	ListCell   *lc;
-
-	foreach(lc, indexes)
-	{
-		Oid			relid = lfirst_oid(lc);
-
-		if (may_wait)
-			LockRelationOid(relid, AccessShareLock);
-		else if (!ConditionalLockRelationOid(relid, AccessShareLock))
-			continue;
-		/* it may have been dropped CONCURRENTLY before the lock */
-		else if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		{
-			UnlockRelationOid(relid, AccessShareLock);
-			continue;
-		}
-		result = index_open(relid, NoLock);
-		if (result->rd_index->indisunique &&
-			result->rd_index->indnkeyatts == NUM_GROUP_KEYS &&
-			ZbxhistHasOrder(result, DAY_ATTNUM_FIRST_ITEMID,
-							DAY_ATTNUM_FIRST_CLOCK))
-			break;
-		index_close(result, AccessShareLock);
-		result = NULL;
-	}
-	list_free(indexes);
-	return result;
-}
-
-/*
- * ZbxhistTryGroupIndex opens it, locked ACCESS SHARE, if it is free; returns NULL
- * otherwise.
- */
-Relation
-ZbxhistTryGroupIndex(Relation day)
-{
-	return FindGroupIndex(day, false);
-}
-
-/*
- * ZbxhistOpenGroupIndex opens it, locked ACCESS SHARE.
+ * ZbxhistOpenGroupIndex opens the index of a day's table on (first_itemid, first_clock),
+ * locked ACCESS SHARE.
  */
 Relation
 ZbxhistOpenGroupIndex(Relation day)
 {
-	Relation	index = FindGroupIndex(day, true);
+	List	   *indexes = RelationGetIndexList(day);
+	ListCell   *lc;
 
-	if (index == NULL)
-		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("packed day \"%s\" has no valid index on (first_itemid, first_clock)",
-					   RelationGetRelationName(day)),
-				errhint("Add its primary key again."),
-				errtable(day));
-	return index;
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (index->rd_index->indisunique &&
+			index->rd_index->indnkeyatts == NUM_GROUP_KEYS &&
+			ZbxhistHasOrder(index, DAY_ATTNUM_FIRST_ITEMID,
+							DAY_ATTNUM_FIRST_CLOCK))
+		{
+			list_free(indexes);
+			return index;
+		}
+		index_close(index, AccessShareLock);
+	}
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("packed day \"%s\" has no valid index on (first_itemid, first_clock)",
+				   RelationGetRelationName(day)),
+			errhint("Add its primary key again."),
+			errtable(day));
 }
 
 /*
- * ZbxhistInitGroupKey makes key the comparison of (first_itemid, first_clock)
+ * InitGroupKey makes key the comparison of (first_itemid, first_clock)
  * with a place; members are two keys that belong to it.
  */
-void
-ZbxhistInitGroupKey(ScanKey key, ScanKey members, StrategyNumber strategy,
-					int64 itemid, int32 clock)
+static void
+InitGroupKey(ScanKey key, ScanKey members, StrategyNumber strategy,
+			 int64 itemid, int32 clock)
 {
 	ScanKeyEntryInitialize(&members[0], SK_ROW_MEMBER, 1, strategy,
 						   INT8OID, InvalidOid, F_BTINT8CMP,
@@ -120,9 +83,9 @@ ZbxhistStartGroupScan(IndexScanDesc scan, GroupKeys *keys,
 					  int64 from_itemid, int32 from_clock,
 					  int64 to_itemid, int32 to_clock)
 {
-	ZbxhistInitGroupKey(&keys->keys[0], keys->members[0], strategy,
-						from_itemid, from_clock);
-	ZbxhistInitGroupKey(&keys->keys[1], keys->members[1],
-						BTLessEqualStrategyNumber, to_itemid, to_clock);
+	InitGroupKey(&keys->keys[0], keys->members[0], strategy,
+				 from_itemid, from_clock);
+	InitGroupKey(&keys->keys[1], keys->members[1],
+				 BTLessEqualStrategyNumber, to_itemid, to_clock);
 	index_rescan(scan, keys->keys, NUM_GROUP_KEYS, NULL, 0);
 }

@@ -23,11 +23,7 @@ typedef struct GroupKeys
 	ScanKeyData members[NUM_GROUP_KEYS][2]; /* of the keys, which compare rows */
 } GroupKeys;
 
-extern Relation ZbxhistTryGroupIndex(Relation day);
 extern Relation ZbxhistOpenGroupIndex(Relation day);
-extern void ZbxhistInitGroupKey(ScanKey key, ScanKey members,
-								StrategyNumber strategy, int64 itemid,
-								int32 clock);
 extern void ZbxhistStartGroupScan(IndexScanDesc scan, GroupKeys *keys,
 								  StrategyNumber strategy,
 								  int64 from_itemid, int32 from_clock,

@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -199,7 +198,6 @@ ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range)
 	bool		is_same = HoldsRange(reader, range);
 
 	Rewind(reader);
-	reader->has_read = false;
 	reader->range = *range;
 	reader->is_whole = false;
 	reader->is_last_group = is_same;
@@ -316,12 +314,8 @@ FindInGroup(DayReader *reader)
 static bool
 NextReaderGroup(DayReader *reader)
 {
-	int64		nread = pgBufferUsage.shared_blks_read;
-
 	reader->decoded = -1;
 	reader->has_group = ZbxhistDayScanNext(reader->scan, &reader->group);
-	if (pgBufferUsage.shared_blks_read != nread)
-		reader->has_read = true;
 	return reader->has_group;
 }
 

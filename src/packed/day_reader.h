@@ -65,7 +65,6 @@ typedef struct DayReader
 	bool		has_group;
 	bool		is_last_group;	/* none comes after it */
 	int			segment;		/* the next one of it */
-	bool		has_read;		/* pages into shared buffers, since the start */
 
 	/* the segment that was decoded last; row is the present one */
 	SegmentRows rows;

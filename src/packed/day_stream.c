@@ -3,8 +3,8 @@
  * day_stream.c
  *	  The segments of a packed day, one after the other.
  *
- * They come in the order of item and clock, by the index.  A group that does
- * not agree with its directory, or does not begin after the one before, is
+ * The segments come in the order of item and clock, by the index.  A group that does not
+ * agree with its directory, or does not begin after the end of the group before, is
  * corrupt.
  *
  * Locks: the caller has locked the day's table.  Memory: one group.
@@ -83,9 +83,9 @@ ZbxhistCloseDayStream(DayStream *stream)
 }
 
 /*
- * ZbxhistVerifyWritten reads a day that this command has written and makes sure
- * that it has so many rows, of that checksum.  Where note is not NULL it is told
- * how many bytes were read since it was called last.
+ * ZbxhistVerifyWritten reads a day that this command has written and makes sure that it
+ * has so many rows with that checksum.  The callback note, unless it is NULL, is given
+ * the number of bytes read since its last call.
  */
 void
 ZbxhistVerifyWritten(Relation day, const DayLayout *layout, uint64 nrows,

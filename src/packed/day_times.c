@@ -3,10 +3,10 @@
  * day_times.c
  *	  Finds the clocks and ns that segments of a packed day share.
  *
- * A vector is read when the first segment that refers to it is decoded, and
- * kept for the next ones: items with the same times mostly follow each other.
- * A reader that has found the segment's group mostly needs the index scan no
- * more, which then finds the vector, too.
+ * A vector is read when the first segment that refers to it is decoded, and kept
+ * for the next segments: items with the same times mostly follow each other.  The index
+ * scan that has found the segment's group is lent to find the vector, if its owner
+ * does not need it any more.
  *
  * Locks: the caller has locked the day's table; the index, if none is lent, is
  * locked here until the times are moved or ended.  What is read is in a context
@@ -48,7 +48,7 @@ struct DayTimes
 	TimesSource source;			/* must be the first */
 	Relation	day;
 	Snapshot	snapshot;
-	bool		is_careful;		/* no error is raised by what is damaged */
+	bool		is_careful;		/* damage raises no error */
 
 	/* what finds groups lends it */
 	IndexScanDesc lent;			/* for its index, at least */
@@ -434,9 +434,9 @@ ZbxhistBeginDayTimes(Relation day, Snapshot snapshot, bool is_careful)
 }
 
 /*
- * ZbxhistLendScan lends the index scan that groups have been found by, if any,
- * to be started again if it is idle.  Stays so until it is called again or the times
- * are moved or ended.
+ * ZbxhistLendScan lends the index scan that has found the group, or NULL.  If the scan
+ * is idle it may be started anew, else only its index is used.  It stays lent until the
+ * next call, or until the times are moved or ended.
  */
 void
 ZbxhistLendScan(DayTimes *times, IndexScanDesc scan, bool is_idle)

@@ -3,18 +3,18 @@
  * day_write.c
  *	  Writes sorted rows into a day's table, as groups of segments.
  *
- * A group is filled until its row fills a page of the table.  An item's rows
- * that do not fit any more are split between two rows of different clocks,
- * so that hardly anything is wasted.  Rows of one clock stay together: if
- * these alone need more than a page, the group is stored out of line.
+ * A group is filled until its row fills a page of the table.  If not all rows of an
+ * item fit, they are divided between two groups, so that hardly any space is wasted.
+ * Rows of one clock stay together: if these alone need more than a page, the group is
+ * stored out of line.
  *
- * Locks are the caller's, and so is to keep groups from overlapping others:
- * what is written between two breaks must belong between groups that stay.
+ * The caller takes the locks, and makes sure that groups do not overlap: what it writes
+ * between two breaks must belong between groups that stay.
  *
- * In a table made by the same transaction rows can be written frozen, which
- * older snapshots see, and past the shared buffers (day_pages.c).  There, items
- * that have the same times share them (shared_items.c); in groups that are
- * changed later, segments that stay as they are still do.
+ * Into a table that the same transaction has made, rows can be written frozen, so that
+ * older snapshots see them, and past the shared buffers (day_pages.c).  There, items
+ * with the same times share them (shared_items.c).  When such a group is changed later,
+ * segments that are copied unchanged still share theirs.
  *
  *-------------------------------------------------------------------------
  */
@@ -182,7 +182,7 @@ ZbxhistDayPageLimit(const DayWriter *writer)
 
 /*
  * StoreRow inserts the row of a group, whose bytes are payload, into the table and
- * its indexes.  It is none that logical replication could publish.
+ * its indexes.  Logical replication does not publish it.
  */
 static void
 StoreRow(DayWriter *writer, const DayGroup *place, Datum payload)

@@ -15,9 +15,10 @@
  * until the transaction ends.  Memory: one batch of rows, at most
  * maintenance_work_mem.
  *
- * No archive server is asked while others are in the way of: a first call fetches the archived
- * groups that rows go to, before the locks are taken, and the second one, in the same
- * transaction, has these only.  Rows of others stay until the next time.
+ * No archive server is contacted while locks that stop others are held.  A first call
+ * fetches the archived groups that rows go to, before the locks are taken.  The second
+ * call, in the same transaction, merges into these.  Rows of other archived groups stay
+ * until the next run.
  *
  * Of the group only the segments concerned are encoded anew.  A row whose key is
  * in the day already is deleted if it is the same row, else it stays in the
@@ -375,8 +376,8 @@ KeepFetchedGroups(void)
 }
 
 /*
- * FetchTarget fetches the group that the first row goes to, if it is archived and there is
- * memory left.  Returns the number of rows that go there.
+ * FetchTarget fetches the group that the first row goes to, if the group is archived
+ * and maintenance_work_mem allows it.  Returns the number of rows that go to the group.
  */
 static int
 FetchTarget(MergeState *state, LateRow *rows, int nrows)
@@ -397,11 +398,11 @@ FetchTarget(MergeState *state, LateRow *rows, int nrows)
 }
 
 /*
- * MergeIntoTarget merges rows, from the first one on, into their group and into those
- * that follow it, as long as there are rows for the next one or that is small.
- * These are written as one, so that pages are full however often rows are
- * merged: what does not fit into a page any more begins the next one.  Rows of a group
- * that is archived and has not been fetched are left.  Returns the number of rows.
+ * MergeIntoTarget merges rows, from the first one on, into their group.  It goes on with
+ * the next group as long as that gets rows, too, or is small.  All these groups are
+ * written as one sequence, which keeps pages full however often rows are merged.  Rows of
+ * an archived group that has not been fetched stay in the parent.  Returns the number of
+ * rows that are done.
  */
 static int
 MergeIntoTarget(MergeState *state, LateRow *rows, int nrows)

@@ -3,52 +3,39 @@
  * open_days.c
  *	  The packed days that somebody reads, one after the other.
  *
- * All readers of many days (scan.c, source.c) open, leave and close them here.
- * Which comes next a walk says (partition_walk.c).  A day that has been left is
- * kept open if it will be read again, for another item; else its reader is
- * moved to the next day, which mostly has the same columns.
+ * All readers of many days (scan.c, source.c) open, leave and close them here.  A
+ * walk says which day comes next (partition_walk.c).  A day that has been left stays open
+ * if it will be read again for another item.  Otherwise its reader is moved to the next
+ * day, which mostly has the same columns.
  *
- * While days come from disk, pages of those after the one in hand are asked for
- * beforehand.  As in a bitmap heap scan, their number grows only as long as
- * pages really are read, so that reads of shared buffers pay nothing and a
- * reader that stops early has asked for few.
+ * Locks: the caller has locked the parent.  Each day is locked when it is entered.  In
+ * READ COMMITTED the lock is released when the day is left, because the locks of hundreds
+ * of days would fill the lock table.  A day that is repacked or compacted meanwhile has
+ * the same rows for all snapshots.  At REPEATABLE READ and above the locks stay, so that
+ * retention drops nothing that the transaction may read again.
  *
- * Locks: the caller has locked the parent.  Each day is locked when it is entered,
- * in READ COMMITTED until it is left: to the end of the transaction, hundreds would
- * fill the server's table of locks.  What is repacked or compacted meanwhile has the same
- * rows for all snapshots.  At REPEATABLE READ and above the locks stay, so that
- * retention drops nothing that the transaction may read once more.
+ * Rights: a reader needs rights on the parent or the foreign table only.  The packed
+ * days are part of the parent, whoever owns their tables: a user who writes into
+ * zbxhist.packed_day must have the rights of both owners (sql/tables/require_owners.sql).
  *
- * Rights: a reader needs them on the parent or the foreign table only.  The
- * days that a parent has are a part of it, whoever owns their tables: a user
- * who writes into zbxhist.packed_day must have the rights of both owners
- * (sql/tables/require_owners.sql).
- *
- * A hint is all that they are.  What it finds need not be what the reader will
- * see, and a day that is not to be had at once is passed over.  Its table and
- * its index are locked, if they are free, only while their pages are asked for,
- * so that nobody waits for a reader that has not come to the day.
+ * Which archived groups will be read next is a hint only.  It may differ from what the
+ * reader will see.  A day that is locked by others is passed over, and its lock is
+ * given back at once, so that nobody waits for a reader that has not come to the day.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/relscan.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_am.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/spccache.h"
 
 #include "compat.h"
 #include "packed/archived_group.h"
-#include "packed/day_index.h"
 #include "packed/open_days.h"
 
 /*
@@ -67,91 +54,6 @@ TryOpenFreeDay(Oid relid, LOCKMODE lockmode)
 		UnlockRelationOid(relid, lockmode);
 	return day;
 }
-
-/*
- * BeginsBefore says whether the group that the index scan has found begins
- * before the range, so that those before it have nothing of that.
- */
-static bool
-BeginsBefore(IndexScanDesc scan, const ItemRange *range)
-{
-	bool		isnull;
-	int64		itemid = DatumGetInt64(index_getattr(scan->xs_itup, 1,
-													 scan->xs_itupdesc,
-													 &isnull));
-	int32		clock = DatumGetInt32(index_getattr(scan->xs_itup, 2,
-													scan->xs_itupdesc,
-													&isnull));
-
-	return itemid < range->itemid ||
-		(itemid == range->itemid && clock <= position_clock(range->first));
-}
-
-/*
- * PrefetchGroups asks for the pages of an item's groups that overlap the
- * range, newest first, at most as many as may be asked for at once.  Dead
- * groups are as good as others: an MVCC snapshot would have a serializable
- * transaction lock what it may never read.
- */
-static void
-PrefetchGroups(Relation day, Relation index, const ItemRange *range)
-{
-	IndexScanDesc scan = index_beginscan_compat(day, index, SnapshotAny, 1);
-	BlockNumber nblocks = RelationGetNumberOfBlocks(day);
-	BlockNumber last = InvalidBlockNumber;
-	int			limit = get_tablespace_io_concurrency(day->rd_rel->reltablespace);
-	ScanKeyData key;
-	ScanKeyData members[2];
-	ItemPointer tid;
-
-	ZbxhistInitGroupKey(&key, members, BTLessEqualStrategyNumber,
-						range->itemid, position_clock(range->last));
-	scan->xs_want_itup = true;
-	index_rescan(scan, &key, 1, NULL, 0);
-	while (limit > 0 &&
-		   (tid = index_getnext_tid(scan, BackwardScanDirection)) != NULL)
-	{
-		BlockNumber block = ItemPointerGetBlockNumber(tid);
-
-		if (block != last && block < nblocks)
-		{
-			PrefetchBuffer(day, MAIN_FORKNUM, block);
-			last = block;
-			limit--;
-		}
-		if (BeginsBefore(scan, range))
-			break;
-	}
-	index_endscan(scan);
-}
-
-/*
- * PrefetchDay asks for the pages that a reader of the range will need
- * of a day's table, which the reader is going to lock in lockmode.  Rights are
- * the reader's business: nothing is given out here.
- */
-static void
-PrefetchDay(Oid relid, LOCKMODE lockmode, const ItemRange *range)
-{
-	Relation	day = TryOpenFreeDay(relid, lockmode);
-
-	if (day == NULL)
-		return;
-	if (day->rd_rel->relam == HEAP_TABLE_AM_OID)
-	{
-		Relation	index = ZbxhistTryGroupIndex(day);
-
-		if (index != NULL)
-		{
-			PrefetchGroups(day, index, range);
-			index_close(index, AccessShareLock);
-		}
-	}
-	table_close(day, lockmode);
-}
-
-/* beyond any effective_io_concurrency */
-#define MAX_DISTANCE 1024
 
 /* ---- a day's table ---- */
 
@@ -182,8 +84,8 @@ ZbxhistOpenDay(Oid relid, LOCKMODE lockmode)
 /* ---- archived groups that will be next ---- */
 
 /*
- * WantItem wants the archived groups of an item in the scan's day; returns false if
- * there are some that are not archived, or no more are fetched.
+ * WantItem adds the archived groups of an item in the scan's day to the next query;
+ * returns false if some group is not archived, or the query is full.
  */
 static bool
 WantItem(OpenDays *days, DayScan *scan, Relation day, int64 itemid)
@@ -207,8 +109,8 @@ WantItem(OpenDays *days, DayScan *scan, Relation day, int64 itemid)
 }
 
 /*
- * WantDay does so for a day, from the item in hand on if it is the day in hand; a day
- * that is not free is left out.  As for other hints, dead groups are as good.
+ * WantDay does so for all items in a day, in the current day from the current item on.
+ * A day that others have locked is left out.  Dead groups do no harm.
  */
 static bool
 WantDay(OpenDays *days, Oid relid)
@@ -234,8 +136,8 @@ WantDay(OpenDays *days, Oid relid)
 }
 
 /*
- * WantAhead says which archived groups will be read after the one that is asked
- * for: those of the same items in this day and those that come next.
+ * WantAhead adds the archived groups that will be read after the current one: those of
+ * the same items in this day and in the days that follow.
  */
 static bool
 WantAhead(void *arg)
@@ -266,11 +168,10 @@ WantAhead(void *arg)
 /* ---- entering and leaving ---- */
 
 /*
- * ZbxhistInitOpenDays prepares to read days of a table's, whose row type is
- * given out.  The snapshot must stay registered.  Days are locked in lockmode
- * (NoLock: the caller has locked them).  Readers
- * are allocated in the current context, and belong to the current resource owner
- * or those of later calls.
+ * ZbxhistInitOpenDays prepares for reading days as rows of a table's type.  The
+ * snapshot must stay registered.  Days are locked in lockmode (NoLock: the caller has
+ * locked them).  Readers are allocated in the current context; they belong to the
+ * resource owner that is current when they are opened.
  */
 void
 ZbxhistInitOpenDays(OpenDays *days, Relation table, Snapshot snapshot,
@@ -287,9 +188,9 @@ ZbxhistInitOpenDays(OpenDays *days, Relation table, Snapshot snapshot,
 }
 
 /*
- * ZbxhistLookAgainInDays has days be locked against changes by others, until the
- * transaction ends, as they are entered, and read as they are by then: a statement
- * is going to change rows that it finds there.
+ * ZbxhistLookAgainInDays is for a statement that is going to change the rows that it
+ * finds.  Each day is locked against changes by others when it is entered, until the
+ * transaction ends, and read as it is then.
  */
 void
 ZbxhistLookAgainInDays(OpenDays *days)
@@ -300,8 +201,8 @@ ZbxhistLookAgainInDays(OpenDays *days)
 }
 
 /*
- * TakeFreshSnapshot takes the snapshot by which a day that has just been locked is
- * read: the caller's if it has other columns than the table has now, since rows of it that
+ * TakeFreshSnapshot takes a new snapshot for a day that has just been locked.  A day
+ * with other columns than the table's is read by the caller's snapshot: rows of it that
  * others have updated are in the parent.
  */
 static void
@@ -334,8 +235,6 @@ ZbxhistRestartDays(OpenDays *days)
 	ZbxhistLeaveDay(days);
 	ZbxhistRestartArchive(days->spec.archive, days->reads_all);
 	days->kept.hint = 0;
-	days->distance = 0;
-	days->nahead = 0;
 }
 
 /*
@@ -399,42 +298,11 @@ ZbxhistLeaveDay(OpenDays *days)
 	if (reader == NULL)
 		return;
 	days->reader = NULL;
-	days->distance = reader->has_read ?
-		Min(Max(days->distance * 2, 1), MAX_DISTANCE) : days->distance / 2;
 	if (days->keeps_days)
 		return;
 	if (days->idle != NULL)
 		ZbxhistCloseDayReader(days->idle);
 	days->idle = reader;
-}
-
-/*
- * ZbxhistPrefetchDays asks for pages of the days that walk will come to after
- * the one in hand, for a reader of a range of a single item.
- */
-void
-ZbxhistPrefetchDays(OpenDays *days, const PartitionWalk *walk,
-					const ItemRange *range)
-{
-	Oid			tablespace = days->reader->rel->rd_rel->reltablespace;
-	int			distance;
-	WalkStep	step;
-
-	if (days->nahead > 0)
-		days->nahead--;
-	if (days->distance == 0)
-		return;
-	distance = Min(days->distance, get_tablespace_io_concurrency(tablespace));
-	if (days->nahead == 0)
-		days->ahead = *walk;
-	while (days->nahead < distance && ZbxhistWalkNext(&days->ahead, &step))
-	{
-		ZbxhistWalkArrived(&days->ahead, &step);
-		if (!step.is_day)
-			continue;
-		PrefetchDay(step.relid, days->lockmode, range);
-		days->nahead++;
-	}
 }
 
 /*

@@ -36,11 +36,6 @@ typedef struct OpenDays
 	const int64 *items;			/* sorted */
 	bool		reads_all;		/* to the end, whatever comes */
 
-	/* days that are asked for before they are read */
-	int			distance;		/* how many; 0 unless days come from disk */
-	PartitionWalk ahead;		/* over those that have been asked for */
-	int			nahead;			/* how many it is ahead */
-
 	MemoryContext context;		/* owns readers */
 } OpenDays;
 
@@ -51,8 +46,6 @@ extern void ZbxhistRestartDays(OpenDays *days);
 extern bool ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk,
 							const WalkStep *step);
 extern void ZbxhistLeaveDay(OpenDays *days);
-extern void ZbxhistPrefetchDays(OpenDays *days, const PartitionWalk *walk,
-								const ItemRange *range);
 extern void ZbxhistCloseDays(OpenDays *days);
 extern Relation ZbxhistOpenDay(Oid relid, LOCKMODE lockmode);
 

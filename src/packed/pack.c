@@ -14,12 +14,11 @@
  *
  * Memory: maintenance_work_mem for the sort, and one group.
  *
- * A day into which rows have been merged, or from which some were deleted, has
- * pages that are not full, and pages of groups that nobody sees any more.  Its
- * rows are written to a table that takes its place (sql/packed/repack.sql),
- * in which pages are full again.  There may be several days, with clocks of
- * their own, which are compacted: their segments are merged in the order of item
- * and clock.
+ * To repack a day is to write its rows to a new table that takes its place
+ * (sql/packed/repack.sql).  Merged and deleted rows leave pages that are not full, and
+ * dead groups; in the new table all pages are full.  To compact days is to do the same
+ * with several days that have different clocks: their segments are merged in the order
+ * of item and clock.
  *
  * All segments are encoded anew, so that an item has as few as can be.
  *
@@ -36,12 +35,12 @@
  * same checksum.
  *
  * Locks: ACCESS SHARE on the old days.  Memory: a group of each day, and one
- * segment.  Work is interrupted by pauses as long as itself, so that it takes at
- * most half of a disk.
+ * segment.  After each piece of work repacking sleeps as long as that took, so that it
+ * uses at most half of the disk's time.
  *
- * Values of items that Zabbix has deleted may be left out on either way.  No
- * items at all are taken for all of them: an empty list is more likely a mistake
- * than a Zabbix without items.
+ * Packing and repacking may leave out values of items that Zabbix has deleted.  The
+ * caller names the items to keep.  An empty list keeps all of them: it is more likely a
+ * mistake than a Zabbix without items.
  *
  *-------------------------------------------------------------------------
  */

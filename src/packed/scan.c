@@ -3,26 +3,24 @@
  * scan.c
  *	  The rows of all packed days of a table.
  *
- * Day after day, and in each one item after the other, or the day as a whole,
- * or a range of its items, if none are named; or item after item, each through all days, which then
- * stay open.  Rows of an item come in the order of (clock, ns), either way.  A
- * day is opened when it is reached, so whoever stops early has not touched the
- * rest, but for pages asked for beforehand (open_days.c).
+ * A scan reads day after day, and in each day the named items one after the other, or
+ * if none are named all items or a range of them.  Or it reads item after item, each
+ * through all days, which then stay open.  Rows of an item come in the order of (clock,
+ * ns), in either direction.  A day is opened when the scan reaches it, so a query that
+ * stops early does not touch the rest.
  *
- * Of some items only some clocks may be asked for: then each of these keys, an
- * item and a range of clocks, takes the place of an item.
+ * Keys, each an item with a range of clocks, may take the place of items.
  *
- * Rows may also be asked for by their ctids, which say their clocks: then of
- * each day only the clocks between the first and the last one are read.
+ * Rows may also be named by their ctids, which contain their clocks.  Then only the
+ * clocks between the first and the last ctid of each day are read.
  *
- * What covers the clocks that come next is asked when the scan is there
- * (tables/partition_walk.c).  A parallel scan hands out ranges of clocks, those
- * that days had when it began.
+ * The scan looks up the next day when it has left the one before
+ * (tables/partition_walk.c).  A parallel scan hands out ranges of clocks, those that
+ * days had when it began.
  *
- * Of the partitions that the query's plan has, none can have been packed since:
- * they are locked.  One that had been packed when the plan listed the children of
- * the parent may be known to this session as a partition still: a scan looks for
- * such once, before it begins.
+ * The partitions in the query's plan are locked, so none of them can have been packed
+ * since.  But this session may still take for a partition what had been packed before the
+ * plan was made.  The scan therefore brings its cache up to date once, before it begins.
  *
  * Locks and rights are those of open_days.c.
  *
@@ -256,9 +254,6 @@ NextScannedDay(PackedScan *scan)
 		if (!bounds->is_by_item)
 			GoToItem(scan, FindKeyOfDay(scan, 0));
 		StartReader(scan);
-		if (scan->shared == NULL && bounds->nitems == 1 &&
-			bounds->keys == NULL && bounds->tids == NULL)
-			ZbxhistPrefetchDays(&scan->open, &scan->walk, &scan->range);
 		return true;
 	}
 	return false;

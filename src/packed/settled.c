@@ -3,17 +3,16 @@
  * settled.c
  *	  A look through a table whose rows every snapshot must see alike.
  *
- * What takes the place of a table is written frozen, that is for every
- * snapshot there may be, so each version of a row must be visible to all
- * transactions, or to none.  Where that is not so yet, it is to be done another
- * time.  Snapshots of standby servers may be older than any of ours: for them
- * the newest transaction that has stored or deleted a row is noted, see
- * log_snapshot_conflict.
+ * The table that replaces another one is written frozen, so every snapshot sees its
+ * rows.  Therefore each row version of the old table must be visible to all transactions
+ * or to none; else the step fails and is tried again later.  Snapshots on standby servers
+ * may be older than all of ours: the newest transaction that has stored or deleted
+ * a row is returned for them, see log_snapshot_conflict.
  *
- * Whether a packed day has been changed its version tells: a sum over the groups that
- * there are, of their places, and of the transactions that have stored them.  It is
- * the same again when a change is rolled back, or the table is vacuumed.  Headers are
- * all that is read of the groups.
+ * The version of a packed day shows whether it has been changed.  It is a sum over the
+ * live groups of their tuple identifiers and of the transactions that have stored
+ * them.  A change that is rolled back, or a VACUUM, leaves it as it was.  Only the headers
+ * of the groups are read.
  *
  * Locks: the caller has locked the table.
  *

@@ -11,26 +11,25 @@
  * What ALTER TABLE has done since the day was packed is applied to the rows, as
  * it is when they are read (row_map.c).
  *
- * The tables' owner, not the user, does all this: expressions of casts, indexes
- * and constraints are the owner's code.
+ * All of it is done with the rights of the tables' owner, not of the user: casts,
+ * indexes and constraints may have code of the owner.
  *
  * Locks: SHARE ROW EXCLUSIVE on the day's table, against other changes, and
  * ROW EXCLUSIVE on the partition, until the transaction ends.
  *
- * Salvage is not kept from the rest by what cannot be read: pages, groups,
- * segments, and rows with values that are none of their type are passed over,
- * and told of.  So are rows that the partition refuses, such as a second one of
- * the same key.  A group whose bytes cannot even be deleted stays; no row of it
- * has been read.
+ * Salvage skips and reports what it cannot read: pages, groups, segments, and rows
+ * whose values are not of their type.  It also reports rows that the partition
+ * refuses, such as a second row with the same key.  A group whose row cannot even
+ * be deleted stays; none of its values has been kept.
  *
- * What could not be salvaged are rows of a set.  Rows of an item that follow
- * each other and have the same problem are one row.  The first one about a
- * group, or a page, has its bytes, for somebody may make more of them some day.
+ * The losses are returned as a set.  Losses of an item that follow each other and have
+ * the same problem are one row of it.  The first row about a group or a page has
+ * the damaged bytes, for a later attempt by hand.
  *
- * Of pages that cannot be read the index of a day's table tells where the groups
- * in them begin.  It tells also of groups that have been written anew since,
- * elsewhere: what is within one that can be read is not lost.  Where a group ends
- * nobody knows but that it is before the next one begins.
+ * For pages that cannot be read, the index of the day's table says where the groups in
+ * them begin.  It also has entries of groups that have been written anew elsewhere:
+ * an entry within a group that can be read is no loss.  The end of a lost group is not
+ * known; it is taken to be where the next group begins.
  *
  *-------------------------------------------------------------------------
  */
@@ -83,13 +82,13 @@ typedef struct Loss
 	const char *problem;
 } Loss;
 
-/* where to tell of them */
+/* where losses are reported */
 typedef struct LossReport
 {
 	ReturnSetInfo *rsinfo;
-	Loss		last;			/* may grow yet */
+	Loss		last;			/* may still grow */
 	bool		has_last;
-	const char *bytes;			/* what the values are in, not told of yet */
+	const char *bytes;			/* of the group or page; NULL: reported */
 	size_t		length;
 } LossReport;
 
@@ -108,8 +107,8 @@ enum
 };
 
 /*
- * WriteLoss writes a loss, with the bytes that belong to it if that has not been
- * done, or how many values have been kept, in a row without a problem.
+ * WriteLoss adds a row to the result: a loss, with the damaged bytes unless an earlier
+ * row has them; or, without a problem, the number of values that have been kept.
  */
 static void
 WriteLoss(LossReport *report, const Loss *loss)
@@ -161,9 +160,9 @@ WriteLast(LossReport *report)
 }
 
 /*
- * ReportLoss tells of values that cannot be read; those of an item that go on where
- * the last ones end are told of together.  The problem must stay until the report
- * is ended.
+ * ReportLoss reports values that cannot be read.  A loss that continues the last one,
+ * of the same item and with the same problem, is added to that.  The problem must stay
+ * allocated until the report is ended.
  */
 static void
 ReportLoss(LossReport *report, const Loss *loss)
@@ -188,7 +187,7 @@ ReportLoss(LossReport *report, const Loss *loss)
 }
 
 /*
- * EndReport writes what has been told of the group or page in hand.
+ * EndReport ends the report about the current group or page.
  */
 static void
 EndReport(LossReport *report)
@@ -211,8 +210,8 @@ EndBefore(Loss *loss, int64 itemid, int32 clock)
 }
 
 /*
- * MakeLoss makes the loss of the group that begins at the number-th place of
- * lost; returns false if it can be read elsewhere, or is there again.
+ * MakeLoss sets loss to that of the group at index number of lost; returns false if
+ * the group can be read elsewhere, or follows in the list once more.
  */
 static bool
 MakeLoss(const DayLook *look, const List *lost, int number, Loss *loss)
@@ -237,7 +236,7 @@ MakeLoss(const DayLook *look, const List *lost, int number, Loss *loss)
 		after->clock == begin->clock)
 		return false;
 	memset(loss, 0, sizeof(*loss));
-	/* what shares these times tells which values are lost */
+	/* the segments that share these times report which values are lost */
 	if (ZbxhistIsPlaceOfTimes(begin->itemid, begin->clock))
 		return true;
 	loss->has_begin = true;
@@ -255,7 +254,7 @@ MakeLoss(const DayLook *look, const List *lost, int number, Loss *loss)
 }
 
 /*
- * BeginBlock begins to tell of a block: its bytes go with the first loss.
+ * BeginBlock begins the report about a block, whose bytes go with the first loss.
  */
 static void
 BeginBlock(LossReport *report, Relation day, BlockNumber number)
@@ -321,7 +320,7 @@ typedef struct Unpacking
 	int64		to_clock;
 	Snapshot	crosscheck;		/* of groups that are deleted */
 	DayLook		look;			/* at the day */
-	bool		is_salvage;		/* what is lost is told of, else an error */
+	bool		is_salvage;		/* damage is reported, else an error */
 	LossReport	report;
 	int64		nrows;			/* that have been inserted */
 	ItemPointerData tid;		/* of the group in hand */
@@ -437,9 +436,8 @@ IsRefusal(int sqlerrcode)
 }
 
 /*
- * InsertSome inserts rows.  What they are inserted by is this attempt's own: the
- * executor and the indexes prepare and pin things with the first row, which an
- * attempt that fails leaves half done, and the end of any leaves behind.
+ * InsertSome inserts rows.  Each attempt opens the table for itself: a failed one leaves
+ * the state of the executor and of the indexes unusable.
  */
 static void
 InsertSome(void *arg)
@@ -655,8 +653,8 @@ KeepGroup(Unpacking *state, const DayGroup *group)
 }
 
 /*
- * LoseGroup tells that nothing of a group can be read, and deletes it if that
- * can be done.
+ * LoseGroup reports that nothing of a group can be read, and deletes the group if
+ * possible.
  */
 static void
 LoseGroup(Unpacking *state, StoredGroup *stored, const char *problem)
@@ -680,10 +678,10 @@ LoseGroup(Unpacking *state, StoredGroup *stored, const char *problem)
 }
 
 /*
- * SalvageStored keeps what can be read of a row of the day's table.  One of shared
- * times stays until the day is dropped, for whatever needs it; if it is damaged, no
- * value is in it, and the segments that cannot be read without it tell which are
- * lost.  Nothing is lost of a group that a newer version has written.
+ * SalvageStored keeps what can be read of a row of the day's table.  A row of shared
+ * times has no values itself and stays until the day is dropped, as segments may need
+ * it; if it is damaged, these report the loss.  A group that a newer version of zbxhist
+ * has written is an error, not a loss.
  */
 static void
 SalvageStored(void *arg, StoredGroup *stored)

@@ -3,10 +3,10 @@
  * verify.c
  *	  Looks through a packed day for damage.
  *
- * Every group is read: its place among the others, its directory, and of each
- * segment the checksum, the values and the statistics.  What cannot be read
- * does not keep the rest from being looked at (day_damage.c).  In the end the
- * index must lead to the very groups that were read.
+ * Every group is checked: its place among the others, its directory, and in each
+ * segment the checksum, the values and the statistics.  What cannot be read is
+ * reported, and the rest is still checked (day_damage.c).  In the end the index must
+ * lead to exactly the groups that were read.
  *
  * Locks: ACCESS SHARE on the day's table until the transaction ends.  Memory:
  * the groups of a page, where each group begins and ends, and the problems.
@@ -126,8 +126,8 @@ AddGroupProblem(VerifyState *state, const char *problem)
 }
 
 /*
- * VerifyStored looks at a row of the day's table.  Of shared times that are damaged
- * it is not told which items have them: their segments tell, which cannot be decoded.
+ * VerifyStored checks a row of the day's table.  The report of damaged shared times does
+ * not name the items: their segments, which cannot be decoded, are reported, too.
  */
 static void
 VerifyStored(void *arg, StoredGroup *stored)
@@ -224,8 +224,8 @@ VerifyIndex(void *arg)
 }
 
 /*
- * VerifyLost tells to which groups the index leads in vain; returns false if it
- * is damaged itself.
+ * VerifyLost reports index entries without a group; returns false if the index itself
+ * is damaged.
  */
 static bool
 VerifyLost(VerifyState *state)
@@ -285,7 +285,7 @@ zbxhist_verify_day(PG_FUNCTION_ARGS)
 	ZbxhistLookThrough(&state->look, DAY_JOB_VERIFY, &state->nrows,
 					   VerifyStored, state);
 	VerifyPlaces(state);
-	/* what a page lacks has been told then */
+	/* losses of damaged pages have been reported by then */
 	if (VerifyLost(state) && state->look.blocks == NIL &&
 		!ZbxhistTry(VerifyIndex, state, ZbxhistIsDamage, &error))
 		AddProblem(state, 0, 0, psprintf("the index: %s", error));

@@ -3,12 +3,12 @@
  * write_changes.c
  *	  Writes groups of a packed day anew, with a statement's changes.
  *
- * A group is deleted, and those of its segments that stay are written to one or
- * more new ones, as they are if no row of theirs changes.  Groups that become
- * small are not joined with their neighbours.
+ * A changed group is deleted, and what is left of it is written to one or more new
+ * groups.  Segments without changed rows are copied as they are.  Small groups are not
+ * joined with their neighbours.
  *
- * Rows as they become are sorted by their places until then, in work_mem.  Which
- * rows of a group change needs two bits of each.
+ * New versions of rows are sorted by group and row, in work_mem.  Two bitmaps for each
+ * group say which of its rows are deleted and updated.
  *
  * Locks: the day's table is locked against other changes (day_changes.c).
  *
@@ -30,7 +30,7 @@
 #include "packed/day_conflicts.h"
 #include "packed/day_write.h"
 
-/* ---- rows as they become ---- */
+/* ---- new versions of rows ---- */
 
 struct RowUpdates
 {
@@ -68,8 +68,8 @@ ZbxhistBeginRowUpdates(Relation table)
 }
 
 /*
- * ZbxhistAddRowUpdate takes what a row, by its number in the group of the day that
- * has been found last, becomes.
+ * ZbxhistAddRowUpdate adds the new version of a row, given by its number in the group
+ * that was found last.
  */
 void
 ZbxhistAddRowUpdate(RowUpdates *updates, const ChangedDay *day, int row,

@@ -512,8 +512,6 @@ OpenNext(ItemReader *reader, WalkStep *step)
 	if (!GoToNext(reader, step))
 		return false;
 	StartNext(reader, step);
-	if (step->is_day && !reader->keeps_sources)
-		ZbxhistPrefetchDays(reader->days, &reader->walk, &reader->range);
 	return true;
 }
 
