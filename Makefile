@@ -12,7 +12,6 @@ OBJS = \
 	src/custom_scan.o \
 	src/fdw/fdw.o \
 	src/fdw/fdw_analyze.o \
-	src/fdw/fdw_direct.o \
 	src/fdw/fdw_estimate.o \
 	src/fdw/fdw_explain.o \
 	src/fdw/fdw_lock.o \

@@ -32,7 +32,6 @@ zbxhist_fdw_handler(PG_FUNCTION_ARGS)
 	ZbxhistFdwParallelInit(routine);
 	ZbxhistFdwModifyInit(routine);
 	ZbxhistFdwLockInit(routine);
-	ZbxhistFdwDirectInit(routine);
 	ZbxhistFdwAnalyzeInit(routine);
 	PG_RETURN_POINTER(routine);
 }

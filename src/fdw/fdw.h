@@ -24,7 +24,6 @@ extern void ZbxhistFdwExplainInit(FdwRoutine *routine);
 extern void ZbxhistFdwParallelInit(FdwRoutine *routine);
 extern void ZbxhistFdwModifyInit(FdwRoutine *routine);
 extern void ZbxhistFdwLockInit(FdwRoutine *routine);
-extern void ZbxhistFdwDirectInit(FdwRoutine *routine);
 extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
 
 /* fdw_explain.c */
@@ -33,10 +32,6 @@ extern void ZbxhistExplainArchive(const ArchiveCounters *counters,
 								  struct ExplainState *es);
 extern void ZbxhistExplainPacked(const struct ScanCounters *counters,
 								 struct ExplainState *es);
-
-/* fdw_direct.c */
-extern bool ZbxhistLetScanLookAgain(PlannerInfo *root, ModifyTable *plan,
-									Index rtindex);
 
 /* fdw_modify.c */
 extern void ZbxhistWritePackedChanges(QueryDesc *query);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fdw_modify.c
- *	  DELETE and UPDATE of packed rows, one by one.
+ *	  DELETE and UPDATE of packed rows, one by one; TRUNCATE.
  *
  * A row is named by its itemid and ctid (fdw_scan.c).  Changes are collected
  * and written together, before AFTER triggers fire (packed/day_changes.c).
@@ -24,18 +24,24 @@
 #include "access/xact.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "commands/tablecmds.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "compat.h"
 #include "fdw/fdw.h"
+#include "fdw/fdw_plan.h"
 #include "fdw/row_key.h"
 #include "packed/day_changes.h"
+#include "packed/day_conflicts.h"
+#include "tables/packed_table.h"
 
 /* columns of the plan that name a row */
 #define JUNK_TID "ctid"
@@ -148,6 +154,64 @@ HasTidAlone(PlannerInfo *root)
 }
 
 /*
+ * FindScan returns the scan of relation rtindex that feeds the plan directly,
+ * with whatever columns, or NULL.
+ */
+static ForeignScan *
+FindScan(ModifyTable *plan, Index rtindex)
+{
+	Plan	   *subplan = outerPlan(plan);
+	List	   *candidates;
+	ListCell   *lc;
+
+	if (IsA(subplan, Result) && outerPlan(subplan) != NULL &&
+		((Result *) subplan)->resconstantqual == NULL)
+		subplan = outerPlan(subplan);
+	candidates = list_make1(subplan);
+	if (IsA(subplan, Append))
+		candidates = ((Append *) subplan)->appendplans;
+	foreach(lc, candidates)
+	{
+		ForeignScan *scan = lfirst(lc);
+
+		if (IsA(scan, ForeignScan) && scan->scan.scanrelid == rtindex)
+			return scan;
+	}
+	return NULL;
+}
+
+/*
+ * LetScanLookAgain has the scan that finds the rows of a change find them as
+ * they are when their day is locked, if conditions are of the columns of a key, or
+ * ctid, alone: then a row that satisfies them is one that they meant.
+ * Returns whether it does.
+ */
+static bool
+LetScanLookAgain(PlannerInfo *root, ModifyTable *plan, Index rtindex)
+{
+	ForeignScan *scan = FindScan(plan, rtindex);
+	Bitmapset  *columns = NULL;
+	bool		result = true;
+
+	if (scan == NULL)
+		return false;
+	/* usually none are left: the scan has taken them all */
+	if (scan->scan.plan.qual != NIL)
+	{
+		Relation	table = table_open(planner_rt_fetch(rtindex, root)->relid, NoLock);
+
+		pull_varattnos((Node *) scan->scan.plan.qual, rtindex, &columns);
+		result = bms_is_subset(columns, ZbxhistKeyAttributes(table)) &&
+			!contain_subplans((Node *) scan->scan.plan.qual) &&
+			!contain_volatile_functions((Node *) scan->scan.plan.qual);
+		table_close(table, NoLock);
+	}
+	if (result)
+		lfirst(list_nth_cell(scan->fdw_private, PLAN_LOOKS_AGAIN)) = list_make1_int(true);
+	return result;
+}
+
+/*
  * PlanForeignModify notes how the statement finds rows.
  */
 static List *
@@ -158,7 +222,7 @@ PlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
 	if (plan->operation == CMD_INSERT)
 		return NIL;
 	return list_make2_int(HasTidAlone(root),
-						  ZbxhistLetScanLookAgain(root, plan, rtindex));
+						  LetScanLookAgain(root, plan, rtindex));
 }
 
 /* ---- execution ---- */
@@ -332,6 +396,52 @@ ZbxhistWritePackedChanges(QueryDesc *query)
 	ZbxhistWriteDayChanges(query->estate);
 }
 
+/* ---- TRUNCATE ---- */
+
+/*
+ * TruncateDays truncates all packed days that a foreign table stands for.
+ */
+static void
+TruncateDays(Relation table)
+{
+	Relation	parent = table_open(ZbxhistForeignParent(table),
+									AccessShareLock);
+	int			ndays;
+	PackedDay  *days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
+											 &ndays);
+	List	   *rels = NIL;
+	List	   *relids = NIL;
+	ListCell   *lc;
+
+	for (int i = 0; i < ndays; i++)
+	{
+		Relation	day = ZbxhistOpenDay(days[i].relid, AccessExclusiveLock);
+
+		if (day == NULL)
+			continue;
+		rels = lappend(rels, day);
+		relids = lappend_oid(relids, days[i].relid);
+		ZbxhistNotePackedChange(days[i].relid, days[i].nrows);
+	}
+	if (rels != NIL)
+		ExecuteTruncateGutsCompat(rels, relids, NIL, DROP_RESTRICT, false);
+	foreach(lc, rels)
+		table_close(lfirst(lc), NoLock);
+	table_close(parent, NoLock);
+}
+
+/*
+ * ExecForeignTruncate truncates foreign tables.
+ */
+static void
+ExecForeignTruncate(List *tables, DropBehavior behavior, bool restart_seqs)
+{
+	ListCell   *lc;
+
+	foreach(lc, tables)
+		TruncateDays(lfirst(lc));
+}
+
 /*
  * ZbxhistFdwModifyInit sets the functions of changes.
  */
@@ -342,5 +452,6 @@ ZbxhistFdwModifyInit(FdwRoutine *routine)
 	routine->PlanForeignModify = PlanForeignModify;
 	routine->BeginForeignModify = BeginForeignModify;
 	routine->ExecForeignUpdate = ExecForeignUpdate;
+	routine->ExecForeignTruncate = ExecForeignTruncate;
 	routine->ExecForeignDelete = ExecForeignDelete;
 }

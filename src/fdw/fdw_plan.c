@@ -549,7 +549,7 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 						 WantedAttributes(rel, local),
 						 lappend_int(list_copy_head(path->fdw_private, CLOCKS_FIRST),
 									 root->tuple_fraction == 0),
-						 list_make1_int(CHANGE_NONE));
+						 list_make1_int(false));
 	return make_foreignscan(targets, local, rel->relid, values, private, NIL,
 							exact, outer);
 }

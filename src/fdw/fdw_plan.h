@@ -54,16 +54,8 @@ enum PackedPlanPart
 	PLAN_ATTRIBUTES,			/* IntList: attnums that are wanted, system
 								 * columns as well */
 	PLAN_ORDER,					/* IntList, see below */
-	PLAN_CHANGE					/* IntList of one of the following */
-};
-
-/* what a scan has to do with UPDATE or DELETE */
-enum PackedScanChange
-{
-	CHANGE_NONE,
-	CHANGE_SETS_TAG,			/* is a DELETE whose rows are counted */
-	CHANGE_LOOKS_AGAIN			/* finds rows to be changed, in days that it
-								 * locks, as they are then */
+	PLAN_LOOKS_AGAIN			/* IntList of a bool: finds rows to be changed,
+								 * in days that it locks, as they are then */
 };
 
 /* members of PLAN_ORDER, and the first of a path, the order in which rows come */

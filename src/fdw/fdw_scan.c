@@ -54,10 +54,10 @@ SetWantedColumns(FdwScanState *state, List *attributes, int natts)
 }
 
 /*
- * ZbxhistBeginFdwScan makes the state of a scan from its plan.
+ * MakeScanState makes the state of a scan from its plan.
  */
-FdwScanState *
-ZbxhistBeginFdwScan(ForeignScanState *node)
+static FdwScanState *
+MakeScanState(ForeignScanState *node)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	TupleDesc	desc = RelationGetDescr(node->ss.ss_currentRelation);
@@ -86,7 +86,7 @@ static void
 BeginForeignScan(ForeignScanState *node, int eflags)
 {
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
-	FdwScanState *state = ZbxhistBeginFdwScan(node);
+	FdwScanState *state = MakeScanState(node);
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	Relation	parent;
 
@@ -106,7 +106,7 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 										 state->wants_tid ||
 										 state->wants_tuple ||
 										 list_member_int(state->kinds, COND_TIDS));
-	if (linitial_int(list_nth(plan->fdw_private, PLAN_CHANGE)) == CHANGE_LOOKS_AGAIN &&
+	if (linitial_int(list_nth(plan->fdw_private, PLAN_LOOKS_AGAIN)) &&
 		!IsolationUsesXactSnapshot())
 		ZbxhistLookAgainInDays(&state->scan->open);
 	if (zbxhist_enable_packed_scan_pruning)
@@ -145,12 +145,11 @@ ReverseKeys(ScanBounds *bounds)
 }
 
 /*
- * ZbxhistEvaluateBounds makes bounds of the values that the conditions have
+ * EvaluateScanBounds makes bounds of the values that the conditions have
  * now.
  */
-void
-ZbxhistEvaluateBounds(ForeignScanState *node, FdwScanState *state,
-					  ScanBounds *bounds)
+static void
+EvaluateScanBounds(ForeignScanState *node, FdwScanState *state, ScanBounds *bounds)
 {
 	ZbxhistEvaluateConds(state->kinds, state->values, node->ss.ps.ps_ExprContext,
 						 state->bounds_context, bounds);
@@ -170,7 +169,7 @@ StartForeignScan(ForeignScanState *node, FdwScanState *state)
 		MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	ScanBounds	bounds;
 
-	ZbxhistEvaluateBounds(node, state, &bounds);
+	EvaluateScanBounds(node, state, &bounds);
 	if (state->filter != NULL)
 		ZbxhistSetFilterValues(state->filter, node->ss.ps.ps_ExprContext,
 							   state->bounds_context);

@@ -32,10 +32,6 @@ typedef struct FdwScanState
 	MemoryContext bounds_context;	/* owns the items */
 } FdwScanState;
 
-extern FdwScanState *ZbxhistBeginFdwScan(ForeignScanState *node);
-extern void ZbxhistEvaluateBounds(ForeignScanState *node, FdwScanState *state,
-								  ScanBounds *bounds);
-
 /* fdw_parallel.c */
 extern void ZbxhistAddReportedCounters(ForeignScanState *node,
 									   ScanCounters *counters);

@@ -41,10 +41,10 @@ RequireUnchanged(ChangedDay *day)
 }
 
 /*
- * ZbxhistNoteChangedGroup notes that a group has been found, in day->found.
+ * NoteChangedGroup notes that a group has been found, in day->found.
  */
-void
-ZbxhistNoteChangedGroup(ChangedDay *day)
+static void
+NoteChangedGroup(ChangedDay *day)
 {
 	bool		is_known;
 	ChangedGroup *group;
@@ -79,36 +79,30 @@ ZbxhistFindChangedGroup(ChangedDay *day, int64 itemid, int32 clock)
 	day->group = NULL;
 	if (!ZbxhistDayScanRow(day->scan, itemid, clock, &day->found))
 		return false;
-	ZbxhistNoteChangedGroup(day);
+	NoteChangedGroup(day);
 	return true;
 }
 
 /*
- * ZbxhistMarkRows notes that rows of the group found last, from one on, are deleted or
- * updated, but for those that the statement has changed before.  Returns how many
- * there are.
+ * ZbxhistMarkRow notes that a row of the group found last is deleted or updated; returns
+ * false if the statement has changed it before.
  */
-int
-ZbxhistMarkRows(ChangedDay *day, int first, int nrows, bool is_update)
+bool
+ZbxhistMarkRow(ChangedDay *day, int row, bool is_update)
 {
 	ChangedGroup *group = day->group;
 	Size		length = (group->nrows + 7) / 8;
-	int			marked = 0;
 
 	if (group->deleted == NULL)
 	{
 		group->deleted = MemoryContextAllocZero(day->context, 2 * length);
 		group->updated = group->deleted + length;
 	}
-	for (int row = first; row < first + nrows; row++)
-	{
-		if (row_is_in(group->deleted, row) || row_is_in(group->updated, row))
-			continue;
-		(is_update ? group->updated : group->deleted)[row / 8] |= 1 << row % 8;
-		marked++;
-	}
-	*(is_update ? &group->nupdated : &group->ndeleted) += marked;
-	return marked;
+	if (row_is_in(group->deleted, row) || row_is_in(group->updated, row))
+		return false;
+	(is_update ? group->updated : group->deleted)[row / 8] |= 1 << row % 8;
+	*(is_update ? &group->nupdated : &group->ndeleted) += 1;
+	return true;
 }
 
 /*

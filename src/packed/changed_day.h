@@ -64,10 +64,8 @@ extern void ZbxhistEndRowUpdates(RowUpdates *updates);
 extern void ZbxhistWriteChangedDay(ChangedDay *day, RowUpdates *updates);
 
 /* changed_day.c */
-extern void ZbxhistNoteChangedGroup(ChangedDay *day);
 extern bool ZbxhistFindChangedGroup(ChangedDay *day, int64 itemid, int32 clock);
 extern void ZbxhistDecodeChangedSegment(ChangedDay *day, int segment);
-extern int	ZbxhistMarkRows(ChangedDay *day, int first, int nrows,
-							bool is_update);
+extern bool ZbxhistMarkRow(ChangedDay *day, int row, bool is_update);
 
 #endif							/* ZBXHIST_CHANGED_DAY_H */

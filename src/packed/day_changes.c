@@ -35,7 +35,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "binary_search.h"
 #include "format/row_compare.h"
 #include "packed/changed_day.h"
 #include "packed/day_changes.h"
@@ -294,7 +293,7 @@ MarkRow(DayChanges *changes, const PackedRowId *id, bool looks_again,
 	*row = found;
 	for (int i = 0; i < segment; i++)
 		*row += day->found.reader.segments[i].nrows;
-	return ZbxhistMarkRows(day, *row, 1, is_update && !day->is_altered) == 1;
+	return ZbxhistMarkRow(day, *row, is_update && !day->is_altered);
 }
 
 /*
@@ -364,64 +363,7 @@ ZbxhistUpdateDayRow(DayChanges *changes, const PackedRowId *id,
 	return true;
 }
 
-/* ---- ranges ---- */
-
-/*
- * DeleteFromSegment deletes the rows of a range in a segment of the group found
- * last, which begins with a row of that number.  What goes as a whole is not decoded.
- */
-static int
-DeleteFromSegment(ChangedDay *day, int segment, int first,
-				  const ItemRange *range)
-{
-	const SegmentInfo *info = &day->found.reader.segments[segment];
-	int			from = 0;
-	int			to = info->nrows;
-
-	if (info->itemid != range->itemid ||
-		info->last_clock < position_clock(range->first) ||
-		info->first_clock > position_clock(range->last))
-		return 0;
-	if (!ZbxhistIsWithinRange(info, range))
-	{
-		ZbxhistDecodeChangedSegment(day, segment);
-		find_first(from, day->rows.nrows,
-				   ZbxhistRowPosition(day->layout, &day->rows, from) >= range->first);
-		find_first(to, day->rows.nrows,
-				   ZbxhistRowPosition(day->layout, &day->rows, to) > range->last);
-	}
-	return ZbxhistMarkRows(day, first + from, to - from, false);
-}
-
-/*
- * DeleteRange deletes the rows of an item in a range from a day and returns their
- * number.
- */
-static uint64
-DeleteRange(DayChanges *changes, ChangedDay *day, const ItemRange *range)
-{
-	ItemRange	ascending = *range;
-	uint64		deleted = 0;
-
-	ascending.is_descending = false;
-	BeginScanOfDay(changes, day, !IsolationUsesXactSnapshot());
-	ZbxhistDayScanItem(day->scan, &ascending);
-	while (ZbxhistDayScanNext(day->scan, &day->found))
-	{
-		int			row = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		ZbxhistNoteChangedGroup(day);
-		for (int i = 0; i < day->found.reader.nsegments; i++)
-		{
-			deleted += DeleteFromSegment(day, i, row, range);
-			row += day->found.reader.segments[i].nrows;
-		}
-	}
-	/* what it has found is not valid any more */
-	day->group = NULL;
-	return deleted;
-}
+/* ---- the end ---- */
 
 /*
  * WriteDay writes the changes of a day and closes it.
@@ -436,49 +378,6 @@ WriteDay(DayChanges *changes, ChangedDay *day)
 	CloseChangedDay(changes, day);
 	MemoryContextSwitchTo(old);
 }
-
-/*
- * ZbxhistDeleteDayRanges deletes the rows of ranges from all days and returns their
- * number.  Days are written one by one, unless the statement has other parts.
- */
-uint64
-ZbxhistDeleteDayRanges(DayChanges *changes, const ItemRange *ranges,
-					   int nranges)
-{
-	int			ndays;
-	PackedDay  *days =
-		ZbxhistCopyPackedDays(ZbxhistGetPartitions(changes->parent), &ndays);
-	bool		is_alone = changes->estate->es_auxmodifytables == NIL;
-	uint64		deleted = 0;
-
-	for (int i = 0; i < ndays; i++)
-	{
-		ChangedDay *day = NULL;
-
-		for (int j = 0; j < nranges; j++)
-		{
-			if (days[i].to_clock <= position_clock(ranges[j].first) ||
-				days[i].from_clock > position_clock(ranges[j].last))
-				continue;
-			CHECK_FOR_INTERRUPTS();
-			if (day == NULL)
-				day = FindChangedDay(changes, days[i].from_clock);
-			if (day == NULL)
-				day = AddChangedDay(changes, &days[i]);
-			deleted += DeleteRange(changes, day, &ranges[j]);
-		}
-		if (day != NULL && is_alone)
-		{
-			WriteDay(changes, day);
-			hash_destroy(day->groups);
-			changes->days = list_delete_last(changes->days);
-		}
-	}
-	pfree(days);
-	return deleted;
-}
-
-/* ---- the end ---- */
 
 /*
  * ZbxhistWriteDayChanges writes what a statement has changed in packed days; locks

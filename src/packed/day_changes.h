@@ -11,7 +11,6 @@
 #include "nodes/execnodes.h"
 
 #include "format/row_offset.h"
-#include "tables/item_range.h"
 
 /* what a statement changes in the packed days of a table */
 typedef struct DayChanges DayChanges;
@@ -27,8 +26,6 @@ extern bool ZbxhistDeleteDayRow(DayChanges *changes, const PackedRowId *id,
 								bool looks_again);
 extern bool ZbxhistUpdateDayRow(DayChanges *changes, const PackedRowId *id,
 								bool looks_again, TupleTableSlot *slot);
-extern uint64 ZbxhistDeleteDayRanges(DayChanges *changes,
-									 const ItemRange *ranges, int nranges);
 extern void ZbxhistWriteDayChanges(EState *estate);
 extern bool ZbxhistIsBeingDeleted(Oid day, const ItemPointerData *tid, int row);
 
