@@ -660,16 +660,7 @@ my @cases = (
 		  "CREATE SCHEMA archive; SELECT zbxhist.alter_parent('history', retention_action => 'detach', retention_schema => 'archive'); DROP SCHEMA archive"
 	},
 	{
-		# met by a query, by verify(), by maintenance
-		code => 'damaged_day',
-		provoke => sub {
-			my ($database) = @_;
-			psql_script($node, $database,
-				"$damage\nSELECT sum(value) FROM history WHERE value IS NOT NULL");
-		},
-		unreadable => 1
-	},
-	{
+		# met by verify(), by maintenance
 		code => 'damaged_day',
 		provoke => "$damage SELECT count(*) FROM zbxhist.verify('history')",
 		unreadable => 1
