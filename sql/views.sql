@@ -2,29 +2,9 @@
 
 -- The managed tables, their policy, and the retention that counts.
 CREATE VIEW zbxhist.parents AS
-SELECT c.parent,
-       c.partition_interval,
-       c.premake,
-       c.retention,
+SELECT c.*,
        r.retention AS effective_retention,  -- the retention that counts; NULL drops nothing
-       coalesce(r.source, 'none') AS retention_source,  -- where that comes from: policy, zabbix: and the setting, or none
-       c.pack_after,
-       c.move_existing,
-       c.routing,
-       c.created_at,
-       c.deleted_items,
-       c.retention_action,
-       c.retention_schema,
-       c.time_precision,
-       c.time_precision_after,
-       c.max_age,
-       c.max_ahead,
-       c.out_of_range,
-       c.packed_tablespace,
-       c.packed_tablespace_after,
-       c.archive_server,
-       c.archive_after,
-       c.auto_analyze
+       coalesce(r.source, 'none') AS retention_source  -- where that comes from: policy, zabbix: and the setting, or none
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -120,7 +100,7 @@ SELECT c.parent,
        v.batches,  -- batches in which they were stored; NULL if not counted
        v.values_fast,  -- how many of the values came in statements of literals, which need neither planner nor trigger; NULL if not counted
        (SELECT pg_catalog.jsonb_object_agg(i.path, i.values_stored)
-          FROM zbxhist_internal.stored_paths() i
+          FROM zbxhist.insert_paths() i
          WHERE i.parent = c.parent
            AND i.path <> 'fast') AS values_slow,
        (SELECT pg_catalog.sum(d.heap_bytes - pg_catalog.pg_total_relation_size(d.day))::bigint

@@ -43,6 +43,22 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
            ' ORDER BY xact_start LIMIT 10;'
 $$;
 
+-- The oldest transaction of another session that has a table open or, if none has, of all in this
+-- database; NULL if there is none.
+CREATE FUNCTION zbxhist_internal.oldest_blocker(relation regclass) RETURNS text
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
+    SELECT format('%s, in a transaction for %s', t.name, date_trunc('second', now() - t.began))
+      FROM (SELECT format('process %s (%s)', a.pid, coalesce(nullif(a.application_name, ''), a.backend_type)), a.xact_start,
+                   EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'relation' AND l.relation = oldest_blocker.relation)
+              FROM pg_stat_activity a
+             WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND a.xact_start IS NOT NULL
+               AND a.backend_type <> 'autovacuum worker'
+            UNION ALL
+            SELECT format('prepared transaction "%s"', x.gid), x.prepared, false
+              FROM pg_prepared_xacts x WHERE x.database = current_database()) AS t (name, began, has_it)
+     ORDER BY t.has_it DESC, t.began LIMIT 1
+$$;
+
 -- The part of check that is about what maintenance has done.
 CREATE FUNCTION zbxhist_internal.check_maintenance(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -59,11 +75,16 @@ BEGIN
                zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
                format('maintenance fails (%s): %s.  ', p.step, min(p.message))
                || CASE WHEN v.command IS NULL THEN 'When the cause is mended, the command does it at once'
-                       ELSE format('A view that is to stay can be one of %s instead', p.parent) END,
+                       WHEN v.command LIKE 'DROP VIEW%' THEN format('A view that is to stay can be one of %s instead', p.parent)
+                       ELSE 'The command takes it out' END,
                coalesce(v.command, remedy)
           FROM zbxhist.step_problem p
          CROSS JOIN LATERAL (
-               SELECT zbxhist_internal.drop_views(to_regclass(nullif(p.relation, ''))) WHERE p.sqlstate = '2BP01'
+               SELECT CASE WHEN p.message ~ 'replication set'
+                           THEN format('SELECT pglogical.replication_set_remove_table(s.set_name, t.set_reloid) FROM pglogical.replication_set s'
+                                       ' JOIN pglogical.replication_set_table t USING (set_id) WHERE t.set_reloid = %L::regclass;', p.relation)
+                           ELSE zbxhist_internal.drop_views(to_regclass(nullif(p.relation, ''))) END
+                WHERE p.sqlstate = '2BP01'
                 UNION ALL
                SELECT NULL WHERE p.sqlstate <> '2BP01') v (command)
          WHERE p.parent = check_maintenance.parent AND p.step <> 'archive_reach'
@@ -72,13 +93,14 @@ BEGIN
     RETURN QUERY
         SELECT 'warning', 'waits_for_lock',
                zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
-               format('maintenance has been waiting for more than a day (%s): a transaction has it locked, or began earlier and has not ended.  Look for long ones', p.step),
+               format('maintenance has been waiting for more than an hour (%s) for %s', p.step,
+                      coalesce(b, 'a transaction that has it locked, or began earlier and has not ended')),
                zbxhist_internal.long_transactions()
           FROM zbxhist.step_problem p
+         CROSS JOIN LATERAL zbxhist_internal.oldest_blocker(to_regclass(coalesce(nullif(p.relation, ''), p.parent::text))) b
          WHERE p.parent = check_maintenance.parent AND zbxhist_internal.is_transient(p.sqlstate)
-           AND p.since < now() - interval '1 day'
-           AND p.step NOT IN ('pack', 'unpack', 'truncate', 'take_up')
-         GROUP BY p.step;
+           AND p.since < now() - interval '1 hour' AND p.step NOT IN ('truncate', 'take_up')
+         GROUP BY p.step, b;
     RETURN QUERY
         SELECT 'warning', 'run_broken_off', s.parent::text,
                format('the run of maintenance that began with it at %s has not come to its end: somebody cancelled it, or its session has ended',
@@ -148,24 +170,13 @@ BEGIN
                AS w (severity, code, message, command)
          WHERE k.oid = parent AND policy.routing
          UNION ALL
-        -- what is in doubt, for a role that may read the items as maintenance does; and what
-        -- maintenance has measured
+        -- what is in doubt, for a role that may read the items as maintenance does
         SELECT 'warning', 'deleted_items', parent::text,
                format('values of deleted items stay until retention, though they are to be dropped: %s', i.problem),
                format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent)
           FROM pg_class k
          CROSS JOIN LATERAL zbxhist_internal.kept_items(k.oid) i
-         WHERE k.oid = parent AND pg_has_role(k.relowner, 'USAGE') AND i.problem IS NOT NULL
-         UNION ALL
-        SELECT 'info', 'deleted_values', c.parent::text,
-               format('values of items that Zabbix has deleted take about %s, %s %% of packed days, and stay until retention; '
-                      'with the policy "drop" they go when their day is packed or written anew',
-                      pg_size_pretty(s.deleted_bytes), s.deleted_percent),
-               format('SELECT zbxhist.alter_parent(%L, deleted_items => ''drop'');', c.parent)
-          FROM zbxhist.parent_config c
-          JOIN zbxhist.parent_state s ON s.parent = c.parent
-         WHERE c.parent = check_parent.parent AND c.deleted_items = 'keep'
-           AND s.deleted_percent >= 1 AND s.deleted_bytes >= 1048576;
+         WHERE k.oid = parent AND pg_has_role(k.relowner, 'USAGE') AND i.problem IS NOT NULL;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_deletion(parent) d WHERE policy.routing;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_clocks(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);

@@ -1,7 +1,6 @@
 -- sql/check/columns.sql
 
--- The part of check that finds columns and constraints which a partition has and its parent has
--- not.
+-- The part of check that finds what a partition has and its parent has not.
 CREATE FUNCTION zbxhist_internal.check_columns(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -14,23 +13,33 @@ BEGIN
                zbxhist_internal.own_column(parent, p.partition) c
          WHERE c IS NOT NULL;
     RETURN QUERY
-        SELECT 'info', 'own_constraint', p.partition::text,
-               format('it has a constraint "%s" of its own: an INSERT with a row that violates it fails as a whole.  Drop it if this is not meant', c.conname),
-               format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname)
+        SELECT 'info', 'own_object', zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
+               format('it has %s, which its parent has not: an INSERT of its time may fail for it, or cost more.  Drop it if this is not meant', o.what),
+               (array_agg(o.command ORDER BY p.from_clock))[1]
           FROM zbxhist.list_partitions(parent) p
-          JOIN pg_constraint c ON c.conrelid = p.partition
-         WHERE c.contype = 'c' AND c.coninhcount = 0 AND c.conname <> 'zbxhist_clock'
-            OR c.contype IN ('p', 'u', 'x')
-               AND EXISTS (SELECT FROM zbxhist_internal.missing_indexes(p.partition, check_columns.parent) x
-                            WHERE x.indexrelid = c.conindid);
-    RETURN QUERY
-        SELECT 'info', 'own_not_null', p.partition::text,
-               format('its column "%s" is NOT NULL, that of its parent is not: an INSERT with a row that violates it fails as a whole.  Change it if this is not meant', a.attname),
-               format('ALTER TABLE %s ALTER COLUMN %I DROP NOT NULL;', p.partition, a.attname)
-          FROM zbxhist.list_partitions(parent) p
-          JOIN pg_attribute a ON a.attrelid = p.partition
-          JOIN pg_attribute o ON o.attrelid = check_columns.parent AND o.attname = a.attname
-         WHERE a.attnum > 0 AND a.attnotnull AND NOT o.attnotnull;
+         CROSS JOIN LATERAL (
+               SELECT format('a constraint "%s" of its own', c.conname), format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname)
+                 FROM pg_constraint c
+                WHERE c.conrelid = p.partition
+                  AND (c.contype = 'c' AND c.coninhcount = 0 AND c.conname <> 'zbxhist_clock'
+                       OR c.conindid IN (SELECT x.indexrelid FROM zbxhist_internal.missing_indexes(p.partition, check_columns.parent) x))
+                UNION ALL
+               SELECT format('an index "%s" of its own', x.indexrelid::regclass), format('DROP INDEX %s;', x.indexrelid::regclass)
+                 FROM zbxhist_internal.missing_indexes(p.partition, check_columns.parent) x
+                WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid)
+                UNION ALL
+               SELECT format('a column "%s" that is NOT NULL', a.attname), format('ALTER TABLE %s ALTER COLUMN %I DROP NOT NULL;', p.partition, a.attname)
+                 FROM pg_attribute a
+                 JOIN pg_attribute o ON o.attrelid = check_columns.parent AND o.attname = a.attname
+                WHERE a.attrelid = p.partition AND a.attnum > 0 AND a.attnotnull AND NOT o.attnotnull
+                UNION ALL
+               SELECT format('a trigger "%s" of its own', t.tgname), format('DROP TRIGGER %I ON %s;', t.tgname, p.partition)
+                 FROM pg_trigger t
+                WHERE t.tgrelid = p.partition AND NOT t.tgisinternal
+                  AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(p.partition) o)
+                  AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(check_columns.parent) o WHERE o.tgname = t.tgname))
+               AS o (what, command)
+         GROUP BY o.what;
 END
 $$;
 

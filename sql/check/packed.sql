@@ -48,17 +48,6 @@ BEGIN
             OR EXISTS (SELECT FROM zbxhist.step_problem p
                         WHERE p.parent = check_packed.parent AND p.step = 'owner' AND p.message = 'postponed');
     RETURN QUERY
-        SELECT 'warning', 'unpack_unfinished', d.day::text,
-               'an unpack of it was begun and has not come to its end for more than a day'
-               || CASE WHEN p.since IS NULL THEN ''
-                       ELSE ': a transaction has it locked, or began earlier and has not ended.  Look for long ones' END,
-               CASE WHEN p.since IS NULL THEN remedy ELSE zbxhist_internal.long_transactions() END
-          FROM zbxhist.packed_day d
-          LEFT JOIN zbxhist.step_problem p ON p.parent = d.parent AND p.step = 'unpack' AND p.relation = d.day::text
-         WHERE d.parent = check_packed.parent AND d.partition IS NOT NULL AND policy.routing
-           AND zbxhist_internal.is_overdue(check_packed.parent, 'unpack')
-           AND zbxhist_internal.is_transient(p.sqlstate);
-    RETURN QUERY
         SELECT 'error', 'damaged_day', d.day::text,
                format('it is damaged, found at %s: %s', zbxhist_internal.format_time(v.found_at), v.problem)
                || '.  A backup or standby may have its table undamaged.  The command makes a partition of what can be read, and tells what is lost',
@@ -95,20 +84,6 @@ BEGIN
            AND NOT zbxhist_internal.has_same_columns(check_packed.parent, d.day)
         HAVING count(*) > 0;
     RETURN QUERY
-        SELECT 'info', 'rounded_times', check_packed.parent::text,
-               format('exact nanoseconds are gone in %s of its packed days%s', count(d.day),
-                      CASE WHEN policy.time_precision <> '1 ns' AND 'ns' = ANY (zbxhist_internal.key_columns(check_packed.parent)) IS NOT TRUE
-                           THEN ': no more are rounded, since the table has no key with the column "ns" any more'
-                           WHEN policy.time_precision <> '1 ns'
-                           THEN format(': times are rounded to %s once they are %s old', policy.time_precision, policy.time_precision_after)
-                           ELSE '' END),
-               CASE WHEN policy.time_precision <> '1 ns'
-                    THEN format('SELECT zbxhist.alter_parent(%L, time_precision => ''1 ns'');', check_packed.parent)
-               END
-          FROM zbxhist.packed_day d
-         WHERE d.parent = check_packed.parent AND d.time_precision IS NOT NULL
-        HAVING count(d.day) > 0 OR policy.time_precision <> '1 ns';
-    RETURN QUERY
         SELECT 'warning', 'packed_tablespace', policy.parent::text,
                CASE WHEN t.oid IS NULL
                     THEN format('the tablespace for its packed days, "%s", does not exist: they are stored where the table is, or stay where they are',
@@ -140,15 +115,5 @@ BEGIN
                zbxhist_internal.not_packable(policy.parent, p.partition) AS u (problem)
          WHERE p.to_clock <= zbxhist_internal.clock_before(policy.pack_after) AND u.problem IS NOT NULL
          GROUP BY replace(u.problem, p.partition::text, '');
-    RETURN QUERY
-        SELECT 'warning', 'not_packed',
-               zbxhist_internal.object_list(array_agg(e.partition::text ORDER BY e.partition::text)),
-               'it should have been packed more than a day ago: a transaction has it locked, or began earlier and has not ended.  Look for long ones',
-               zbxhist_internal.long_transactions()
-          FROM zbxhist_internal.packable_partitions(policy.parent) AS e (partition)
-          JOIN zbxhist.step_problem p ON p.parent = policy.parent AND p.step = 'pack'
-                                     AND p.relation = e.partition::text
-         WHERE p.since < now() - interval '1 day' AND zbxhist_internal.is_transient(p.sqlstate)
-        HAVING count(*) > 0;
 END
 $$;

@@ -5,22 +5,20 @@
 CREATE FUNCTION zbxhist_internal.check_partitions(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    past CONSTANT text := CASE WHEN zbxhist_internal.deletion_clock(parent) IS NULL THEN ''
-                               ELSE format('; what is past retention stays in it: to have that back in %s, insert it', parent) END;
+    -- to move its rows: the columns may be in another order
+    columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
 BEGIN
     RETURN QUERY
         SELECT 'error', 'no_bounds', i.inhrelid::regclass::text,
                format('it inherits from %s, but zbxhist cannot read for which time it is: it has no constraint "zbxhist_clock" CHECK (clock >= ... AND clock < ...).  No row is sent to it.  ', parent)
                || CASE WHEN b.command IS NOT NULL THEN 'The command gives it the one that it had'
-                       WHEN k.relkind = 'r' THEN format('The command moves its rows, about %s, to the partitions that they belong to, and makes it a table of its own',
-                                                         zbxhist_internal.probable_rows(i.inhrelid)) || past
-                       ELSE format('The command makes it a table of its own: its rows are read in %s no more.  ALTER FOREIGN TABLE %s INHERIT %1$s; has them back',
-                                   parent, i.inhrelid::regclass) END,
-               CASE WHEN b.command IS NOT NULL THEN b.command
-                    WHEN k.relkind = 'r' THEN format('CALL zbxhist.absorb(%L, %L);', parent, i.inhrelid::regclass)
-                    ELSE format('ALTER FOREIGN TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent) END
+                       ELSE format('The command makes it a table of its own: its rows are read in %1$s no more.  ALTER %2$s %3$s INHERIT %1$s; has them back',
+                                   parent, w.kind, i.inhrelid::regclass)
+                            || CASE WHEN k.relkind = 'r' THEN format(', and INSERT INTO %1$s (%2$s) SELECT %2$s FROM %3$s ON CONFLICT DO NOTHING; puts them where they belong', parent, columns, i.inhrelid::regclass) ELSE '' END END,
+               coalesce(b.command, format('ALTER %s %s NO INHERIT %s;', w.kind, i.inhrelid::regclass, parent))
           FROM pg_inherits i
           JOIN pg_class k ON k.oid = i.inhrelid
+         CROSS JOIN LATERAL (SELECT CASE k.relkind WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END) w (kind)
          -- unless another partition has its time by now
          CROSS JOIN LATERAL (
                SELECT (SELECT format('ALTER TABLE %s %sADD CONSTRAINT zbxhist_clock CHECK (%s);', s.partition,
@@ -40,11 +38,11 @@ BEGIN
                format('it is for the same time as %s', zbxhist_internal.object_list(o.others::text[]))
                || CASE WHEN o.is_packed
                        THEN ', and it is packed: an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command makes a partition of it, which check() then tells how to do away with'
-                       ELSE format(': an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command moves its rows, about %s, there, and makes it a table of its own',
-                                   zbxhist_internal.probable_rows(o.relation)) || past END,
+                       ELSE format(': an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command makes it a table of its own: its rows are read in %1$s no more, until INSERT INTO %1$s (%2$s) SELECT %2$s FROM %3$s ON CONFLICT DO NOTHING; puts them where they belong',
+                                   parent, columns, o.relation) END,
                CASE WHEN o.is_packed
                     THEN format('CALL zbxhist.unpack(%L, %L);', parent, zbxhist_internal.format_day(o.from_clock))
-                    ELSE format('CALL zbxhist.absorb(%L, %L);', parent, o.relation) END
+                    ELSE format('ALTER TABLE %s NO INHERIT %s;', o.relation, parent) END
           FROM zbxhist_internal.overlapping(parent) o;
     IF zbxhist_internal.is_overdue(parent, 'align', 'index') THEN
         RETURN QUERY
@@ -103,23 +101,6 @@ BEGIN
           FROM zbxhist_internal.unfinished_indexes(check_partitions.parent) u
          WHERE u.is_dropped OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = u.relation)
          GROUP BY u.relation, u.is_dropped, CASE WHEN NOT u.is_dropped THEN u.index END;
-    RETURN QUERY
-        SELECT 'info', 'own_index', zbxhist_internal.object_list(array_agg(DISTINCT p.partition::text)),
-               'it has an index that its parent has not: each INSERT keeps it up, and fails if it is unique and a row violates it.  Drop it if this is not meant',
-               format('DROP INDEX %s;', string_agg(x.indexrelid::regclass::text, ', ' ORDER BY p.from_clock, x.indexrelid::regclass::text))
-          FROM zbxhist.list_partitions(parent) p
-         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_partitions.parent) x
-         WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid)
-        HAVING count(*) > 0;
-    RETURN QUERY
-        SELECT 'info', 'own_index', zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
-               'it has a key that its parent has not: an INSERT fails if a row violates it.  Drop it if this is not meant',
-               (array_agg(format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname) ORDER BY p.from_clock))[1]
-          FROM zbxhist.list_partitions(parent) p
-         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_partitions.parent) x
-          JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
-         WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = check_partitions.parent AND i.indisunique)
-         GROUP BY c.conname;
 END
 $$;
 

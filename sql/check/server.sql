@@ -1,35 +1,13 @@
 -- sql/check/server.sql
 
--- What insert_paths() returns, and the values among these that went to partitions; no rows if the
--- server has no shared memory for it.
-CREATE FUNCTION zbxhist_internal.stored_paths()
-RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint, values_routed bigint)
-LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_stored_paths';
-
--- Values sent to partitions, values kept in the parent, batches, and values planned as fast
--- inserts, since the server started; no rows if the server has no shared memory for it.
-CREATE FUNCTION zbxhist_internal.counters()
-RETURNS TABLE (parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)
-LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT p.parent, sum(p.values_routed)::bigint, sum(p.values_stored - p.values_routed)::bigint,
-           sum(p.statements)::bigint, coalesce(sum(p.values_stored) FILTER (WHERE p.path = 'fast'), 0)::bigint
-      FROM zbxhist_internal.stored_paths() p GROUP BY p.parent
-$$;
-
 -- Statements and their values since the server started, by the way they took: "fast", without
 -- planner and trigger, or what kept them from it: column, copy, function, not_loaded, replication,
--- row_security, rule, setting, statement, trigger; no rows, and a notice that says why, if the server cannot count them.
+-- row_security, rule, setting, statement, trigger; and the values among these that went to
+-- partitions.  No rows if the server cannot count them: before PostgreSQL 17 that needs zbxhist in
+-- shared_preload_libraries.
 CREATE FUNCTION zbxhist.insert_paths()
-RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN QUERY SELECT p.parent, p.path, p.statements, p.values_stored FROM zbxhist_internal.stored_paths() p;
-    IF NOT FOUND AND current_setting('server_version_num')::integer < 170000 AND NOT zbxhist_internal.is_shared() THEN
-        RAISE NOTICE 'statements are not counted by this server'
-            USING DETAIL = 'Before PostgreSQL 17 that needs zbxhist in shared_preload_libraries.';
-    END IF;
-END
-$$;
+RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint, values_routed bigint)
+LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_stored_paths';
 
 -- The part of check that is about the database.
 CREATE FUNCTION zbxhist_internal.check_database() RETURNS SETOF zbxhist_internal.check_line
@@ -89,9 +67,10 @@ BEGIN
           JOIN zbxhist.step_problem p ON p.parent = n AND p.step = 'take_up'
          WHERE NOT zbxhist_internal.is_transient(p.sqlstate) OR p.since < now() - interval '1 day';
     RETURN QUERY
-        SELECT 'warning', 'parent_dropped', c.parent::oid::text,
-               format('the managed table with OID %s has been dropped', c.parent::oid), remedy
+        SELECT 'warning', 'parent_dropped', coalesce(s.parent_name, c.parent::oid::text),
+               'the managed table has been dropped.  Maintenance forgets it', remedy
           FROM zbxhist.parent_config c
+          LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
          WHERE is_late AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
     RETURN QUERY
         SELECT 'warning', 'orphaned_day', zbxhist_internal.object_list(array_agg(k.oid::regclass::text ORDER BY k.relname)),
@@ -120,12 +99,6 @@ BEGIN
                c || ';'
           FROM zbxhist_internal.preload_command() c
          WHERE c IS NOT NULL AND cardinality(zbxhist_internal.parent_list()) > 0;
-    RETURN QUERY
-        SELECT 'info', 'role_not_preloaded', r.role::text,
-               format('session_preload_libraries is set for role %s, which counts before the setting of the database: its sessions load the library in their first INSERT',
-                      quote_ident(r.role)),
-               r.command || ';'
-          FROM zbxhist_internal.overriding_roles() r;
     -- Told in the week after a set-up, when backups are looked at, and not for ever.
     -- A dump as a directory does not overwrite a former one.
     RETURN QUERY
@@ -143,23 +116,14 @@ BEGIN
         SELECT 'warning', 'not_seen', quote_ident(current_user),
                format('what this role may not read, check() does not see: %s.  Who owns the tables sees it, and so does maintenance: how many lines that had last, metrics() says',
                       string_agg(u.codes, '; ' ORDER BY u.place)),
-               CASE WHEN min(u.place) < 4 THEN format('GRANT pg_read_all_data TO %I;', current_user) END
-          FROM (SELECT 1, 'damaged days (damaged_day)'
-                 WHERE NOT has_table_privilege('zbxhist.maintenance_log', 'SELECT')
-                 UNION ALL
-                SELECT 2, 'what was lost by damage (lost_values)'
-                 WHERE NOT has_table_privilege('zbxhist.lost_values', 'SELECT')
-                 UNION ALL
-                SELECT 2, 'what was left out for its clock (clocks)'
-                 WHERE NOT has_table_privilege('zbxhist.left_out', 'SELECT')
-                 UNION ALL
-                SELECT 3, 'rows that wait in a table itself (rows_in_parent, late_rows, duplicates, not_truncated)'
-                 WHERE EXISTS (SELECT FROM unnest(zbxhist_internal.parent_list()) p WHERE NOT has_table_privilege(p, 'SELECT'))
-                 UNION ALL
-                SELECT 4, 'whether values of deleted items can be left out (deleted_items)'
-                 WHERE EXISTS (SELECT FROM zbxhist.parent_config c
-                                 JOIN pg_class k ON k.oid = c.parent
-                                WHERE c.deleted_items = 'drop' AND NOT pg_has_role(k.relowner, 'USAGE'))) AS u (place, codes)
+               format('GRANT pg_read_all_data TO %I;', current_user)
+          FROM (VALUES (1, 'damaged days (damaged_day)', has_table_privilege('zbxhist.maintenance_log', 'SELECT')),
+                       (2, 'what was lost by damage, or left out for its clock (lost_values, clocks)',
+                        has_table_privilege('zbxhist.lost_values', 'SELECT') AND has_table_privilege('zbxhist.left_out', 'SELECT')),
+                       (3, 'rows that wait in a table itself (rows_in_parent, late_rows, duplicates, not_truncated)',
+                        (SELECT bool_and(has_table_privilege(p, 'SELECT')) FROM unnest(zbxhist_internal.parent_list()) p)))
+               AS u (place, codes, is_seen)
+         WHERE NOT u.is_seen
         HAVING count(*) > 0;
 END
 $$;

@@ -55,18 +55,6 @@ BEGIN
                format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', parent)
           FROM pg_class k
          WHERE k.oid = parent AND k.relrowsecurity;
-    -- what partitions lack maintenance gives them, see step_align
-    RETURN QUERY
-        SELECT 'info', 'own_trigger', zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
-               format('trigger "%s" is on %s, and not on %s.  Drop it if this is not meant', t.tgname,
-                      CASE count(*) WHEN 1 THEN 'this partition' ELSE 'each of these partitions' END, check_triggers.parent),
-               (array_agg(format('DROP TRIGGER %I ON %s;', t.tgname, p.partition) ORDER BY p.from_clock))[1]
-          FROM zbxhist.list_partitions(parent) p
-          JOIN pg_trigger t ON t.tgrelid = p.partition
-         WHERE NOT t.tgisinternal
-           AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(p.partition) o)
-           AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(check_triggers.parent) o WHERE o.tgname = t.tgname)
-         GROUP BY t.tgname;
     RETURN QUERY
         SELECT CASE WHEN g.log IS NULL THEN 'error' ELSE 'warning' END, 'tool_trigger', r.relation::text,
                format('trigger "%s" was left behind by pg_repack: %s', t.tgname,

@@ -85,26 +85,32 @@ BEGIN
 END
 $$;
 
+-- Other transactions that hold a lock on one of some tables and do not let it go within some
+-- milliseconds.
+CREATE FUNCTION zbxhist_internal.lasting_holders(relations regclass[], milliseconds integer) RETURNS text[]
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    deadline CONSTANT timestamptz := clock_timestamp() + milliseconds * interval '1 ms';
+    holders  text[] := zbxhist_internal.lock_holders(VARIADIC relations);
+BEGIN
+    WHILE holders <> '{}' AND clock_timestamp() < deadline LOOP
+        PERFORM pg_sleep(0.02);
+        holders := ARRAY(SELECT unnest(holders) INTERSECT SELECT unnest(zbxhist_internal.lock_holders(VARIADIC relations)));
+    END LOOP;
+    RETURN holders;
+END
+$$;
+
 -- Raises an error if a transaction holds a lock on a table for longer than a time.
 -- To be called before work that would be in vain, since the lock that ends it
 -- could not be had.
 CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    deadline CONSTANT timestamptz := clock_timestamp() + zbxhist_internal.short_lock_timeout() * interval '1 ms';
-    holders  text[];
-    present  text[];
 BEGIN
-    LOOP
-        present := zbxhist_internal.lock_holders(relation);
-        EXIT WHEN NOT coalesce(holders, present) && present;
-        holders := coalesce(holders, present);
-        PERFORM zbxhist_internal.refuse('55P03', format('table %s is in use by another transaction', relation),
-            detail => 'Repeat the call when that has ended.',
-            hint => zbxhist_internal.long_transactions())
-          WHERE clock_timestamp() >= deadline;
-        PERFORM pg_sleep(0.02);
-    END LOOP;
+    PERFORM zbxhist_internal.refuse('55P03', format('table %s is in use by another transaction', relation),
+        detail => 'Repeat the call when that has ended.',
+        hint => zbxhist_internal.long_transactions())
+      WHERE zbxhist_internal.lasting_holders(ARRAY[relation], zbxhist_internal.short_lock_timeout()) <> '{}';
 END
 $$;
 

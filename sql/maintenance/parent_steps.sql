@@ -2,30 +2,19 @@
 
 -- Forgets managed tables that have been dropped.
 CREATE FUNCTION zbxhist_internal.forget_dropped() RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    DELETE FROM zbxhist.parent_config c
-     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
-    DELETE FROM zbxhist.auditlog_config c
-     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
-    DELETE FROM zbxhist.parent_state s
-     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
-    DELETE FROM zbxhist.partition_state s
-     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
-    DELETE FROM zbxhist.packed_day d
-     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.parent);
-    DELETE FROM zbxhist.step_problem p
-     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = p.parent);
-    DELETE FROM zbxhist.import_slice i
-     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = i.source)
-        OR NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = i.parent);
-    DELETE FROM zbxhist.lost_values v
-     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = v.parent);
-    DELETE FROM zbxhist.verified_day v
-     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = v.day);
-    DELETE FROM zbxhist.stray_mark m
-     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent);
-    DELETE FROM zbxhist.left_out l
-     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = l.parent)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    notes text;
+BEGIN
+    FOREACH notes IN ARRAY '{parent_config,auditlog_config,packed_day,step_problem,lost_values}'::text[] LOOP
+        EXECUTE format('DELETE FROM zbxhist.%I t WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = t.parent)', notes);
+    END LOOP;
+    DELETE FROM zbxhist.import_slice i WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = i.source);
+    FOREACH notes IN ARRAY '{parent_state,partition_state,stray_mark,left_out,import_slice}'::text[] LOOP
+        EXECUTE format('DELETE FROM zbxhist.%I t WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = t.parent)', notes);
+    END LOOP;
+    DELETE FROM zbxhist.verified_day v WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = v.day);
+END
 $$;
 
 -- Maintenance: begins a run for one parent, and notes in lost_values which values went with packed
@@ -37,9 +26,11 @@ DECLARE
     unfit  record;
     gone   zbxhist.packed_day;
 BEGIN
-    INSERT INTO zbxhist.parent_state (parent, begun_at, begun_pid) VALUES (parent, clock_timestamp(), pg_backend_pid())
+    INSERT INTO zbxhist.parent_state (parent, parent_name, begun_at, begun_pid)
+    VALUES (parent, parent, clock_timestamp(), pg_backend_pid())
     ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE
-       SET failed = false, extended_to = NULL, begun_at = excluded.begun_at, begun_pid = excluded.begun_pid;
+       SET failed = false, extended_to = NULL, parent_name = excluded.parent_name,
+           begun_at = excluded.begun_at, begun_pid = excluded.begun_pid;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     FOR gone IN
         DELETE FROM zbxhist.packed_day d
@@ -296,27 +287,6 @@ EXCEPTION WHEN data_corrupted OR index_corrupted THEN
 END
 $$;
 
--- Maintenance: notes once a day what values of deleted items take, and the oldest value in the
--- table itself.
--- Once a day: check() must not take as long as this may.
-CREATE FUNCTION zbxhist_internal.step_measure(parent regclass) RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    UPDATE zbxhist.parent_state s
-       SET (deleted_bytes, deleted_percent) = (SELECT m.bytes, m.percent FROM zbxhist_internal.measure_deleted(step_measure.parent) m),
-           measured_at = clock_timestamp()
-     WHERE s.parent = step_measure.parent
-       AND coalesce(s.measured_at < clock_timestamp() - interval '1 day', true)
-       AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = s.parent);
-    UPDATE zbxhist.parent_state s
-       SET oldest_clock = zbxhist_internal.waiting_clock(step_measure.parent, -2147483648, 2147483648, false),
-           oldest_at = clock_timestamp()
-     WHERE s.parent = step_measure.parent
-       AND coalesce(s.oldest_at < clock_timestamp() - interval '1 day', true);
-    RETURN 'done';
-END
-$$;
-
 -- Maintenance: ends a run for one parent and forgets old log entries.
 CREATE FUNCTION zbxhist_internal.step_end(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -331,6 +301,11 @@ BEGIN
            last_success = CASE WHEN s.failed THEN s.last_success ELSE present END,
            begun_pid = NULL, extended_to = NULL, action = NULL, relation = NULL, action_pid = NULL, action_started = NULL
      WHERE s.parent = step_end.parent;
+    -- once a day: metrics() must not take as long as this may
+    UPDATE zbxhist.parent_state s
+       SET oldest_clock = zbxhist_internal.waiting_clock(step_end.parent, -2147483648, 2147483648, false), oldest_at = present
+     WHERE s.parent = step_end.parent AND coalesce(s.oldest_at < present - interval '1 day', true)
+       AND (zbxhist_internal.why_unfit(step_end.parent)).problem IS NULL;
     DELETE FROM zbxhist.partition_state s
      WHERE s.parent = step_end.parent AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = s.partition);
     DELETE FROM zbxhist.maintenance_log l

@@ -1,84 +1,61 @@
 -- sql/maintenance/preview.sql
 
--- What some steps of the next maintenance of a managed table would do.
-CREATE FUNCTION zbxhist_internal.preview_steps(policy zbxhist.parent_config, steps text[])
-RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE s.step WHEN 'drop' THEN policy.retention_action ELSE s.step END,
-           r.relation::text, to_timestamp(r.from_clock), to_timestamp(r.to_clock),
-           CASE WHEN s.step IN ('move', 'merge') THEN w.rows
-                WHEN s.step = 'pack' OR s.step = 'drop' AND NOT r.is_packed THEN zbxhist_internal.estimated_rows(r.relation)
-                WHEN r.is_packed THEN d.nrows END,
-           CASE WHEN s.step IN ('drop', 'pack', 'unpack', 'archive') THEN pg_total_relation_size(r.relation) END
-      FROM unnest(steps) WITH ORDINALITY s (step, place)
-     -- a packed day is unpacked to be detached
-     CROSS JOIN LATERAL unnest(zbxhist_internal.targets_of(policy.parent, s.step)
-                               || CASE WHEN s.step = 'drop' AND policy.retention_action = 'detach'
-                                       THEN ARRAY(SELECT e.relation FROM zbxhist_internal.expired(policy.parent) e WHERE e.is_packed) END)
-           WITH ORDINALITY t (relation, place)
-      JOIN zbxhist_internal.list_ranges(policy.parent) r ON r.relation = t.relation
-      LEFT JOIN zbxhist.packed_day d ON d.day = t.relation
-      LEFT JOIN LATERAL (SELECT zbxhist_internal.count_waiting(policy.parent, r.from_clock, r.to_clock) AS rows
-                          WHERE s.step IN ('move', 'merge')) w ON true
-     WHERE (s.step <> 'move' OR coalesce(w.rows, 1) > 0)
-       AND (s.step <> 'unpack' OR r.relation NOT IN (SELECT e.relation FROM zbxhist_internal.expired(policy.parent) e))
-     ORDER BY s.place, t.place
-$$;
-
--- What the next maintenance of one managed table would do.
+-- What the next maintenance of one managed table would do, in that order.
 CREATE FUNCTION zbxhist_internal.preview_parent(parent regclass)
-RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
+RETURNS TABLE (action text, partition text, from_clock bigint, to_clock bigint, rows bigint, bytes bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    policy zbxhist.parent_config;
+    policy CONSTANT zbxhist.parent_config := (SELECT c FROM zbxhist.parent_config c WHERE c.parent = preview_parent.parent);
     cutoff CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
-    extend record;
+    lowest CONSTANT bigint := coalesce(cutoff, -2147483648);
 BEGIN
-    SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = preview_parent.parent;
     IF NOT policy.routing OR (zbxhist_internal.why_unfit(parent)).problem IS NOT NULL THEN
         RETURN;
     END IF;
     RETURN QUERY
-        SELECT 'create', NULL::text, to_timestamp(w.from_clock), to_timestamp(w.to_clock),
-               NULL::bigint, NULL::bigint
-          FROM zbxhist_internal.wanted_ranges(policy) w;
-    RETURN QUERY SELECT * FROM zbxhist_internal.preview_steps(policy, '{split,move}');
-    extend := zbxhist_internal.next_existing_range(policy);
-    IF extend.from_clock IS NOT NULL THEN
-        RETURN QUERY
-            SELECT 'move', NULL::text,
-                   to_timestamp(greatest(cutoff, zbxhist_internal.waiting_clock(parent, coalesce(cutoff, -2147483648), extend.to_clock, false))),
-                   to_timestamp(extend.to_clock),
-                   zbxhist_internal.count_waiting(parent, coalesce(cutoff, -2147483648), extend.to_clock),
-                   NULL::bigint;
-    END IF;
-    RETURN QUERY SELECT * FROM zbxhist_internal.preview_steps(policy, '{drop,pack,merge,unpack}');
-    RETURN QUERY
-        SELECT 'compact', c.days[1]::text, to_timestamp(c.from_clock), to_timestamp(c.to_clock), c.rows, c.bytes
-          FROM zbxhist_internal.days_to_compact(preview_parent.parent) AS t (day)
-          JOIN zbxhist_internal.compactable_days(preview_parent.parent) c ON c.days[1] = t.day
-         ORDER BY c.from_clock DESC;
-    RETURN QUERY
-        SELECT CASE WHEN w.tablespace IS NULL THEN 'repack' ELSE 'set_tablespace' END,
-               d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
-               d.nrows, w.bytes
-          FROM zbxhist_internal.wasteful_days(preview_parent.parent) w
-          JOIN zbxhist.packed_day d ON d.day = w.day;
-    RETURN QUERY SELECT * FROM zbxhist_internal.preview_steps(policy, '{archive}');
-    RETURN QUERY
-        SELECT 'analyze', NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::bigint, NULL::bigint
-         WHERE zbxhist_internal.wants_analyze(parent);
-    IF zbxhist_internal.own_pages(parent) > 0 AND NOT zbxhist_internal.has_own_rows(parent, cutoff) THEN
-        RETURN QUERY
-            SELECT 'truncate', NULL::text, NULL::timestamptz, to_timestamp(cutoff),
-                   w.rows, pg_total_relation_size(parent)
-              FROM zbxhist_internal.waiting_rows(parent) w;
-    ELSIF zbxhist_internal.own_pages(parent) BETWEEN 1 AND 131072
-          AND zbxhist_internal.waiting_clock(parent, -2147483648, cutoff, false) IS NOT NULL THEN
-        RETURN QUERY
-            SELECT 'delete', NULL::text, NULL::timestamptz, to_timestamp(cutoff),
-                   zbxhist_internal.count_waiting(parent, -2147483648, cutoff), NULL::bigint;
-    END IF;
+        SELECT w.* FROM (
+            SELECT 'create', NULL, w.from_clock, w.to_clock, NULL::bigint, NULL::bigint
+              FROM zbxhist_internal.wanted_ranges(policy) w) w
+        UNION ALL
+        SELECT w.* FROM (
+            SELECT CASE s.step WHEN 'drop' THEN policy.retention_action
+                               WHEN 'expire' THEN 'delete'
+                               WHEN 'extend' THEN 'move'
+                               WHEN 'repack' THEN CASE WHEN z.tablespace IS NULL THEN 'repack' ELSE 'set_tablespace' END
+                               ELSE s.step END,
+                   t.relation::text, coalesce(c.from_clock, r.from_clock, x.oldest),
+                   CASE WHEN s.step IN ('truncate', 'expire') THEN cutoff ELSE coalesce(c.to_clock, r.to_clock, x.to_clock) END,
+                   CASE WHEN s.step IN ('move', 'merge') THEN w.rows
+                        WHEN s.step = 'compact' THEN c.rows
+                        WHEN s.step = 'extend' THEN zbxhist_internal.count_waiting(preview_parent.parent, lowest, x.to_clock)
+                        WHEN s.step = 'truncate' THEN (zbxhist_internal.waiting_rows(preview_parent.parent)).rows
+                        WHEN s.step = 'expire' THEN zbxhist_internal.count_waiting(preview_parent.parent, -2147483648, cutoff)
+                        WHEN s.step = 'pack' OR s.step = 'drop' AND NOT r.is_packed THEN zbxhist_internal.estimated_rows(t.relation)
+                        WHEN r.is_packed THEN d.nrows END,
+                   CASE WHEN s.step IN ('drop', 'pack', 'unpack', 'archive') THEN pg_total_relation_size(t.relation)
+                        WHEN s.step = 'truncate' THEN pg_total_relation_size(preview_parent.parent)
+                        ELSE coalesce(c.bytes, z.bytes) END
+              FROM unnest('{split,move,extend,drop,pack,merge,unpack,compact,repack,archive,analyze,truncate,expire}'::text[])
+                   WITH ORDINALITY s (step, place)
+             -- a packed day is unpacked to be detached
+             CROSS JOIN LATERAL unnest(zbxhist_internal.targets_of(policy.parent, s.step)
+                                       || CASE WHEN s.step = 'drop' AND policy.retention_action = 'detach'
+                                               THEN ARRAY(SELECT e.relation FROM zbxhist_internal.expired(policy.parent) e WHERE e.is_packed) END)
+                   WITH ORDINALITY t (relation, place)
+              LEFT JOIN zbxhist_internal.list_ranges(policy.parent) r ON r.relation = t.relation
+              LEFT JOIN zbxhist.packed_day d ON d.day = t.relation
+              LEFT JOIN zbxhist_internal.compactable_days(policy.parent) c ON s.step = 'compact' AND c.days[1] = t.relation
+              LEFT JOIN zbxhist_internal.wasteful_days(policy.parent) z ON s.step = 'repack' AND z.day = t.relation
+              LEFT JOIN LATERAL (
+                   SELECT n.to_clock, zbxhist_internal.waiting_clock(policy.parent, lowest, n.to_clock, false) AS oldest
+                     FROM zbxhist_internal.next_existing_range(policy) n) x ON s.step = 'extend'
+              LEFT JOIN LATERAL (SELECT zbxhist_internal.count_waiting(policy.parent, r.from_clock, r.to_clock) AS rows
+                                  WHERE s.step IN ('move', 'merge')) w ON true
+             WHERE (s.step <> 'move' OR coalesce(w.rows, 1) > 0)
+               AND (s.step <> 'unpack' OR r.relation NOT IN (SELECT e.relation FROM zbxhist_internal.expired(policy.parent) e))
+               -- TRUNCATE takes them
+               AND (s.step <> 'expire' OR zbxhist_internal.has_own_rows(preview_parent.parent, cutoff))
+             ORDER BY s.place, t.place) w;
 END
 $$;
 
@@ -123,11 +100,11 @@ BEGIN
         RETURN QUERY
             SELECT target, p.action,
                    CASE count(*) WHEN 1 THEN min(p.partition) ELSE format('%s partitions of %s', count(*), d.day) END,
-                   min(p.from_time), max(p.to_time), sum(p.rows)::bigint, sum(p.bytes)::bigint
+                   to_timestamp(min(p.from_clock)), to_timestamp(max(p.to_clock)), sum(p.rows)::bigint, sum(p.bytes)::bigint
               FROM zbxhist_internal.preview_parent(target)
-                   WITH ORDINALITY p (action, partition, from_time, to_time, rows, bytes, place),
-                   LATERAL (SELECT CASE WHEN extract(epoch FROM p.to_time - p.from_time) < 86400 AND p.action <> 'split'
-                                        THEN to_char(p.from_time AT TIME ZONE 'UTC', 'YYYY-MM-DD') END AS day) d
+                   WITH ORDINALITY p (action, partition, from_clock, to_clock, rows, bytes, place),
+                   LATERAL (SELECT CASE WHEN p.to_clock - p.from_clock < 86400 AND p.action <> 'split'
+                                        THEN zbxhist_internal.format_day(p.from_clock) END AS day) d
              GROUP BY p.action, d.day, CASE WHEN d.day IS NULL THEN p.place END
              ORDER BY min(p.place);
     END LOOP;

@@ -84,7 +84,7 @@ BEGIN
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
     BEGIN
         -- the others have no managed table to act on, or may find that it is none any more
-        IF step !~ '^(take_up|auditlog|archive_clean|archive_reach|measure|end|undo_.*)$' THEN
+        IF step !~ '^(take_up|auditlog|archive_clean|archive_reach|end|undo_.*)$' THEN
             PERFORM zbxhist_internal.require_parent(parent);
         END IF;
         EXECUTE format('SELECT zbxhist_internal.%s', CASE
@@ -127,9 +127,8 @@ $$;
 -- be to wait two thousand times.  By hand a problem is an error, and nobody sleeps between
 -- two steps for the sake of others.
 --
--- Whatever is wrong with a table, a run comes to an end: steps that go through
--- rows prove that each batch has got on, and the others know how often they
--- may ask to be called again.
+-- Whatever is wrong with a table, a run comes to an end: steps that go through rows prove that
+-- each batch has got on, the others are repeated only so often.
 CREATE PROCEDURE zbxhist_internal.repeat_step(
     parent regclass, step text, relations regclass[], by_hand boolean, INOUT answer text)
 LANGUAGE plpgsql AS $$
@@ -137,11 +136,9 @@ DECLARE
     relation  pg_catalog.regclass;
     result    pg_catalog.text;
     began     pg_catalog.timestamptz;
-    told      pg_catalog.timestamptz := pg_catalog.clock_timestamp();
     remaining pg_catalog.regclass[];
     results   pg_catalog.text[];
     rounds    pg_catalog.int4 := 0;
-    most      pg_catalog.int4;
     waits     pg_catalog.int4 := 0;
     locked    pg_catalog.int4 := 0;
 BEGIN
@@ -156,8 +153,6 @@ BEGIN
             result := CASE WHEN by_hand THEN zbxhist_internal.run_by_hand(parent, step, relation)
                            ELSE zbxhist_internal.run_step(parent, step, relation) END;
             CALL zbxhist_internal.next_transaction();
-            PERFORM zbxhist_internal.tell_progress(parent, step, relation, told);
-            told := clock_timestamp();
             IF result IN ('more', 'wait', 'locked') THEN
                 remaining := remaining || relation;
                 results := results || result;
@@ -174,19 +169,9 @@ BEGIN
             rounds := rounds + 1;
             waits := 0;
             locked := 0;
-            most := CASE
-                -- these raise an error when a batch of rows has not got on
-                WHEN step IN ('move', 'merge', 'expire', 'undo_move', 'auditlog', 'archive', 'archive_clean') THEN NULL
-                -- each interval may have more than one gap, and 48 of them may be shorter than a day
-                WHEN step = 'premake' THEN 2 * coalesce((SELECT c.premake FROM zbxhist.parent_config c
-                                                          WHERE c.parent = repeat_step.parent), 0) + 68
-                -- one partition or packed day each
-                WHEN step = 'owner' THEN (SELECT count(*) FROM zbxhist_internal.list_ranges(parent)) + 20
-                ELSE 20 END;
-            IF rounds > most THEN
-                RAISE WARNING 'zbxhist: % of % failed: it asked to be called again % times', step, coalesce(relations[1], parent), rounds;
-                PERFORM zbxhist_internal.log_action(parent, step, relations[1]::text, sqlstate => '54000',
-                    message => format('it asked to be called again %s times', rounds), started_at => clock_timestamp());
+            -- these raise an error when a batch of rows has not got on
+            IF rounds > 5000 AND step NOT IN ('move', 'merge', 'expire', 'undo_move', 'auditlog', 'archive', 'archive_clean') THEN
+                RAISE WARNING 'zbxhist: % of % does not come to an end', step, coalesce(relations[1], parent);
                 answer := 'failed';
                 EXIT;
             END IF;
@@ -252,6 +237,8 @@ BEGIN
         WHEN 'move' THEN
             result := ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
                              WHERE NOT zbxhist_internal.is_verified(targets_of.parent));
+        WHEN 'extend' THEN
+            is_due := (zbxhist_internal.next_existing_range(policy)).from_clock IS NOT NULL;
         WHEN 'drop' THEN
             result := ARRAY(SELECT e.relation FROM zbxhist_internal.expired(parent) e
                              WHERE NOT e.is_packed OR policy.retention_action = 'drop');
@@ -290,10 +277,6 @@ BEGIN
             result := ARRAY(SELECT zbxhist_internal.days_to_verify(parent));
         WHEN 'analyze' THEN
             is_due := zbxhist_internal.wants_analyze(parent);
-        WHEN 'measure' THEN
-            is_due := EXISTS (SELECT FROM zbxhist.parent_state s
-                               WHERE s.parent = targets_of.parent
-                                 AND coalesce(least(s.measured_at, s.oldest_at) < clock_timestamp() - interval '1 day', true));
         WHEN 'undo_move', 'undo_drop' THEN
             result := ARRAY(SELECT zbxhist_internal.own_children(parent));
         ELSE NULL;
@@ -309,16 +292,20 @@ END
 $$;
 
 -- The partitions or packed days on which a step of maintenance has something to do; none, and a log
--- entry, if that cannot be found out.
+-- entry, if that cannot be found out.  A table that somebody has locked is hardly waited for.
 CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
+    result  regclass[];
     problem text;
     state   text;
 BEGIN
-    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
-    PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'done');
-    RETURN zbxhist_internal.targets_of(parent, step);
+    PERFORM set_config('lock_timeout', least(zbxhist_internal.short_lock_timeout(), 100)::text, true);
+    result := zbxhist_internal.targets_of(parent, step);
+    IF result IS DISTINCT FROM '{NULL}' THEN
+        PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'done');
+    END IF;
+    RETURN result;
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
     PERFORM zbxhist_internal.log_action(parent, step, NULL, sqlstate => state, message => problem);
@@ -328,98 +315,53 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
--- The steps of maintenance that have something to do for a table now, as far as nothing is done
--- before.  A table that somebody has locked is not waited for here.
-CREATE FUNCTION zbxhist_internal.due_steps(parent regclass, steps text[]) RETURNS text[]
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
-DECLARE
-    policy CONSTANT zbxhist.parent_config := (SELECT c FROM zbxhist.parent_config c WHERE c.parent = due_steps.parent);
-    -- these could not be found out
-    result text[] := ARRAY(SELECT p.step FROM zbxhist.step_problem p WHERE p.parent = due_steps.parent AND p.relation = '');
-    step   text;
-BEGIN
-    PERFORM set_config('lock_timeout', '10', true);
-    FOREACH step IN ARRAY steps LOOP
-        BEGIN
-            IF step = 'move' AND ((zbxhist_internal.next_existing_range(policy)).from_clock IS NOT NULL
-                                  OR EXISTS (SELECT FROM zbxhist.parent_state s WHERE s.parent = policy.parent AND s.duplicates > 0))
-               -- one look in an hour, see waiting_days
-               OR step = 'merge' AND zbxhist_internal.own_pages(parent) > 131072
-               OR zbxhist_internal.targets_of(parent, step) <> '{}' THEN
-                result := result || step;
-            END IF;
-        EXCEPTION WHEN OTHERS THEN
-            -- work_list tells of it
-            result := result || step;
-        END;
-    END LOOP;
-    RETURN result;
-END
-$$;
-
--- Packs the partitions of a managed table whose time it is, as many as one run may, and leaves out
--- those in use.
--- What keeps one partition from it may leave the next one alone: a transaction
--- that is idle may have read those of some hours, and no others.  Each such
--- transaction is waited for once, at most three in a run, and in no later run;
--- else only partitions that are free are tried.  A snapshot that is too old for
--- three, say a dump's, is so for all that come after.
-CREATE PROCEDURE zbxhist_internal.pack_closed(parent regclass, INOUT answer text)
-LANGUAGE plpgsql AS $$
-DECLARE
-    partition pg_catalog.regclass;
-    packed    pg_catalog.regclass;
-    present   pg_catalog.text[];
-    tried     pg_catalog.int4 := 0;
-    locked    pg_catalog.int4 := 0;
-    unsettled pg_catalog.int4 := 0;
-BEGIN
-    CALL zbxhist_internal.next_transaction();
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
-        packed := zbxhist_internal.packed_table(parent);
-        present := zbxhist_internal.lock_holders(partition, packed);
-        IF packed IS NOT NULL AND present <> '{}'
-           AND (locked >= 3 OR EXISTS (SELECT FROM zbxhist.step_problem p
-                                        WHERE p.parent = pack_closed.parent AND p.step = 'pack' AND p.holders && present)) THEN
-            PERFORM zbxhist_internal.note_outcome(parent, 'pack', partition::text, 'locked', '55P03',
-                format('table %s is in use by another transaction',
-                       CASE zbxhist_internal.lock_holders(partition) WHEN '{}' THEN packed ELSE partition END));
-            CONTINUE;
-        END IF;
-        CALL zbxhist_internal.repeat_step(parent, 'pack', ARRAY[partition], false, answer);
-        tried := tried + 1;
-        IF answer = 'locked' THEN
-            locked := locked + 1;
-            UPDATE zbxhist.step_problem p
-               SET holders = zbxhist_internal.lock_holders(partition, packed)
-             WHERE p.parent = pack_closed.parent AND p.step = 'pack' AND p.relation = partition::text;
-        END IF;
-        unsettled := CASE WHEN answer = 'wait' THEN unsettled + 1 ELSE 0 END;
-        -- two days of hours: where there is more to pack, there are other tables, too
-        EXIT WHEN tried = 48 OR locked = 6 OR unsettled = 3;
-    END LOOP;
-END
-$$;
-
 -- Runs a step of maintenance for all on which it has something to do, or the table as a whole.  The
 -- answer stays what it is if there is nothing.
+-- A step that would keep readers out passes over what somebody has open: the next run tries again.
+-- Each transaction is waited for once, for a moment, and for none of the other partitions that it
+-- has open.
 CREATE PROCEDURE zbxhist_internal.do_step(parent regclass, step text, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
     relation pg_catalog.regclass;
+    packed   pg_catalog.regclass;
+    present  pg_catalog.text[];
+    known    pg_catalog.text[] := '{}';
     began    pg_catalog.timestamptz;
+    tried    pg_catalog.int4 := 0;
+    unsettled pg_catalog.int4 := 0;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     began := clock_timestamp();
     FOREACH relation IN ARRAY zbxhist_internal.work_list(parent, step) LOOP
+        IF step IN ('split', 'drop', 'pack', 'compact', 'repack', 'archive') THEN
+            packed := CASE WHEN step = 'pack' OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = relation)
+                           THEN zbxhist_internal.packed_table(parent) END;
+            present := zbxhist_internal.lock_holders(relation, packed);
+            IF NOT present && known THEN
+                present := zbxhist_internal.lasting_holders(ARRAY[relation, packed], 100);
+            END IF;
+            IF present <> '{}' THEN
+                known := known || present;
+                PERFORM zbxhist_internal.note_outcome(parent, step, relation::text, 'locked', '55P03',
+                            format('table %s is in use by another transaction', coalesce(l.relation::regclass, relation)))
+                   FROM (SELECT max(r) AS relation FROM unnest(ARRAY[relation::oid, packed::oid]) r
+                          WHERE zbxhist_internal.lock_holders(r) <> '{}') l;
+                CONTINUE;
+            END IF;
+        END IF;
         CALL zbxhist_internal.repeat_step(parent, step, ARRAY[relation], false, answer);
-        EXIT WHEN CASE step
-            WHEN 'compact' THEN answer NOT IN ('done', 'failed')
-            WHEN 'repack' THEN answer NOT IN ('done', 'failed')
+        tried := tried + 1;
+        unsettled := CASE WHEN answer = 'wait' THEN unsettled + 1 ELSE 0 END;
+        EXIT WHEN CASE
+            -- two days of hours: where there is more to pack, there are other tables, too; a snapshot
+            -- that is too old for three, say a dump's, is so for all that come after
+            WHEN step = 'pack' THEN tried = 48 OR unsettled = 3
+            WHEN step IN ('compact', 'repack') THEN answer NOT IN ('done', 'failed', 'locked')
             -- a server that cannot be had for one cannot be for the next
-            WHEN 'archive' THEN answer <> 'done'
+            WHEN step = 'archive' THEN answer <> 'done'
             -- the rest is for the next runs
-            WHEN 'inspect' THEN clock_timestamp() > began + interval '1 minute' END;
+            WHEN step = 'inspect' THEN clock_timestamp() > began + interval '1 minute' END;
     END LOOP;
 END
 $$;
@@ -441,14 +383,12 @@ BEGIN
 END
 $$;
 
--- Maintenance of one managed table.  What is due is found out once, for most runs find nothing;
--- what a step has done may make others due.
+-- Maintenance of one managed table.  Most runs find that no step has anything to do.
 CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass, INOUT is_idle boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
     steps  CONSTANT pg_catalog.text[] := '{owner,premake,split,attach,trigger,align,unpack,move,drop,pack,index,merge,truncate,expire,
-        verify,compact,repack,archive,archive_clean,archive_reach,inspect,analyze,measure}';
-    due    pg_catalog.text[] := '{}';
+        verify,compact,repack,archive,archive_clean,archive_reach,inspect,analyze}';
     step   pg_catalog.text;
     answer pg_catalog.text;
 BEGIN
@@ -457,19 +397,25 @@ BEGIN
         RETURN;
     END IF;
     CALL zbxhist_internal.repeat_step(parent, 'begin', ARRAY[NULL::regclass], false, answer);
-    IF answer = 'done' THEN
-        due := zbxhist_internal.due_steps(parent, steps);
-    ELSIF answer <> 'unfit' THEN
+    IF answer NOT IN ('done', 'unfit') THEN
         RETURN;
     END IF;
-    is_idle := is_idle AND answer = 'done' AND due = '{}';
-    FOREACH step IN ARRAY steps LOOP
+    is_idle := is_idle AND answer = 'done';
+    FOREACH step IN ARRAY CASE answer WHEN 'done' THEN steps ELSE '{}' END LOOP
         answer := CASE step WHEN 'expire' THEN answer ELSE 'idle' END;
-        CONTINUE WHEN step <> ALL (due) OR step = 'expire' AND answer NOT IN ('idle', 'done', 'postponed');
+        CONTINUE WHEN step = 'expire' AND answer NOT IN ('idle', 'done', 'postponed')
+                   OR zbxhist_internal.work_list(parent, step) = '{}'
+                      -- existing rows, or what could not be moved when that was last tried
+                      AND NOT (step = 'move'
+                               AND (zbxhist_internal.work_list(parent, 'extend') <> '{}'
+                                    OR EXISTS (SELECT FROM zbxhist.parent_state s
+                                                WHERE s.parent = maintain_parent.parent AND s.duplicates > 0)))
+                      -- one look in an hour, see waiting_days
+                      AND NOT (step = 'merge' AND zbxhist_internal.own_pages(parent) > 131072);
+        is_idle := false;
         CASE step
             WHEN 'unpack' THEN CALL zbxhist_internal.unpack_due(parent, answer);
             WHEN 'move' THEN CALL zbxhist_internal.move_waiting(parent, answer);
-            WHEN 'pack' THEN CALL zbxhist_internal.pack_closed(parent, answer);
             ELSE CALL zbxhist_internal.do_step(parent, step, answer);
         END CASE;
         IF step = 'merge' THEN
@@ -478,7 +424,6 @@ BEGIN
                AND coalesce(s.merged_at < clock_timestamp() - interval '1 hour', true)
                AND NOT EXISTS (SELECT FROM zbxhist.step_problem p WHERE p.parent = s.parent AND p.step = 'merge');
         END IF;
-        due := CASE answer WHEN 'idle' THEN due ELSE steps END;
     END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'end', ARRAY[NULL::regclass], false, answer);
 END

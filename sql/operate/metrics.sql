@@ -99,7 +99,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
             ORDER BY d.from_clock DESC LIMIT 1) l ON true
      CROSS JOIN LATERAL (
            SELECT jsonb_object_agg(q.path, q.values_stored) AS ways
-             FROM zbxhist_internal.stored_paths() q WHERE q.parent = c.parent) i
+             FROM zbxhist.insert_paths() q WHERE q.parent = c.parent) i
      WHERE c.parent = table_metrics.parent
 $$;
 

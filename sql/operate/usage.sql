@@ -74,48 +74,6 @@ BEGIN
 END
 $$;
 
--- About what values of items that Zabbix has deleted take of packed days, by their number; null if
--- it cannot be told which items there are.
--- The share of some days stands for all: as many as 256 MB, one at least and ten at most,
--- from the oldest to the newest, for the older a day is the more of its items are gone.
-CREATE FUNCTION zbxhist_internal.measure_deleted(parent regclass, OUT bytes bigint, OUT percent numeric)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    known  CONSTANT record := zbxhist_internal.known_items(parent);
-    chosen text;
-    share  numeric;
-    total  bigint;
-BEGIN
-    IF known.problem IS NOT NULL THEN
-        RETURN;
-    END IF;
-    WITH day AS (
-        SELECT d.from_clock, d.to_clock, count(*) OVER () AS days, sum(b.bytes) OVER () AS total,
-               row_number() OVER (ORDER BY d.from_clock) - 0.5 AS place
-          FROM zbxhist.packed_day d
-         CROSS JOIN LATERAL (SELECT coalesce(d.packed_bytes, zbxhist_internal.day_bytes(d.day)) AS bytes) b
-         WHERE d.parent = measure_deleted.parent AND NOT d.unpacked),
-    plan AS (
-        SELECT d.*, least(d.days, 10, greatest(1, floor(268435456 * d.days / nullif(d.total, 0)))) AS wanted
-          FROM day d)
-    SELECT max(p.total), string_agg(format('SELECT itemid, count(*) FROM %s WHERE %s GROUP BY itemid',
-               zbxhist_internal.packed_table(parent), zbxhist_internal.bounds_condition(p.from_clock, p.to_clock)), ' UNION ALL ')
-      INTO total, chosen
-      FROM plan p
-     WHERE floor((p.place + 0.5) * p.wanted / p.days + 0.5) > floor((p.place - 0.5) * p.wanted / p.days + 0.5);
-    IF chosen IS NULL THEN
-        RETURN;
-    END IF;
-    EXECUTE format('SELECT sum(n) FILTER (WHERE itemid <> ALL ($1)) / sum(n) FROM (%s) AS i (itemid, n)', chosen)
-       INTO share USING known.items;
-    bytes := share * total;
-    percent := round(100 * share, 1);
-EXCEPTION WHEN data_corrupted OR index_corrupted THEN
-    -- that is told elsewhere
-    RETURN;
-END
-$$;
-
 CREATE FUNCTION zbxhist.item_usage(
     parent regclass, from_clock integer DEFAULT NULL, to_clock integer DEFAULT NULL, max_items integer DEFAULT 100)
 RETURNS TABLE (

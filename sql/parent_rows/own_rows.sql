@@ -26,16 +26,12 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_s
 -- partitions as the statistics have it.
 CREATE FUNCTION zbxhist_internal.stored_values(
     parent regclass, OUT values_routed bigint, OUT values_kept bigint, OUT batches bigint, OUT values_fast bigint)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    SELECT c.values_routed, c.values_kept, c.batches, c.values_fast
-      INTO values_routed, values_kept, batches, values_fast
-      FROM zbxhist_internal.counters() c WHERE c.parent = stored_values.parent;
-    IF NOT FOUND THEN
-        SELECT sum(pg_stat_get_tuples_inserted(p.partition))::bigint INTO values_routed
-          FROM zbxhist.list_partitions(parent) p;
-    END IF;
-END
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(sum(i.values_routed)::bigint,
+                    (SELECT sum(pg_stat_get_tuples_inserted(p.partition))::bigint FROM zbxhist.list_partitions(stored_values.parent) p)),
+           sum(i.values_stored - i.values_routed)::bigint, sum(i.statements)::bigint,
+           CASE WHEN count(*) > 0 THEN coalesce(sum(i.values_stored) FILTER (WHERE i.path = 'fast'), 0)::bigint END
+      FROM zbxhist.insert_paths() i WHERE i.parent = stored_values.parent
 $$;
 
 -- About how many rows of a table itself are older than a clock.

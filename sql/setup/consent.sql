@@ -5,60 +5,34 @@
 CREATE FUNCTION zbxhist_internal.setup_losses(
     policies zbxhist.parent_config[], formers zbxhist.parent_config[], overridden boolean)
 RETURNS TABLE (parent regclass, action text, detail text, wants_consent boolean)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 9 SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
-DECLARE
-    brought record;
-    longer  record;
-BEGIN
-    action := 'delete';
-    FOR brought IN
-        SELECT p.parent, k.*, zbxhist_internal.describe_deletion(p.parent, k.retention) AS lost
+LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 9 SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
+    WITH brought AS MATERIALIZED (
+        SELECT i, (policies[i]).parent, k.*
           FROM generate_subscripts(policies, 1) i,
-               LATERAL (SELECT (policies[i]).parent) p,
                zbxhist_internal.new_retention(policies[i], formers[i], overridden) k
-         ORDER BY i
-    LOOP
-        CONTINUE WHEN brought.lost IS NULL;
-        parent := brought.parent;
-        detail := format('the next maintenance deletes what is older than %s (%s): %s',
-                         brought.retention, brought.source, brought.lost);
-        wants_consent := brought.wants_consent OR brought.source = 'policy';
-        RETURN NEXT;
-    END LOOP;
-    parent := NULL;
-    action := 'cut_items';
-    FOR brought IN
-        SELECT n.nspname AS zabbix, k.retention, bool_or(k.wants_consent) AS wants_consent,
-               array_agg(t.relname) AS table_names,
-               CASE WHEN z.is_trends THEN 'trends' ELSE 'history' END AS kind
-          FROM generate_subscripts(policies, 1) i
-          JOIN pg_class t ON t.oid = (policies[i]).parent
-          JOIN pg_namespace n ON n.oid = t.relnamespace
-          JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = t.relname
-         CROSS JOIN LATERAL zbxhist_internal.new_retention(policies[i], formers[i], overridden) k
-         WHERE k.retention IS NOT NULL
-         GROUP BY n.nspname, z.is_trends, k.retention
-         ORDER BY n.nspname, z.is_trends, k.retention
-    LOOP
-        longer := zbxhist_internal.longer_items(brought.zabbix, brought.table_names, brought.retention);
-        wants_consent := brought.wants_consent;
-        FOREACH detail IN ARRAY ARRAY[
-            CASE WHEN longer.items > 0 THEN
-                format('%s of items with a longer period of their own is cut to %s: %s of them, for example %s',
-                       brought.kind, brought.retention, longer.items, longer.examples) END,
-            CASE WHEN longer.unknown > 0 THEN
-                format('%s of items with a user macro for their period, which is not known here, is cut to %s if that is less: %s of them',
-                       brought.kind, brought.retention, longer.unknown) END,
-            CASE WHEN longer.problem IS NOT NULL THEN
-                format('%s of items with a longer period of their own is cut to %s: %s, so it is not known how many',
-                       brought.kind, brought.retention, longer.problem) END]
-        LOOP
-            IF detail IS NOT NULL THEN
-                RETURN NEXT;
-            END IF;
-        END LOOP;
-    END LOOP;
-END
+         WHERE k.retention IS NOT NULL)
+    (SELECT b.parent, 'delete',
+            format('the next maintenance deletes what is older than %s (%s): %s', b.retention, b.source, d.lost),
+            b.wants_consent OR b.source = 'policy'
+       FROM brought b
+      CROSS JOIN LATERAL zbxhist_internal.describe_deletion(b.parent, b.retention) AS d (lost)
+      WHERE d.lost IS NOT NULL
+      ORDER BY b.i)
+    UNION ALL
+    (SELECT NULL, 'cut_items',
+            format('%s of items with a longer storage period of their own is cut to %s: %s', p.kind, p.retention,
+                   coalesce(l.items || ' of them, or of templates', 'it is not known of how many')),
+            p.wants_consent
+       FROM (SELECT n.nspname, CASE WHEN z.is_trends THEN 'trends' ELSE 'history' END AS kind, b.retention,
+                    bool_or(b.wants_consent) AS wants_consent
+               FROM brought b
+               JOIN pg_class t ON t.oid = b.parent
+               JOIN pg_namespace n ON n.oid = t.relnamespace
+               JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = t.relname
+              GROUP BY n.nspname, z.is_trends, b.retention) p
+      CROSS JOIN LATERAL zbxhist_internal.longer_items(p.nspname, p.kind, p.retention) AS l (items)
+      WHERE l.items IS DISTINCT FROM 0
+      ORDER BY p.nspname, p.kind, p.retention)
 $$;
 
 -- Says how much the next maintenance will delete by a policy just written, warns if partitions are

@@ -139,42 +139,32 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 BEGIN
     PERFORM zbxhist_internal.verify_policy(policy);
     UPDATE zbxhist.parent_config c
-       SET partition_interval = policy.partition_interval, retention = policy.retention, premake = policy.premake,
-           pack_after = policy.pack_after, move_existing = policy.move_existing, deleted_items = policy.deleted_items,
-           retention_action = policy.retention_action, retention_schema = policy.retention_schema,
-           time_precision = policy.time_precision, time_precision_after = policy.time_precision_after,
-           max_age = policy.max_age, max_ahead = policy.max_ahead, out_of_range = policy.out_of_range,
-           packed_tablespace = policy.packed_tablespace, packed_tablespace_after = policy.packed_tablespace_after,
-           archive_server = policy.archive_server, archive_after = policy.archive_after,
-           auto_analyze = policy.auto_analyze
+       SET (parent, partition_interval, retention, premake, pack_after, move_existing, routing, created_at, deleted_items,
+            retention_action, retention_schema, time_precision, time_precision_after, max_age, max_ahead, out_of_range,
+            packed_tablespace, packed_tablespace_after, archive_server, archive_after, auto_analyze, deleted_until, deleted_by)
+           = ROW((policy).*)
      WHERE c.parent = policy.parent;
     -- sessions that insert know it
     PERFORM zbxhist_internal.invalidate(policy.parent);
 END
 $$;
 
--- Writes the policy of a table that is not managed, or whose undo is under way.
+-- Writes the policy of a table that is not managed, or whose undo is under way: what is not given is
+-- the default, or as it was.
 CREATE FUNCTION zbxhist_internal.write_new_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    kept zbxhist.parent_config;
 BEGIN
-    INSERT INTO zbxhist.parent_config AS c
-        (parent, partition_interval, retention, premake, pack_after, move_existing,
-         retention_action, retention_schema, max_age, max_ahead)
-    VALUES (policy.parent, policy.partition_interval, policy.retention, policy.premake,
-            policy.pack_after, policy.move_existing,
-            coalesce(policy.retention_action, 'drop'), policy.retention_schema, policy.max_age, policy.max_ahead)
-    ON CONFLICT (parent) DO UPDATE
-       SET partition_interval = excluded.partition_interval, retention = excluded.retention,
-           premake = excluded.premake, pack_after = excluded.pack_after,
-           move_existing = excluded.move_existing,
-           retention_action = coalesce(policy.retention_action, c.retention_action),
-           retention_schema = CASE WHEN policy.retention_action IS NULL THEN c.retention_schema
-                                   ELSE policy.retention_schema END,
-           max_age = excluded.max_age, max_ahead = excluded.max_ahead, routing = true
-     WHERE NOT c.routing;
+    INSERT INTO zbxhist.parent_config AS c (parent, partition_interval, premake)
+    VALUES (policy.parent, policy.partition_interval, policy.premake)
+    ON CONFLICT (parent) DO UPDATE SET routing = true WHERE NOT c.routing
+    RETURNING c.* INTO kept;
     IF NOT FOUND THEN
         PERFORM zbxhist_internal.refuse('42710', format('table %s is already managed by zbxhist', policy.parent),
             hint => 'To change its policy, call zbxhist.alter_parent.');
     END IF;
+    PERFORM zbxhist_internal.write_policy(jsonb_populate_record(NULL::zbxhist.parent_config,
+                to_jsonb(kept) - '{retention,pack_after,max_age,max_ahead}'::text[] || jsonb_strip_nulls(to_jsonb(policy))));
 END
 $$;

@@ -159,19 +159,14 @@ BEGIN
         INSERT INTO zbxhist.managed_schema
         SELECT o.* FROM unnest(schemas) s, zbxhist_internal.merged_options(s, given, never_pack) o
         ON CONFLICT ON CONSTRAINT managed_schema_pkey DO UPDATE
-           SET history_retention = excluded.history_retention, trends_retention = excluded.trends_retention,
-               premake = excluded.premake, pack_after = excluded.pack_after, move_existing = excluded.move_existing,
-               excluded = excluded.excluded, history_interval = excluded.history_interval,
-               max_age = excluded.max_age, max_ahead = excluded.max_ahead;
+           SET (schema_name, history_retention, trends_retention, premake, pack_after, move_existing, excluded,
+                history_interval, max_age, max_ahead) = ROW(excluded.*);
     END IF;
     action := 'preload';
     detail := zbxhist_internal.preload_library(dry_run);
     IF detail IS NOT NULL THEN
         RETURN NEXT;
     END IF;
-    FOR detail IN SELECT 'left to a superuser: ' || r.command FROM zbxhist_internal.overriding_roles() r LOOP
-        RETURN NEXT;
-    END LOOP;
     -- last: its lock stops writers until the end of the transaction
     IF NOT dry_run THEN
         PERFORM zbxhist_internal.attach_triggers(ARRAY(SELECT f.parent FROM unnest(fresh) f));

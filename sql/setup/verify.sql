@@ -85,20 +85,15 @@ BEGIN
 END
 $$;
 
--- Why a table has not the columns itemid and clock as Zabbix has them, with the code of that error,
--- what mends it, and what gives a managed table back the column as it was, if that is known; NULL
--- if it has them.
+-- Why a table has not the columns itemid and clock as Zabbix has them, with the SQLSTATE of that
+-- error and the command that mends it, if there is one; NULL if it has them.
 CREATE FUNCTION zbxhist_internal.column_problem(
-    parent regclass, OUT problem text, OUT state text, OUT remedy text, OUT repair text)
+    parent regclass, OUT problem text, OUT state text, OUT remedy text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    SELECT f.a[1], f.a[2], coalesce(f.a[3], 'zbxhist manages tables shaped like Zabbix history: itemid bigint, clock integer and values.'),
-           coalesce(f.a[4], f.a[3])
-      INTO problem, state, remedy, repair
+    SELECT f.a[1], f.a[2], f.a[3] INTO problem, state, remedy
       FROM (SELECT w.place, CASE
-                   WHEN a.attname IS NULL THEN ARRAY[format('table %s has no column "%s"', parent, w.name), '42703', NULL,
-                       'ALTER TABLE ' || parent || ' RENAME COLUMN '
-                       || quote_ident(zbxhist_internal.renamed_column(parent, w.name)) || ' TO ' || w.name || ';']
+                   WHEN a.attname IS NULL THEN ARRAY[format('table %s has no column "%s"', parent, w.name), '42703']
                    WHEN a.atttypid <> w.type THEN ARRAY[
                        format('column "%s" of table %s is of type %s, not %s', w.name, parent, a.atttypid::regtype, w.type), '42804', NULL,
                        (SELECT format('ALTER TABLE %s ALTER COLUMN %I TYPE %s;', parent, w.name, w.type)
@@ -119,11 +114,33 @@ BEGIN
 END
 $$;
 
+-- Why a managed table cannot be maintained as it is now, and the command that mends it; NULL if it
+-- can.
+-- A managed table may be altered until it is none that zbxhist could manage.
+-- Its rows go on being read and written, by SQL and the triggers; whatever
+-- else would look at its clocks leaves it alone.
+CREATE FUNCTION zbxhist_internal.why_unfit(parent regclass, OUT problem text, OUT remedy text)
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    SELECT u.problem, u.remedy INTO problem, remedy
+      FROM (SELECT c.conname, format('foreign key "%s" of table %s refers to it', c.conname, c.conrelid::regclass),
+                   format('ALTER TABLE %s DROP CONSTRAINT %I;', c.conrelid::regclass, c.conname)
+              FROM pg_constraint c
+             WHERE c.confrelid = why_unfit.parent AND c.contype = 'f'
+             UNION ALL
+            SELECT NULL, c.problem, coalesce(c.remedy, format('CALL zbxhist.undo(%L);', parent))
+              FROM zbxhist_internal.column_problem(parent) c
+             WHERE c.problem IS NOT NULL) u (name, problem, remedy)
+     ORDER BY u.name LIMIT 1;
+END
+$$;
+
 -- Raises an error unless the table has the columns itemid and clock as Zabbix has them.
 CREATE FUNCTION zbxhist_internal.verify_columns(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM zbxhist_internal.refuse(c.state, c.problem, hint => c.remedy)
+    PERFORM zbxhist_internal.refuse(c.state, c.problem, hint => coalesce(c.remedy,
+                'zbxhist manages tables shaped like Zabbix history: itemid bigint, clock integer and values.'))
        FROM zbxhist_internal.column_problem(parent) c
       WHERE c.problem IS NOT NULL;
 END

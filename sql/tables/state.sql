@@ -7,6 +7,7 @@
 -- server, and it is written anew by the next run.
 CREATE TABLE zbxhist.parent_state (
     parent          regclass NOT NULL PRIMARY KEY,
+    parent_name     text,  -- its name, to be told when it has been dropped
     last_run        timestamptz,  -- when maintenance last came to the end for this table
     last_success    timestamptz,  -- when it last did so without an error
     last_error      text,  -- the last error
@@ -33,10 +34,6 @@ CREATE TABLE zbxhist.parent_state (
     packed_settling text[],  -- transactions that ran then and may not know of it
     merged_at       timestamptz,  -- when it was last looked for rows of packed days
     repack_after    timestamptz,  -- when the next packed day may be repacked
-    -- about what values of items that Zabbix has deleted take of packed days; null: unknown
-    deleted_bytes   bigint,
-    deleted_percent numeric(4, 1),  -- the same in per cent of packed days
-    measured_at     timestamptz,  -- when that was last measured
     -- clock of the oldest value in the table itself; null: there is none, or it is not known
     oldest_clock    bigint,
     oldest_at       timestamptz,  -- when that was last looked for
@@ -107,9 +104,6 @@ CREATE TABLE zbxhist.step_problem (
     last_at  timestamptz NOT NULL,  -- when it was last tried in vain
     sqlstate text,  -- SQLSTATE of the error; NULL if it waits for the end of older transactions
     message  text,  -- the error
-    -- transactions that had what it is about locked then, of a step that is not to wait for them
-    -- again
-    holders  text[],
     PRIMARY KEY (parent, step, relation)
 );
 
@@ -132,8 +126,7 @@ CREATE TABLE zbxhist.maintenance_log (
     started_at timestamptz NOT NULL,  -- when the action began
     parent     regclass,
     -- what was done: take_up, owner, premake, split, replace, trigger, align, index, move, extend,
-    -- drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, detach, absorb,
-    -- inspect, undo, ...
+    -- drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, detach, inspect, undo, ...
     action     text NOT NULL,
     relation   text,  -- the partition, if it was about one
     rows       bigint,  -- rows moved, deleted or dropped (an estimate for dropped ones)

@@ -44,7 +44,6 @@ INSERT INTO wanted VALUES
     ('unpack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('archive', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('unarchive', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
-    ('absorb', 'IN parent regclass, IN child regclass', NULL, 'p', 'v', 'u', false),
     ('drop_day', 'IN parent regclass, IN day date, IN accept_deletion boolean DEFAULT false', NULL, 'p', 'v', 'u', false),
     ('detach_day', 'IN parent regclass, IN day date, IN schema_name name DEFAULT NULL::name', NULL, 'p', 'v', 'u', false),
     ('verify', 'parent regclass', 'TABLE(day regclass, itemid bigint, clock integer, problem text)', 'f', 'v', 'u', false),
@@ -59,7 +58,7 @@ INSERT INTO wanted VALUES
     ('route', '', 'trigger', 'f', 'v', 'u', false),
     ('list_partitions', 'parent regclass', 'TABLE(partition regclass, from_clock bigint, to_clock bigint)', 'f', 's', 's', true),
     ('partition_bounds', 'partition regclass, OUT from_clock bigint, OUT to_clock bigint', 'record', 'f', 's', 's', true),
-    ('insert_paths', '', 'TABLE(parent regclass, path text, statements bigint, values_stored bigint)', 'f', 'v', 's', true),
+    ('insert_paths', '', 'TABLE(parent regclass, path text, statements bigint, values_stored bigint, values_routed bigint)', 'f', 'v', 's', true),
     ('version', '', 'text', 'f', 's', 's', true);
 SELECT results_eq(
     format('SELECT replace(pg_get_function_arguments(p.oid), %L, %L), pg_get_function_result(p.oid), p.prokind, p.provolatile, p.proparallel FROM member_functions p WHERE p.proname = %L', 'OUT partition regclass', 'OUT partition regclass', w.name),
@@ -86,16 +85,16 @@ SELECT bag_eq(
         archivable_days,archive_origin,archive_table,archives_to_reach,check_archive,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,why_no_archive,
         day_bytes,day_clock,days_to_unpack,may_repack,compactable_days,free_name,days_to_compact,wasteful_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         altered_days,packable_partitions,packed_table,waiting_days,why_not_packable,
-        load_guards,is_shared,library_list,check_parent,own_children,drop_views,renamed_column,most_partitions,why_unfit,column_problem,packed_columns,overriding_roles,with_library,
+        load_guards,longer_items,is_shared,check_parent,own_children,drop_views,most_partitions,why_unfit,column_problem,packed_columns,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
         span_seconds,check_rows,time_clock,time_ns,last_values,statistics,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,
         statistics,statistics,item_usage,item_usage,
-        clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,
+        clock_range,count_waiting,current_clock,cutoff_clock,describe_grants,
         describe_policy,due_precision,effective_retention,estimated_rows,find_tables,format_options,is_preloaded,
-        format_time,insert_paths,stored_paths,has_own_rows,list_partitions,lock_class,missing_ranges,new_policy,
+        format_time,insert_paths,has_own_rows,list_partitions,lock_class,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
-        partition_name,patient_lock_timeout,preload_command,preview,preview_parent,preview_steps,targets_of,has_begun,require_managed,require_owner,require_parent,
+        partition_name,patient_lock_timeout,preload_command,preview,preview_parent,targets_of,has_begun,require_managed,require_owner,require_parent,
         role_name,running_transactions,unnoted_columns,verify_options,is_verified,describe_left_out,describe_loss,place_below_mark,lock_holders,most_tries,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,waiting_span,wanted_ranges,wants_analyze,tool_triggers,zabbix_setting,zabbix_tables,
@@ -173,7 +172,7 @@ SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions
        WHERE extname = 'zbxhist' AND pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        absorb,accept_deletion,add,alter_parent,archive,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,insert_paths,item_usage,
+        accept_deletion,add,alter_parent,archive,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,insert_paths,item_usage,
         last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_auditlog,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,unarchive,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');

@@ -72,7 +72,8 @@ SELECT count(*) FROM history;
 
 -- the hints mend it
 SELECT hint FROM zbxhist.check() WHERE code = 'overlap' ORDER BY object \gexec
-SELECT count(*) FROM day_by_hand;
+INSERT INTO history SELECT * FROM day_by_hand ON CONFLICT DO NOTHING;
+INSERT INTO history SELECT * FROM more_by_hand ON CONFLICT DO NOTHING;
 SELECT count(*), sum(value) FROM history;
 CALL zbxhist.run_maintenance('history');
 SELECT * FROM old;
@@ -86,6 +87,7 @@ UPDATE zbxhist.packed_day d SET to_clock = 200000 WHERE from_clock = 86400;
 SELECT object, message, hint FROM zbxhist.check() WHERE code = 'overlap' ORDER BY object, message;
 CALL zbxhist.unpack('history', '1970-01-03');
 SELECT hint FROM zbxhist.check() WHERE code = 'overlap' ORDER BY object \gexec
+INSERT INTO history SELECT * FROM history_p19700103 ON CONFLICT DO NOTHING;
 SELECT code FROM zbxhist.check() WHERE code = 'overlap';
 SELECT count(*), sum(value) FROM history;
 DROP TABLE history, day_by_hand, more_by_hand, history_p19700103 CASCADE;

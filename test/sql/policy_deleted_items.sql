@@ -27,26 +27,6 @@ SELECT parent, deleted_items FROM zbxhist.parents ORDER BY 1;
 CALL zbxhist.pack('history', ago(6));
 SELECT * FROM days ORDER BY ago DESC LIMIT 1;
 
--- what they take is measured once a day, and told
-CREATE FUNCTION told() RETURNS TABLE (severity text, object text, message text, hint text) LANGUAGE sql AS $$ SELECT c.severity, c.object, regexp_replace(c.message, '\m\d+ (kB|MB)', 'N MB'), c.hint FROM zbxhist.check() c WHERE c.code = 'deleted_values' $$;
-CREATE VIEW measured AS SELECT parent, deleted_bytes > 0 AS known, deleted_percent, measured_at > now() - interval '1 hour' AS is_new FROM zbxhist.parent_state WHERE parent IN ('history'::regclass, 'mine'::regclass);
-CALL zbxhist.run_maintenance('history');
-SELECT * FROM measured;
--- 6 of 11 items, of as many values each
-SELECT round(percent - 600 / 11.0) AS beside FROM zbxhist_internal.measure_deleted('history');
-SELECT * FROM told();
-UPDATE zbxhist.parent_state SET deleted_bytes = 1048576, deleted_percent = 1 WHERE parent = 'history'::regclass;
-SELECT * FROM told();
-DELETE FROM items WHERE itemid > 1;
-CALL zbxhist.run_maintenance('history');
-SELECT * FROM measured;
-UPDATE zbxhist.parent_state SET measured_at = now() - interval '25 hours' WHERE parent = 'history'::regclass;
-CALL zbxhist.run_maintenance('history');
-SELECT parent, deleted_percent > 85, is_new FROM measured;
-INSERT INTO items SELECT i, 1, 'key' FROM generate_series(2, 5) i;
--- in doubt
-SELECT * FROM zbxhist_internal.measure_deleted('mine');
-
 -- words and tables that are none
 SELECT zbxhist.alter_parent('history', deleted_items => 'delete');
 SELECT zbxhist.alter_parent('mine', deleted_items => 'drop');

@@ -76,7 +76,6 @@ SELECT sum(packed_bytes) < :before AS less FROM zbxhist.packed_day WHERE parent 
 -- within a second and unit they follow one another
 SELECT clock - (:today - 9 * 86400) AS second, array_agg(ns ORDER BY ns) FROM history WHERE itemid = 9 GROUP BY 1 ORDER BY 1;
 SELECT count(DISTINCT (clock, ns)) = count(*) / 4 AS shared FROM history WHERE itemid BETWEEN 5 AND 8 AND clock < :today - 7 * 86400;
-SELECT severity, code, message, hint FROM zbxhist.check() WHERE code = 'rounded_times' AND object = 'rounding.history';
 -- keys are what they have become
 DO $$ BEGIN INSERT INTO history SELECT itemid, clock, 0, ns FROM history WHERE itemid = 1 ORDER BY clock LIMIT 1; EXCEPTION WHEN unique_violation THEN RAISE NOTICE 'it is there'; END $$;
 -- to the second
@@ -87,7 +86,6 @@ SELECT max(ns), count(DISTINCT (itemid, clock)) FROM history WHERE clock >= :tod
 SELECT zbxhist.alter_parent('history', time_precision => '1 ns');
 CALL zbxhist.repack('history', ago(3));
 TABLE compared ORDER BY ago;
-SELECT message FROM zbxhist.check() WHERE code = 'rounded_times' AND object = 'rounding.history';
 -- without a key no more are rounded
 SELECT zbxhist.alter_parent('history', time_precision => '1 s', accept_rounding => true);
 UPDATE zbxhist.packed_day SET repacked_at = NULL WHERE parent = 'history'::regclass;
@@ -96,7 +94,6 @@ ALTER TABLE history DROP CONSTRAINT history_pkey;
 SELECT count(*) > 0 AS is_due FROM due;
 CALL zbxhist.repack('history', ago(9));
 TABLE compared ORDER BY ago;
-SELECT message, hint FROM zbxhist.check() WHERE code = 'rounded_times' AND object = 'rounding.history';
 
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;

@@ -44,11 +44,11 @@ SELECT attempt('SELECT * FROM zbxhist.setup(configure_zabbix => true)');
 CALL zbxhist.run_maintenance();
 SELECT count(*) FROM history;
 
--- items: those of templates, prototypes, "0" and shorter ones are not cut
+-- items: prototypes, "0" and shorter ones are not cut
 DELETE FROM history WHERE clock < extract(epoch FROM now()) - 31 * 86400;
 DELETE FROM trends WHERE clock < extract(epoch FROM now()) - 365 * 86400;
-INSERT INTO items VALUES (1, 3, 'of a template', 0, 0, '900d', '900d'), (2, 1, 'a prototype', 2, 0, '900d', '900d'),
-    (3, 1, 'text', 0, 4, '900d', '900d'), (4, 1, 'none', 0, 0, '0', '0'), (5, 1, 'short', 4, 0, '31d', '8760h');
+INSERT INTO items VALUES (1, 3, 'of a template', 0, 0, '31d', '365d'), (2, 1, 'a prototype', 2, 0, '900d', '900d'),
+    (3, 1, 'text', 0, 4, '31d', '900d'), (4, 1, 'none', 0, 0, '0', '0'), (5, 1, 'short', 4, 0, '31d', '8760h');
 SELECT parent, action, found(action, detail) FROM zbxhist.setup(configure_zabbix => true, dry_run => true);
 INSERT INTO items VALUES (6, 1, 'CPU load', 0, 0, '90d', '365d'), (7, 2, 'of a host switched off', 4, 0, '2764800', '365d'), (8, 1, 'another', 0, 2, '90d', '0'),
     (9, 1, 'with a macro', 0, 0, '{$KEEP}', '1095d'), (10, 1, repeat('long ', 50), 0, 2, '1y', '0');
@@ -69,9 +69,9 @@ CREATE OR REPLACE FUNCTION evil(integer) RETURNS boolean LANGUAGE plpgsql IMMUTA
 ALTER TABLE history OWNER TO regress_zbxhist_zabbix;
 ALTER TABLE items OWNER TO regress_zbxhist_zabbix;
 ALTER TABLE hosts OWNER TO regress_zbxhist_zabbix;
-SELECT attempt('SELECT * FROM zbxhist_internal.longer_items(''zabbix'', ''{history}'', ''31 days'')');
+SELECT attempt('SELECT * FROM zbxhist_internal.longer_items(''zabbix'', ''history'', ''31 days'')');
 DROP TABLE items;
-SELECT problem FROM zbxhist_internal.longer_items('zabbix', '{history}', '31 days');
+SELECT zbxhist_internal.longer_items('zabbix', 'history', '31 days');
 REASSIGN OWNED BY regress_zbxhist_zabbix TO CURRENT_USER;
 DROP OWNED BY regress_zbxhist_zabbix;
 DROP ROLE regress_zbxhist_zabbix;

@@ -192,13 +192,6 @@ is( $node->safe_psql(
 $node->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
 $node->safe_psql('zabbix', $unpack);
 my $totals = totals($node, 'zabbix', 'history');
-my $unfinished = "SELECT code FROM zbxhist.check() WHERE code ~ 'unpack'";
-is($node->safe_psql('zabbix', $unfinished),
-	'', 'check() leaves an unpack that was broken off to maintenance');
-$node->safe_psql('zabbix',
-	"UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days'");
-is($node->safe_psql('zabbix', $unfinished),
-	'unpack_unfinished', '... and tells of it when there has been none');
 maintain($node, 'zabbix');
 is(day_state(), 'heap open', 'maintenance brings it to its end');
 is(totals($node, 'zabbix', 'history'), $totals, '... with every row');

@@ -131,7 +131,7 @@ my @cases = (
 	{
 		name => 'there is no key',
 		both => ['ALTER TABLE %1$s DROP CONSTRAINT %1$s_pkey'],
-		code => 'own_index'
+		code => 'own_object'
 	},
 	{
 		name => 'there is a larger key',

@@ -89,7 +89,7 @@ BEGIN
 END \$\$;
 -- as if this had been so for two days
 CREATE PROCEDURE age() LANGUAGE sql AS \$\$
-    UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days', measured_at = now() - interval '2 days';
+    UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days';
     UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days';
     UPDATE zbxhist.step_problem SET since = now() - interval '2 days';
 \$\$;
@@ -244,12 +244,6 @@ my @cases = (
 		provoke =>
 		  "SELECT zbxhist.alter_parent('history', deleted_items => 'drop'); ALTER TABLE items RENAME TO things"
 	},
-	{
-		code => 'deleted_values',
-		provoke => "ALTER TABLE items ADD key_ text DEFAULT '' NOT NULL;"
-		  . " INSERT INTO history (itemid, clock, value) SELECT 100 + i % 5, @{[ day(-2) ]} + 1000 + i / 5, random() FROM generate_series(1, 200000) i;"
-		  . " CALL zbxhist.pack('history', '${\ date(-2)}'); CALL age(); $late"
-	},
 	{ code => 'parent_dropped', provoke => 'DROP TABLE history_str CASCADE', aged => 1 },
 	{
 		code => 'orphaned_day',
@@ -264,11 +258,6 @@ my @cases = (
 			$node->safe_psql('postgres',
 				"ALTER DATABASE $database RESET session_preload_libraries");
 		}
-	},
-	{
-		code => 'role_not_preloaded',
-		provoke =>
-		  "CREATE ROLE sender LOGIN; GRANT INSERT ON history TO sender; ALTER ROLE sender SET session_preload_libraries = 'auto_explain'"
 	},
 	{
 		code => 'timescaledb',
@@ -588,9 +577,17 @@ my @cases = (
 		twice => 1
 	},
 	{
-		code => 'own_index',
+		code => 'own_object',
 		provoke =>
-		  "CREATE INDEX one ON $yesterday (value); CREATE UNIQUE INDEX two ON $tomorrow (value)"
+		  "CREATE INDEX one ON $yesterday (value); CREATE UNIQUE INDEX two ON $tomorrow (value);"
+		  . " ALTER TABLE $yesterday ADD CONSTRAINT positive CHECK (value >= 0);"
+		  . " ALTER TABLE $tomorrow ADD CONSTRAINT three UNIQUE (value, ns);"
+		  . " ALTER TABLE history ADD COLUMN note text; UPDATE $yesterday SET note = '';"
+		  . " ALTER TABLE $yesterday ALTER note SET NOT NULL;"
+		  . " CREATE TRIGGER t BEFORE INSERT ON $yesterday FOR EACH ROW EXECUTE FUNCTION nop();"
+		  . " CREATE TRIGGER t BEFORE INSERT ON $tomorrow FOR EACH ROW EXECUTE FUNCTION nop()",
+		lines => 6,
+		twice => 1
 	},
 	{
 		code => 'invalid_index',
@@ -600,24 +597,6 @@ my @cases = (
 		code => 'own_column',
 		provoke => "ALTER TABLE $yesterday ADD COLUMN note text DEFAULT 'x'",
 		drops => 'column'
-	},
-	{
-		code => 'own_constraint',
-		provoke => "ALTER TABLE $yesterday ADD CONSTRAINT positive CHECK (value >= 0);"
-		  . " ALTER TABLE $tomorrow ADD UNIQUE (value)",
-		lines => 2
-	},
-	{
-		code => 'own_not_null',
-		provoke => "ALTER TABLE history ADD COLUMN note text; UPDATE $yesterday SET note = '';"
-		  . " ALTER TABLE $yesterday ALTER note SET NOT NULL"
-	},
-	{
-		code => 'own_trigger',
-		provoke =>
-		  "CREATE TRIGGER t BEFORE INSERT ON $yesterday FOR EACH ROW EXECUTE FUNCTION nop();"
-		  . "CREATE TRIGGER t BEFORE INSERT ON $tomorrow FOR EACH ROW EXECUTE FUNCTION nop()",
-		twice => 1
 	},
 	{
 		code => 'tool_trigger',
@@ -670,33 +649,6 @@ my @cases = (
 		provoke =>
 		  "$damage UPDATE zbxhist.packed_day SET packed_at = now() - interval '40 days'; $late",
 		unreadable => 1
-	},
-	{
-		code => 'unpack_unfinished',
-		provoke => sub {
-			my ($database) = @_;
-			block($database, "SELECT 1 FROM history LIMIT 1");
-			psql_script($node, $database, "CALL zbxhist.unpack('history', '$packed')");
-			maintain($node, $database);
-			$node->safe_psql($database, 'CALL age()');
-		},
-		look => qr/FROM history LIMIT 1/,
-		then => \&unblock
-	},
-	{
-		code => 'unpack_unfinished',
-		provoke => sub {
-			my ($database) = @_;
-			block($database, '');
-			psql_script($node, $database, "CALL zbxhist.unpack('history', '$packed')");
-			unblock();
-			$node->safe_psql($database, 'CALL age()');
-		}
-	},
-	{
-		code => 'rounded_times',
-		provoke =>
-		  "SELECT zbxhist.alter_parent('history', time_precision => '1 ms', accept_rounding => true)"
 	},
 	{
 		code => 'auditlog_housekeeping',
@@ -793,19 +745,6 @@ SELECT format('CREATE VIEW on_it AS SELECT * FROM %s', day) FROM zbxhist.packed_
 $late
 SQL
 		twice => 1
-	},
-	{
-		code => 'not_packed',
-		provoke => sub {
-			my ($database) = @_;
-			$node->safe_psql($database,
-				"SELECT zbxhist.alter_parent('history', pack_after => '1 minute')");
-			block($database, "SELECT 1 FROM $yesterday LIMIT 1");
-			maintain($node, $database);
-			$node->safe_psql($database, 'CALL age()');
-		},
-		look => qr/FROM $yesterday LIMIT 1/,
-		then => \&unblock
 	});
 
 # What is read of the managed tables, if it can be read and is to stay.

@@ -134,36 +134,6 @@ is(told('owned', 'owner', ''), "t|$both", 'who may does');
 is(setting('owned'), 'session_preload_libraries=plpgsql, zbxhist', '... without being a superuser');
 is(finding('owned', 'owner'), '', 'and all is well');
 
-# ---- with a role's own ----
-
-# check()'s findings about roles: role and hint.
-sub role_finding
-{
-	return $node->safe_psql('owned',
-		"SELECT object, hint FROM zbxhist.check() WHERE code = 'role_not_preloaded'");
-}
-
-$node->safe_psql(
-	'owned', q{
-	CREATE ROLE server LOGIN;
-	CREATE ROLE reader LOGIN;
-	GRANT INSERT ON history TO server;
-	GRANT SELECT ON history TO reader;
-	ALTER ROLE server SET session_preload_libraries = 'plpgsql';
-	ALTER ROLE reader SET session_preload_libraries = 'plpgsql'});
-my $mend =
-  q{ALTER ROLE server IN DATABASE owned SET session_preload_libraries = 'plpgsql', 'zbxhist'};
-is(role_finding(), "server|$mend;",
-	'a setting for a role that may insert counts before that of the database');
-is(told('owned', 'owner', ''), "t|left to a superuser: $mend", '... as setup() says');
-$node->safe_psql('owned', $mend);
-is(role_finding(), '', '... and what they say mends it');
-is(told('owned', 'owner', ''), '', '... for both');
-$node->safe_psql('owned', "ALTER ROLE server IN DATABASE owned SET session_preload_libraries = ''");
-is( role_finding(),
-	"server|ALTER ROLE server IN DATABASE owned SET session_preload_libraries = 'zbxhist';",
-	'that for the role in this database counts first');
-
 # ---- with the server's own ----
 
 $node->safe_psql('owned', 'ALTER DATABASE owned RESET ALL');
@@ -171,7 +141,6 @@ isnt(finding('owned', 'owner'), '', 'taken back, check() says so again');
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'zbxhist'");
 $node->restart;
 is(finding('owned', 'owner'), '', 'shared_preload_libraries is as good: check() is content');
-is(role_finding(), '', '... also with the role');
 is(told('owned', 'owner', ''), '', '... and setup() has nothing to say');
 
 log_is_clean($node);
