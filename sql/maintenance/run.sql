@@ -344,9 +344,8 @@ BEGIN
             IF present <> '{}' THEN
                 known := known || present;
                 PERFORM zbxhist_internal.note_outcome(parent, step, relation::text, 'locked', '55P03',
-                            format('table %s is in use by another transaction', coalesce(l.relation::regclass, relation)))
-                   FROM (SELECT max(r) AS relation FROM unnest(ARRAY[relation::oid, packed::oid]) r
-                          WHERE zbxhist_internal.lock_holders(r) <> '{}') l;
+                    format('table %s is in use by another transaction',
+                           CASE zbxhist_internal.lock_holders(relation) WHEN '{}' THEN packed ELSE relation END));
                 CONTINUE;
             END IF;
         END IF;

@@ -138,6 +138,11 @@ CREATE FUNCTION zbxhist_internal.write_policy(policy zbxhist.parent_config) RETU
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM zbxhist_internal.verify_policy(policy);
+    IF policy.premake = 0 AND EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = policy.parent AND c.premake > 0) THEN
+        RAISE WARNING 'no partition of table % is created in advance any more', policy.parent
+            USING DETAIL = 'New rows stay in the table itself from the end of each partition to the next maintenance, which moves them.',
+                  HINT = format('SELECT zbxhist.alter_parent(%L, premake => 3);', policy.parent);
+    END IF;
     UPDATE zbxhist.parent_config c
        SET (parent, partition_interval, retention, premake, pack_after, move_existing, routing, created_at, deleted_items,
             retention_action, retention_schema, time_precision, time_precision_after, max_age, max_ahead, out_of_range,
