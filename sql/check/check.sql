@@ -182,7 +182,6 @@ BEGIN
     RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_partitions(parent);
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_columns(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_packed(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_archive(policy);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_rows(parent);

@@ -44,31 +44,11 @@ BEGIN
                     THEN format('CALL zbxhist.unpack(%L, %L);', parent, zbxhist_internal.format_day(o.from_clock))
                     ELSE format('ALTER TABLE %s NO INHERIT %s;', o.relation, parent) END
           FROM zbxhist_internal.overlapping(parent) o;
-    IF zbxhist_internal.is_overdue(parent, 'align', 'index') THEN
-        RETURN QUERY
-            SELECT w.severity, w.code, zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.partition::text)),
-                   w.message, 'CALL zbxhist.run_maintenance();'
-              FROM zbxhist_internal.unaligned_partitions(parent) AS p (partition),
-                   unnest(zbxhist_internal.unlike(parent, p.partition)) AS u (what)
-              JOIN (VALUES ('privileges', 'warning', 'privileges', 'its privileges are not those of its parent.  To read through the parent does not take any'),
-                           ('foreign keys', 'warning', 'foreign_keys', 'it lacks foreign keys of its parent: they do not hold for its rows'),
-                           ('row triggers', 'warning', 'row_triggers', 'it lacks row triggers of its parent: they do not fire for its rows'),
-                           ('schema', 'info', 'schema', 'it is not in the schema zbxhist_partitions: tools that know the tables of Zabbix may stop at it'))
-                   AS w (what, severity, code, message) ON w.what = u.what
-             GROUP BY w.severity, w.code, w.message;
-        RETURN QUERY
-            SELECT 'warning', 'indexes', zbxhist_internal.object_list(array_agg(u::text ORDER BY u::text)),
-                   'it lacks indexes of its parent', 'CALL zbxhist.run_maintenance();'
-              FROM zbxhist_internal.unindexed_partitions(parent) u
-            HAVING count(*) > 0;
-    END IF;
     -- the indexes that maintenance builds are none of these, see step_index
     RETURN QUERY
-        SELECT CASE WHEN s.is_searchable THEN 'warning' ELSE 'error' END, 'indexes',
+        SELECT 'error', 'indexes',
                zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
-               format('it lacks the key "%s" of its parent: two of its rows can have the same key', k.relname)
-               || CASE WHEN s.is_searchable THEN '' ELSE
-                       '.  INSERTs store keys that it has once more, for it has no index to look for them' END,
+               format('it lacks the key "%s" of its parent: keys that it has may be stored once more', k.relname),
                (array_agg(CASE WHEN c.oid IS NULL
                                THEN regexp_replace(pg_get_indexdef(x.indexrelid), '^(CREATE (UNIQUE )?INDEX ).*? USING ',
                                                    '\1ON ' || p.partition || ' USING ') || ';'
@@ -77,20 +57,10 @@ BEGIN
           FROM zbxhist.list_partitions(parent) p
          CROSS JOIN LATERAL zbxhist_internal.missing_indexes(check_partitions.parent, p.partition) x
           JOIN pg_class k ON k.oid = x.indexrelid
-         -- INSERTs look for a key that a partition lacks by any btree that begins with
-         -- one of its columns, see src/ingest/key_search.c
-         CROSS JOIN LATERAL (
-               SELECT EXISTS (
-                   SELECT FROM pg_index i
-                     JOIN pg_class b ON b.oid = i.indexrelid
-                     JOIN pg_am m ON m.oid = b.relam AND m.amname = 'btree'
-                     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-                     JOIN pg_attribute w ON w.attrelid = x.indrelid AND w.attnum = ANY (x.indkey) AND w.attname = a.attname
-                    WHERE i.indrelid = p.partition AND i.indisvalid AND i.indpred IS NULL)) s (is_searchable)
           LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
                                    AND c.contype IN ('p', 'u', 'x')
          WHERE (x.indisunique OR x.indisexclusion) AND zbxhist_internal.own_pages(p.partition) > 0
-         GROUP BY k.relname, s.is_searchable;
+         GROUP BY k.relname;
     RETURN QUERY
         SELECT 'warning', 'invalid_index', u.relation::text,
                format('of its indexes these were not built to their end: %s.  No query uses them, and INSERT, UPDATE and DELETE may have to keep them up, or fail',
@@ -101,6 +71,42 @@ BEGIN
           FROM zbxhist_internal.unfinished_indexes(check_partitions.parent) u
          WHERE u.is_dropped OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = u.relation)
          GROUP BY u.relation, u.is_dropped, CASE WHEN NOT u.is_dropped THEN u.index END;
+    RETURN QUERY
+        SELECT 'warning', 'own_column', p.partition::text,
+               format('it has a column "%s" that its parent has not: new rows of its time stay in the parent.  To drop the column deletes what is in it, in about %s rows',
+                      c, zbxhist_internal.probable_rows(p.partition)),
+               format('ALTER TABLE %s DROP COLUMN %I;', p.partition, c)
+          FROM zbxhist.list_partitions(parent) p,
+               zbxhist_internal.own_column(parent, p.partition) c
+         WHERE c IS NOT NULL;
+    RETURN QUERY
+        SELECT 'info', 'own_object', zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
+               format('it has %s, which its parent has not: an INSERT of its time may fail for it, or cost more.  Drop it if this is not meant', o.what),
+               (array_agg(o.command ORDER BY p.from_clock))[1]
+          FROM zbxhist.list_partitions(parent) p
+         CROSS JOIN LATERAL (
+               SELECT format('a constraint "%s" of its own', c.conname), format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname)
+                 FROM pg_constraint c
+                WHERE c.conrelid = p.partition
+                  AND (c.contype = 'c' AND c.coninhcount = 0 AND c.conname <> 'zbxhist_clock'
+                       OR c.conindid IN (SELECT x.indexrelid FROM zbxhist_internal.missing_indexes(p.partition, check_partitions.parent) x))
+                UNION ALL
+               SELECT format('an index "%s" of its own', x.indexrelid::regclass), format('DROP INDEX %s;', x.indexrelid::regclass)
+                 FROM zbxhist_internal.missing_indexes(p.partition, check_partitions.parent) x
+                WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid)
+                UNION ALL
+               SELECT format('a column "%s" that is NOT NULL', a.attname), format('ALTER TABLE %s ALTER COLUMN %I DROP NOT NULL;', p.partition, a.attname)
+                 FROM pg_attribute a
+                 JOIN pg_attribute o ON o.attrelid = check_partitions.parent AND o.attname = a.attname
+                WHERE a.attrelid = p.partition AND a.attnum > 0 AND a.attnotnull AND NOT o.attnotnull
+                UNION ALL
+               SELECT format('a trigger "%s" of its own', t.tgname), format('DROP TRIGGER %I ON %s;', t.tgname, p.partition)
+                 FROM pg_trigger t
+                WHERE t.tgrelid = p.partition AND NOT t.tgisinternal
+                  AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(p.partition) o)
+                  AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(check_partitions.parent) o WHERE o.tgname = t.tgname))
+               AS o (what, command)
+         GROUP BY o.what;
 END
 $$;
 
@@ -117,24 +123,6 @@ BEGIN
     IF zbxhist_internal.own_pages(parent) = 0 OR NOT has_table_privilege(parent, 'SELECT')
        OR NOT policy.routing THEN
         RETURN;
-    END IF;
-    RETURN QUERY
-        SELECT 'warning', 'rows_in_parent', check_rows.parent::text,
-               format('the table itself holds rows that belong to partitions, the oldest of them from %s on',
-                      zbxhist_internal.format_time(to_timestamp(min(b.from_clock)))), remedy
-          FROM zbxhist_internal.waiting_partitions(check_rows.parent) AS w (partition),
-               zbxhist.partition_bounds(w.partition) b
-        HAVING count(*) > 0 AND zbxhist_internal.is_overdue(check_rows.parent, 'move');
-    IF zbxhist_internal.own_pages(parent) < 10000 AND zbxhist_internal.is_overdue(parent, 'merge') THEN
-        RETURN QUERY
-            SELECT 'warning', 'late_rows', check_rows.parent::text,
-                   format('%s rows of packed days wait in the table itself', sum(w.rows)), remedy
-              FROM zbxhist.packed_day d
-             CROSS JOIN LATERAL zbxhist_internal.count_waiting(check_rows.parent, d.from_clock, d.to_clock) AS w (rows)
-             WHERE d.parent = check_rows.parent
-               AND d.day IN (SELECT zbxhist_internal.waiting_days(check_rows.parent))
-               AND zbxhist_internal.has_same_columns(check_rows.parent, d.day)
-            HAVING sum(w.rows) > 100000;
     END IF;
     RETURN QUERY
         SELECT CASE WHEN a.rows < 1000 THEN 'info' ELSE 'warning' END, 'clocks_ahead', parent::text,

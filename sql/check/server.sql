@@ -45,11 +45,6 @@ BEGIN
       FROM zbxhist.parent_config c
       LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent;
     RETURN QUERY
-        SELECT 'warning', 'new_table', n::text,
-               'it has appeared since setup and is not managed yet', remedy
-          FROM zbxhist_internal.new_tables() n
-         WHERE is_late;
-    RETURN QUERY
         SELECT 'warning', 'not_taken_up', f.parent::text,
                format('it has the name of a table of Zabbix, but belongs to %s, who owns no managed table there: maintenance leaves it alone',
                       quote_ident(pg_get_userbyid(k.relowner))),
@@ -120,7 +115,7 @@ BEGIN
           FROM (VALUES (1, 'damaged days (damaged_day)', has_table_privilege('zbxhist.maintenance_log', 'SELECT')),
                        (2, 'what was lost by damage, or left out for its clock (lost_values, clocks)',
                         has_table_privilege('zbxhist.lost_values', 'SELECT') AND has_table_privilege('zbxhist.left_out', 'SELECT')),
-                       (3, 'rows that wait in a table itself (rows_in_parent, late_rows, duplicates, not_truncated)',
+                       (3, 'rows that wait in a table itself (duplicates, clocks_ahead, not_truncated)',
                         (SELECT bool_and(has_table_privilege(p, 'SELECT')) FROM unnest(zbxhist_internal.parent_list()) p)))
                AS u (place, codes, is_seen)
          WHERE NOT u.is_seen

@@ -76,6 +76,35 @@ BEGIN
 END
 $$;
 
+-- The part of check that finds tables of which nothing is deleted.
+-- Settings that are not there are one cause, for history as for trends.  What only
+-- the override is missing for is told by check_zabbix, as is who cannot know.
+CREATE FUNCTION zbxhist_internal.check_retention() RETURNS SETOF zbxhist_internal.check_line
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+    SELECT 'warning', 'no_retention',
+           zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY u.place)),
+           format('zbxhist deletes nothing of it: %s.  Give it a retention; with that of the command nothing is deleted now',
+                  min(e.problem)),
+           format('SELECT %s;',
+                  -- as long as Zabbix keeps values if nobody says otherwise, or longer, if there are older ones
+                  string_agg(format('zbxhist.alter_parent(%L, retention => ''%s days'')', c.parent, greatest(
+                      CASE WHEN k.relname LIKE 'history%' THEN 31 ELSE 365 END,
+                      ceil((extract(epoch FROM clock_timestamp()) - (zbxhist_internal.deletion(c.parent, interval '0')).oldest)
+                           / 86400) + 1)), ', ' ORDER BY u.place))
+      FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place)
+      JOIN zbxhist.parent_config c ON c.parent = u.parent AND c.routing
+      JOIN pg_class k ON k.oid = c.parent
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+     CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) e
+     WHERE e.retention IS NULL
+       AND (zbxhist_internal.why_unfit(c.parent)).problem IS NULL
+       AND ((zbxhist_internal.settings_grant(n.nspname)).command IS NULL
+            OR k.relname !~ '^(history|trends)')
+       AND ((zbxhist_internal.effective_retention(c.parent, NULL, true)).retention IS NULL
+            OR NOT EXISTS (SELECT FROM zbxhist_internal.zabbix_tables() z WHERE z.table_name = k.relname))
+     GROUP BY k.relnamespace, k.relowner, replace(e.problem, 'hk_trends', 'hk_history')
+$$;
+
 -- The part of check that is about values that were left out for their clocks.
 -- Names of items as far as the caller may read them, of the worst three.
 CREATE FUNCTION zbxhist_internal.check_clocks(parent regclass) RETURNS SETOF zbxhist_internal.check_line

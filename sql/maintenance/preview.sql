@@ -37,8 +37,9 @@ BEGIN
                         ELSE coalesce(c.bytes, z.bytes) END
               FROM unnest('{split,move,extend,drop,pack,merge,unpack,compact,repack,archive,analyze,truncate,expire}'::text[])
                    WITH ORDINALITY s (step, place)
-             -- a packed day is unpacked to be detached
-             CROSS JOIN LATERAL unnest(zbxhist_internal.targets_of(policy.parent, s.step)
+             -- all that are to be repacked, by whatever run; and a packed day is unpacked to be detached
+             CROSS JOIN LATERAL unnest(CASE s.step WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(policy.parent) w)
+                                                   ELSE zbxhist_internal.targets_of(policy.parent, s.step) END
                                        || CASE WHEN s.step = 'drop' AND policy.retention_action = 'detach'
                                                THEN ARRAY(SELECT e.relation FROM zbxhist_internal.expired(policy.parent) e WHERE e.is_packed) END)
                    WITH ORDINALITY t (relation, place)

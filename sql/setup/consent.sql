@@ -67,15 +67,6 @@ BEGIN
     IF lost IS NOT NULL THEN
         RAISE NOTICE 'the next maintenance deletes what is older than % in table %: %',
                      keeps.retention, policy.parent, lost;
-    ELSIF policy.retention_action = 'detach' AND EXISTS (
-            SELECT FROM zbxhist_internal.list_ranges(policy.parent) r
-             WHERE r.to_clock <= zbxhist_internal.clock_before(keeps.retention)) THEN
-        RAISE NOTICE 'the next maintenance detaches what is older than % from table %: %',
-                     keeps.retention, policy.parent,
-                     (SELECT zbxhist_internal.count_of(count(*) FILTER (WHERE NOT r.is_packed), 'partition') || ' and '
-                             || zbxhist_internal.count_of(count(*) FILTER (WHERE r.is_packed), 'packed day')
-                        FROM zbxhist_internal.list_ranges(policy.parent) r
-                       WHERE r.to_clock <= zbxhist_internal.clock_before(keeps.retention));
     END IF;
 END
 $$;

@@ -219,11 +219,6 @@ my @cases = (
 	{ code => 'maintenance_late', provoke => '', aged => 1 },
 	{ code => 'partial_dump', provoke => '', shell => 1 },
 	{
-		code => 'new_table',
-		provoke => 'CREATE TABLE history_json (LIKE history_text INCLUDING ALL)',
-		aged => 1
-	},
-	{
 		code => 'take_up_failed',
 		provoke =>
 		  "CREATE TABLE history_json (itemid bigint NOT NULL, clock bigint NOT NULL); $late",
@@ -414,18 +409,6 @@ my @cases = (
 		aged => 1
 	},
 	{
-		code => 'rows_in_parent',
-		provoke => 'SET zbxhist.enable_routing = off;'
-		  . insert_values('history', 5001, 100, day(0)),
-		aged => 1
-	},
-	{
-		code => 'late_rows',
-		provoke =>
-		  "INSERT INTO history (itemid, clock) SELECT i, @{[ day(-3) ]} + 50000 FROM generate_series(1, 100100) i",
-		aged => 1
-	},
-	{
 		code => 'clocks',
 		provoke => "SELECT zbxhist.alter_parent('history', max_age => '30 days');"
 		  . 'INSERT INTO history (itemid, clock) VALUES (7, 86400), (7, 1);',
@@ -547,26 +530,6 @@ my @cases = (
 		  "GRANT CREATE ON SCHEMA zbxhist_packed, public TO other; ALTER TABLE $packed_table OWNER TO other",
 		aged => 1
 	},
-	{
-		code => 'privileges',
-		provoke => 'CREATE ROLE reader; GRANT SELECT ON history TO reader',
-		aged => 1
-	},
-	{
-		code => 'foreign_keys',
-		provoke =>
-		  'CREATE TABLE known (itemid bigint PRIMARY KEY); INSERT INTO known SELECT generate_series(1, 100);'
-		  . ' ALTER TABLE history ADD FOREIGN KEY (itemid) REFERENCES known',
-		aged => 1
-	},
-	{
-		code => 'row_triggers',
-		provoke =>
-		  'CREATE TRIGGER t AFTER INSERT OR UPDATE ON history FOR EACH ROW EXECUTE FUNCTION nop()',
-		aged => 1
-	},
-	{ code => 'schema', provoke => "ALTER TABLE $today SET SCHEMA public", aged => 1 },
-	{ code => 'indexes', provoke => 'CREATE INDEX ON history (value) WHERE value > 0', aged => 1 },
 	{
 		code => 'indexes',
 		provoke => "ALTER TABLE $yesterday DROP CONSTRAINT ${yesterday}_pkey;"
