@@ -81,11 +81,11 @@ SELECT bag_eq(
         foreign_children,verify_retention,
         ask_consent,changed_policy,deletion,deletion_clock,deletion_limit,bounds_condition,overlapping,days_to_verify,library_setting,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,rows_left,rows_older,setup_command,zabbix_table,
-        check,check_clocks,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_retention,due_tablespace,may_create_in,tablespace_of,
+        check,check_clocks,check_database,check_maintenance,check_packed,check_partitions,check_retention,due_tablespace,may_create_in,tablespace_of,
         archivable_days,archive_origin,archive_table,archives_to_reach,check_archive,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,why_no_archive,
         day_bytes,day_clock,days_to_unpack,may_repack,compactable_days,free_name,days_to_compact,wasteful_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         altered_days,packable_partitions,packed_table,waiting_days,why_not_packable,
-        load_guards,longer_items,is_shared,check_parent,own_children,drop_views,most_partitions,why_unfit,column_problem,packed_columns,
+        load_guards,oldest_blocker,is_shared,check_parent,own_children,drop_views,most_partitions,why_unfit,column_problem,packed_columns,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
         span_seconds,check_rows,time_clock,time_ns,last_values,statistics,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,
@@ -200,7 +200,7 @@ SELECT bag_eq(
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('archive_copy', 'SELECT'), ('archive_mark', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('verified_day', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
-SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range,packed_tablespace,packed_tablespace_after,archive_server,archive_after,auto_analyze}'::name[]);
+SELECT columns_are('zbxhist', 'parents', '{parent,deleted_until,deleted_by,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range,packed_tablespace,packed_tablespace_after,archive_server,archive_after,auto_analyze}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value,tablespace}'::name[]);
 SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,future,heap,packed,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_by_day', '{day,parent,action,times,in_vain,rows,bytes,duration,longest_lock_wait,last_problem}'::name[]);
