@@ -54,8 +54,9 @@ enum PackedPlanPart
 	PLAN_ATTRIBUTES,			/* IntList: attnums that are wanted, system
 								 * columns as well */
 	PLAN_ORDER,					/* IntList, see below */
-	PLAN_LOOKS_AGAIN			/* IntList of a bool: finds rows to be changed,
-								 * in days that it locks, as they are then */
+	PLAN_LOOKS_AGAIN			/* IntList of a bool: finds rows to be
+								 * changed, in days that it locks, as they are
+								 * then */
 };
 
 /* members of PLAN_ORDER, and the first of a path, the order in which rows come */

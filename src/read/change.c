@@ -277,11 +277,11 @@ GetChange(const PlannedStmt *stmt)
 /* ---- tables ---- */
 
 /*
- * ListTables locks the children of a parent that may have rows of some clocks, in the
+ * LockTablesOfClocks locks the children of a parent that may have rows of some clocks, in the
  * order in which PostgreSQL locks children, and lists them.
  */
 static List *
-ListTables(Relation parent, const ClockRange *clocks)
+LockTablesOfClocks(Relation parent, const ClockRange *clocks)
 {
 	for (;;)
 	{
@@ -474,7 +474,11 @@ RunOn(ChangeState *state, Query *query, Oid relid, bool with_children,
 		set_changed_table(own, relid);
 	/* extensions that count queries have counted it */
 	own->queryId = UINT64CONST(0);
-	/* thousands of ctids are not estimated one by one: the planner is not told of them */
+
+	/*
+	 * thousands of ctids are not estimated one by one: the planner is not
+	 * told of them
+	 */
 	running = StartQuery(state,
 						 standard_planner_compat(own, estate->es_sourceText, 0,
 												 estate->es_param_list_info),
@@ -511,7 +515,7 @@ RunOnTables(ChangeState *state)
 		return;
 	clocks.from_clock = Max(bounds.from_clock, PG_INT32_MIN);
 	clocks.to_clock = Min(bounds.to_clock, PG_INT32_MAX) + 1;
-	tables = ListTables(parent, &clocks);
+	tables = LockTablesOfClocks(parent, &clocks);
 	if (!ZbxhistGetPartitions(parent)->is_exhaustive ||
 		ZbxhistGetPartitions(parent)->nothers > 0 || !HasSameColumns(parent, tables))
 	{

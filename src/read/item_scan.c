@@ -73,8 +73,8 @@ typedef struct ItemScanState
 	CustomScanState css;		/* must be first */
 	List	   *kinds;			/* of conditions */
 	List	   *values;			/* ExprStates of theirs */
-	ColumnFilter *filter;		/* of all conditions; NULL: each row counts, for
-								 * what comes next depends on it */
+	ColumnFilter *filter;		/* of all conditions; NULL: each row counts,
+								 * for what comes next depends on it */
 	ItemQuery	query;
 	int			nranges;
 	const KeyRange *ranges;		/* the plan's; NULL: of no list of keys */

@@ -81,7 +81,8 @@ counts_as(
 	'INSERT INTO history VALUES '
 	  . rows(1)
 	  . ", (-4, $now, 1 + 1, 0); INSERT INTO history VALUES (-5, $now, random(), 0)");
-counts_as('statement 1 10', "INSERT INTO history SELECT i, $now, 0, 2 FROM generate_series(1, 10) i");
+counts_as('statement 1 10',
+	"INSERT INTO history SELECT i, $now, 0, 2 FROM generate_series(1, 10) i");
 counts_as('copy 1 2', "COPY history (itemid, clock) FROM stdin;\n-6\t$now\n-7\t$now\n\\.\n");
 counts_as('statement 1 2', 'INSERT INTO history VALUES ' . rows(2) . ' RETURNING itemid');
 counts_as('statement 1 1', 'INSERT INTO history VALUES ' . rows(1) . ' ON CONFLICT DO NOTHING');

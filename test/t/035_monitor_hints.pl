@@ -487,7 +487,8 @@ my @cases = (
 		provoke =>
 		  "CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, @{[ day(-1) ]}), (77, @{[ day(5) ]})",
 		changes => 1,
-		says => qr/INSERT INTO public\.history \(.*SELECT .* FROM public\.apart ON CONFLICT DO NOTHING; puts them where they belong/
+		says =>
+		  qr/INSERT INTO public\.history \(.*SELECT .* FROM public\.apart ON CONFLICT DO NOTHING; puts them where they belong/
 	},
 	{ code => 'no_bounds', provoke => "ALTER TABLE $today DROP CONSTRAINT zbxhist_clock" },
 	{

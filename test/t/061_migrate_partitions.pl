@@ -266,7 +266,7 @@ SQL
 		qr/default partition public\.history_default has rows\nHINT:  ALTER TABLE public\.history DETACH PARTITION public\.history_default;/,
 		'a default partition that has rows is told of');
 	sql('ALTER TABLE history DETACH PARTITION history_default');
-	sql('DELETE FROM plain_history p USING history_default d'
+	sql(    'DELETE FROM plain_history p USING history_default d'
 		  . ' WHERE (p.itemid, p.clock, p.ns) = (d.itemid, d.clock, d.ns)');
 
 	$files = files_of('history');
