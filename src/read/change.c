@@ -15,8 +15,9 @@
  * the parent only.  When it runs, it evaluates the conditions on item and clock,
  * locks the children that have such clocks, and looks by the index which of them
  * have rows of the items.  On each of these, and on the parent if that has rows of its
- * own, it runs the statement as one on ONLY this table, in the same snapshot.  AFTER
- * triggers fire when all tables have been changed.
+ * own, it runs the statement as one on ONLY this table, in the same snapshot and
+ * as the same command.  AFTER triggers fire when all tables have been changed: they
+ * are queued as the statement's.
  *
  * Privileges are those of the parent, which the executor checks by the plan's range
  * table; for a child none are asked for, as with inheritance.
@@ -86,8 +87,6 @@ typedef struct ChangeState
 	Query	   *query;			/* the plan's */
 	List	   *kinds;
 	List	   *values;			/* ExprStates */
-	List	   *running;		/* QueryDescs that have been run, the last one
-								 * first */
 	int			ntables;		/* shown by EXPLAIN */
 } ChangeState;
 
@@ -338,22 +337,24 @@ HasRowsOf(Oid relid, Snapshot snapshot, const ScanBounds *bounds)
 }
 
 /*
- * HasSameColumns says whether all tables of a list have the parent's columns at the
- * same places, and all of them stored.
+ * AreLikeParent says whether all tables of a list have the parent's columns at the
+ * same places, and all of them stored.  None may have a trigger for statements, which
+ * fires for a statement that names the table only.
  */
 static bool
-HasSameColumns(Relation parent, const List *relids)
+AreLikeParent(Relation parent, const List *relids)
 {
 	ListCell   *lc;
 
 	foreach(lc, relids)
 	{
 		Relation	rel = table_open(lfirst_oid(lc), NoLock);
-		bool		is_same = !has_virtual_columns(RelationGetDescr(rel)->constr) &&
+		bool		is_like = !HasStatementTriggers(rel) &&
+			!has_virtual_columns(RelationGetDescr(rel)->constr) &&
 			ZbxhistMapColumns(RelationGetDescr(parent), RelationGetDescr(rel)) == NULL;
 
 		table_close(rel, NoLock);
-		if (!is_same)
+		if (!is_like)
 			return false;
 	}
 	return true;
@@ -362,7 +363,9 @@ HasSameColumns(Relation parent, const List *relids)
 /* ---- executing ---- */
 
 /*
- * StartQuery plans a query and starts it, in the snapshot of the statement.
+ * StartQuery starts a query in the snapshot of the statement, and as the same
+ * command: what triggers change meanwhile has been changed after it began.  AFTER
+ * triggers are left to the statement.
  */
 static QueryDesc *
 StartQuery(ChangeState *state, PlannedStmt *stmt, ParamListInfo params)
@@ -374,7 +377,8 @@ StartQuery(ChangeState *state, PlannedStmt *stmt, ParamListInfo params)
 										 None_Receiver, params,
 										 estate->es_queryEnv, 0);
 
-	ExecutorStart(result, 0);
+	ExecutorStart(result, EXEC_FLAG_SKIP_TRIGGERS);
+	result->estate->es_output_cid = estate->es_output_cid;
 	return result;
 }
 
@@ -459,8 +463,7 @@ SetTids(ChangeState *state, Query *query, ParamListInfo *params)
 }
 
 /*
- * RunOn runs the statement on one table, or on the parent with all of its children, and
- * leaves it to be ended.
+ * RunOn runs the statement on one table, or on the parent with all of its children.
  */
 static void
 RunOn(ChangeState *state, Query *query, Oid relid, bool with_children,
@@ -485,7 +488,7 @@ RunOn(ChangeState *state, Query *query, Oid relid, bool with_children,
 						 params);
 	ExecutorRunCompat(running);
 	estate->es_processed += running->estate->es_processed;
-	state->running = lcons(running, state->running);
+	EndQuery(running);
 	state->ntables++;
 }
 
@@ -517,7 +520,7 @@ RunOnTables(ChangeState *state)
 	clocks.to_clock = Min(bounds.to_clock, PG_INT32_MAX) + 1;
 	tables = LockTablesOfClocks(parent, &clocks);
 	if (!ZbxhistGetPartitions(parent)->is_exhaustive ||
-		ZbxhistGetPartitions(parent)->nothers > 0 || !HasSameColumns(parent, tables))
+		ZbxhistGetPartitions(parent)->nothers > 0 || !AreLikeParent(parent, tables))
 	{
 		RunOn(state, query, RelationGetRelid(parent), true, params);
 		return;
@@ -556,13 +559,8 @@ ExecChange(CustomScanState *node)
 {
 	ChangeState *state = (ChangeState *) node;
 	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
-	ListCell   *lc;
 
 	RunOnTables(state);
-	/* those who wait for what is changed last end first */
-	foreach(lc, state->running)
-		EndQuery(lfirst(lc));
-	state->running = NIL;
 	MemoryContextSwitchTo(old);
 	return NULL;
 }

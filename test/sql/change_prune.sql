@@ -191,6 +191,35 @@ CREATE TRIGGER rest AFTER DELETE ON history_p19700103 FOR EACH ROW EXECUTE FUNCT
 DELETE FROM history WHERE itemid = 1 AND clock BETWEEN 172799 AND 172800;
 \echo :ROW_COUNT
 ROLLBACK;
+-- ... also one of a table that came after the packed one, and in the order of tables
+BEGIN;
+SELECT zbxhist.create_partition('history', '1970-01-05');
+INSERT INTO history VALUES (1, 350000, 1, 1);
+CREATE FUNCTION rest() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE NOTICE '% of %: sum is %', TG_OP, OLD.clock, (SELECT sum(value) FROM history WHERE clock IN (90000, 350000)); RETURN NULL; END $$;
+CREATE TRIGGER rest AFTER UPDATE OR DELETE ON history_p19700105 FOR EACH ROW EXECUTE FUNCTION rest();
+CREATE TRIGGER rest AFTER UPDATE OR DELETE ON history_packed FOR EACH ROW EXECUTE FUNCTION rest();
+UPDATE history SET value = -value WHERE itemid = 1 AND clock IN (90000, 350000);
+DELETE FROM history WHERE itemid = 1 AND clock IN (90000, 350000);
+ROLLBACK;
+-- a BEFORE trigger changes a row that the statement comes to later: 27000, as in one table
+BEGIN;
+SELECT zbxhist.create_partition('history', '1970-01-05');
+INSERT INTO history VALUES (1, 350000, 1, 1);
+CREATE FUNCTION before() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN DELETE FROM history WHERE itemid = 1 AND clock = 350000; RETURN OLD; END $$;
+CREATE TRIGGER before BEFORE DELETE ON history_p19700103 FOR EACH ROW EXECUTE FUNCTION before();
+DELETE FROM history WHERE itemid = 1 AND clock IN (172800, 350000);
+ROLLBACK;
+-- triggers of a child for statements: they are for those that name it
+BEGIN;
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE NOTICE '% on %', TG_OP, TG_TABLE_NAME; RETURN NULL; END $$;
+CREATE TRIGGER tell AFTER DELETE ON history_p19700103 FOR EACH STATEMENT EXECUTE FUNCTION tell();
+DELETE FROM history WHERE itemid = 1 AND clock = 172800;
+\echo :ROW_COUNT
+DELETE FROM history_p19700103 WHERE itemid = 1 AND clock = 176400;
+ROLLBACK;
 -- a child with other columns: PostgreSQL does it with all children
 BEGIN;
 ALTER TABLE history ADD COLUMN note text, ADD COLUMN more integer DEFAULT 7;
