@@ -50,7 +50,12 @@ typedef struct MemberEntry
 static HTAB *partition_sets = NULL;
 static HTAB *members = NULL;
 
+/* this transaction has built a set that has members to be forgotten */
+static bool forget_at_commit = false;
+static bool forgot_statistics = false;	/* of these members, since then */
+
 static void InitPartitionSets(void);
+static void ForgetAtCommit(XactEvent event, void *arg);
 static void BuildPartitionSet(PartitionSet *set, Relation parent);
 
 /*
@@ -270,6 +275,7 @@ InitPartitionSets(void)
 	partition_sets = hash_create("zbxhist partition sets", 16, &ctl,
 								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	CacheRegisterRelcacheCallback(MarkStale, (Datum) 0);
+	RegisterXactCallback(ForgetAtCommit, NULL);
 }
 
 /*
@@ -302,25 +308,46 @@ HasDropped(const PartitionSet *set)
 }
 
 /*
- * ForgetStatistics removes from the catalog cache that the columns of a dropped
- * member had no statistics.  PostgreSQL remembers that of each table that a query
- * was planned for, and DROP TABLE has no row to invalidate it by.
+ * IsDropped says whether a member is known for a set and was no part of it when
+ * that was last built.
+ */
+static bool
+IsDropped(const PartitionSet *set, const MemberEntry *member)
+{
+	return member->parent == set->parent &&
+		member->generation != set->generation;
+}
+
+/*
+ * ForgetStatisticsOf removes from the catalog cache that the columns of the members to
+ * be forgotten had no statistics.  PostgreSQL remembers that of each table that a query
+ * was planned for, and DROP TABLE has no row to invalidate it by.  That they have none
+ * will be found out again if it was too early.
  */
 static void
-ForgetStatistics(const PartitionSet *set, Oid member)
+ForgetStatisticsOf(PartitionSet *set)
 {
-	for (int attnum = 1; attnum <= set->natts; attnum++)
-		SysCacheInvalidate(STATRELATTINH,
-						   GetSysCacheHashValue3(STATRELATTINH,
-												 ObjectIdGetDatum(member),
-												 Int16GetDatum(attnum),
-												 BoolGetDatum(false)));
+	HASH_SEQ_STATUS status;
+	MemberEntry *member;
+
+	hash_seq_init(&status, members);
+	while ((member = hash_seq_search(&status)) != NULL)
+	{
+		if (!IsDropped(set, member))
+			continue;
+		for (int attnum = 1; attnum <= set->natts; attnum++)
+			SysCacheInvalidate(STATRELATTINH,
+							   GetSysCacheHashValue3(STATRELATTINH,
+													 ObjectIdGetDatum(member->relid),
+													 Int16GetDatum(attnum),
+													 BoolGetDatum(false)));
+	}
 }
 
 /*
  * ForgetDropped removes the members that were no part of a set when it was
- * last built.  One of them may come back when its DROP is rolled back, so this
- * transaction must not have dropped any.
+ * last built.  One of a set that is up to date may come back when its DROP is
+ * rolled back, so there must be none that this transaction might have made.
  */
 static void
 ForgetDropped(PartitionSet *set)
@@ -332,17 +359,51 @@ ForgetDropped(PartitionSet *set)
 	hash_seq_init(&status, members);
 	while ((member = hash_seq_search(&status)) != NULL)
 	{
-		if (member->parent != set->parent)
-			continue;
-		if (member->generation == set->generation)
+		if (IsDropped(set, member))
 		{
-			set->nmembers++;
-			continue;
+			keep_file_open(&member->file, NULL);
+			(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
 		}
-		ForgetStatistics(set, member->relid);
-		keep_file_open(&member->file, NULL);
-		(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
+		else if (member->parent == set->parent)
+			set->nmembers++;
 	}
+}
+
+/*
+ * ForgetOfAll calls a function for the sets that have members to be forgotten.
+ */
+static void
+ForgetOfAll(void (*forget) (PartitionSet *set))
+{
+	HASH_SEQ_STATUS status;
+	PartitionSet *set;
+
+	hash_seq_init(&status, partition_sets);
+	while ((set = hash_seq_search(&status)) != NULL)
+	{
+		if (HasDropped(set))
+			forget(set);
+	}
+}
+
+/*
+ * ForgetAtCommit forgets members for a transaction that has changed something,
+ * as all of maintenance's do: first what takes a transaction, then, when there
+ * is no place for errors any more, the members.
+ */
+static void
+ForgetAtCommit(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT && forget_at_commit)
+	{
+		ForgetOfAll(ForgetStatisticsOf);
+		forgot_statistics = true;
+	}
+	if (event == XACT_EVENT_COMMIT && forgot_statistics)
+		ForgetOfAll(ForgetDropped);
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+		event == XACT_EVENT_PREPARE)
+		forget_at_commit = forgot_statistics = false;
 }
 
 /*
@@ -517,7 +578,18 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	set->knows_strays = false;
 	if (set->has_policy)
 		ZbxhistReadPolicy(set->parent, &set->policy);
-	if (HasDropped(set) && !TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		ForgetDropped(set);
+	if (HasDropped(set))
+	{
+		if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		{
+			forget_at_commit = true;
+			forgot_statistics = false;
+		}
+		else
+		{
+			ForgetStatisticsOf(set);
+			ForgetDropped(set);
+		}
+	}
 	set->is_built = true;
 }
