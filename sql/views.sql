@@ -2,9 +2,29 @@
 
 -- The managed tables, their policy, and the retention that counts.
 CREATE VIEW zbxhist.parents AS
-SELECT c.*,
+SELECT c.parent,
+       c.partition_interval,
+       c.premake,
+       c.retention,
        r.retention AS effective_retention,  -- the retention that counts; NULL drops nothing
-       coalesce(r.source, 'none') AS retention_source  -- where that comes from: policy, zabbix: and the setting, or none
+       coalesce(r.source, 'none') AS retention_source,  -- where that comes from: policy, zabbix: and the setting, or none
+       c.pack_after,
+       c.move_existing,
+       c.routing,
+       c.created_at,
+       c.deleted_items,
+       c.retention_action,
+       c.retention_schema,
+       c.time_precision,
+       c.time_precision_after,
+       c.max_age,
+       c.max_ahead,
+       c.out_of_range,
+       c.packed_tablespace,
+       c.packed_tablespace_after,
+       c.archive_server,
+       c.archive_after,
+       c.auto_analyze
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r

@@ -100,7 +100,9 @@ sub insert_some
 
 	if (@{ $result->{errors} })
 	{
-		$counts->{ $result->{errors}[0] }++;
+		# refused where the transaction may not see the row
+		$counts->{ $result->{errors}[0] }++
+		  if $way !~ /DO NOTHING/ || $result->{errors}[0] ne '0A000';
 		return;
 	}
 	@rows = @{ $result->{rows} } if $way =~ /RETURNING/;
