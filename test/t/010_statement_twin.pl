@@ -31,7 +31,7 @@ sub twin
 
 my %seen = twin("$statements statements", '--statements' => $statements);
 ok($seen{"plan $_"}, "plans with $_ were among them")
-  for 'Foreign Scan', map { "Zbxhist$_" } qw(Aggregate Insert Item ItemRows Keys Range);
+  for 'Foreign Scan', map { "Zbxhist$_" } qw(Aggregate Insert Item ItemRows Keys);
 ok($seen{"upkeep $_ done"}, "... and $_")
   for qw(archive compact drop_day pack repack run_maintenance unarchive unpack);
 ok($seen{$_}, "... and SQLSTATE $_") for qw(22003 23505 25P02);

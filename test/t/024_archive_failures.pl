@@ -225,8 +225,7 @@ is(queries_there($_->[0]), $_->[1], $_->[2])
   ],
   [
 	"SELECT * FROM history WHERE itemid IN (3, 30, 40) AND clock < ${\ day(-7)} ORDER BY clock",
-	2,
-	'... several in the order of clocks one for some days together'
+	2, '... several in the order of clocks one for some days together'
   ],
   [
 	"SELECT avg(value), min(value), max(value), sum(value), count(*) FROM history WHERE clock < ${\ day(-7)} GROUP BY itemid",

@@ -181,7 +181,7 @@ ok( $node->poll_query_until(
 
 is( $node->safe_psql(
 		'one',
-		'SELECT sum(values_routed), sum(values_kept), sum(batches) FROM zbxhist_internal.counters()'
+		'SELECT sum(values_routed), sum(values_stored), sum(statements) FROM zbxhist.insert_paths()'
 	),
 	'0|1000|1',
 	'counters: rows kept');
@@ -190,12 +190,12 @@ $node->safe_psql('one',
 $node->safe_psql('one', insert_values('history', 6001, 400, day(0)));
 is( $node->safe_psql(
 		'one',
-		'SELECT parent::regclass, values_routed, values_kept, batches, values_fast > 0'
-		  . ' FROM zbxhist_internal.counters() ORDER BY 1'),
-	"history|1000|1000|3|t\nhistory_uint|6|0|1|t",
+		'SELECT parent, sum(values_routed), sum(values_stored), sum(statements),'
+		  . " bool_or(path = 'fast') FROM zbxhist.insert_paths() GROUP BY 1 ORDER BY 1"),
+	"history|1000|2000|3|t\nhistory_uint|6|6|1|t",
 	'counters: rows routed');
 is( $node->safe_psql(
-		'postgres', 'CREATE EXTENSION zbxhist; SELECT count(*) FROM zbxhist_internal.counters()'),
+		'postgres', 'CREATE EXTENSION zbxhist; SELECT count(*) FROM zbxhist.insert_paths()'),
 	0,
 	'counters: only those of the database');
 

@@ -159,7 +159,7 @@ my %kinds = (
 		  . "SELECT (zbxhist_internal.move_rows('history_text', '$partition', $now, $now + 86400, NULL, 1000)).moved,"
 		  . " (SELECT count(*) FROM zbxhist.list_partitions('history')),"
 		  . " zbxhist.partition_bounds('$partition'),"
-		  . " (SELECT count(*) FROM zbxhist_internal.counters());\n";
+		  . " (SELECT count(*) FROM zbxhist.insert_paths());\n";
 	});
 
 # the first measurement warms up itself
