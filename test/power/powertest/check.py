@@ -153,15 +153,25 @@ class Image:
 
     def _sweep(self, data):
         """Takes away what PostgreSQL leaves after a crash, and never reads, and pg_checksums does: files of
-        tables whose transaction did not commit, and less than a page at the end of a file."""
-        directory = os.path.join(data, self.directory)
-        for name in os.listdir(directory):
-            path = os.path.join(directory, name)
-            number = re.match(r"[0-9]+", name)
-            if number and number.group() not in self.files and int(number.group()) >= 16384:
-                os.remove(path)
-            elif number and os.path.getsize(path) % PAGE:
-                os.truncate(path, os.path.getsize(path) // PAGE * PAGE)
+        tables whose transaction did not commit, and, in any database (autovacuum visits template1 too), less
+        than a page at the end of a file."""
+        for directory, _, names in os.walk(data):
+            relative = os.path.relpath(directory, data)
+            if relative != "global" and not relative.startswith("base/"):
+                continue
+            for name in names:
+                path = os.path.join(directory, name)
+                number = re.match(r"[0-9]+", name)
+                if not number:
+                    continue
+                if (
+                    relative == self.directory
+                    and number.group() not in self.files
+                    and int(number.group()) >= 16384
+                ):
+                    os.remove(path)
+                elif os.path.getsize(path) % PAGE:
+                    os.truncate(path, os.path.getsize(path) // PAGE * PAGE)
 
     def _ask(self, session, what, sql):
         """Lines that are not errors."""
