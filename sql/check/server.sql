@@ -1,7 +1,7 @@
 -- sql/check/server.sql
 
 -- Statements and their values since the server started, by the way they took: "fast", without
--- planner and trigger, or what kept them from it: column, copy, function, not_loaded, replication,
+-- planner and trigger, or what kept them from it: column, copy, not_loaded, replication,
 -- row_security, rule, setting, statement, trigger; and the values among these that went to
 -- partitions.  No rows if the server cannot count them: before PostgreSQL 17 that needs zbxhist in
 -- shared_preload_libraries.

@@ -31,7 +31,7 @@ typedef struct NewRow
 extern void ZbxhistBatchInit(void);
 extern InsertBatch *ZbxhistGetBatch(const TriggerData *trigdata);
 extern InsertBatch *ZbxhistOpenBatch(Relation parent, const void *owner,
-									 CommandId cid, InsertPath path);
+									 CommandId cid);
 extern MemoryContext ZbxhistBatchMemory(const InsertBatch *batch);
 extern InsertStats ZbxhistCloseBatch(InsertBatch *batch);
 extern void ZbxhistCloseRelation(Oid parent);

@@ -5,8 +5,8 @@
  *
  * A batch has the rows that a statement routes, from the first one until they
  * are written.  It belongs to one result relation of the statement, known by
- * its copy of the row trigger, or to a caller that stores rows without a
- * trigger.  It opens with the first row and closes when the statement ends: in
+ * its copy of the row trigger, or to the plan node that stores literals without
+ * a trigger.  It opens with the first row and closes when the statement ends: in
  * ExecutorFinish before any AFTER trigger, or, for COPY and for a statement
  * that began before the library was loaded, in the AFTER STATEMENT trigger.
  * The transaction's end closes what neither did.  So when a statement reports
@@ -195,17 +195,17 @@ OpenBatch(Relation parent, const void *owner, const QueryDesc *query,
 }
 
 /*
- * ZbxhistOpenBatch opens a batch for rows that come without the trigger: owner
- * stores all of them by it.  The parent is locked.  It is closed by
+ * ZbxhistOpenBatch opens a batch for rows that come without the trigger: owner, a
+ * plan node, stores all of them by it.  The parent is locked.  It is closed by
  * ZbxhistCloseBatch, or at the end of the transaction.
  */
 InsertBatch *
-ZbxhistOpenBatch(Relation parent, const void *owner, CommandId cid,
-				 InsertPath path)
+ZbxhistOpenBatch(Relation parent, const void *owner, CommandId cid)
 {
 	ExecFrame  *frame = ZbxhistCurrentFrame();
 
-	return OpenBatch(parent, owner, frame ? frame->query : NULL, cid, path);
+	return OpenBatch(parent, owner, frame ? frame->query : NULL, cid,
+					 PATH_FAST);
 }
 
 /*

@@ -168,8 +168,7 @@ ExecInsertRows(CustomScanState *node)
 	state->is_done = true;
 
 	PrepareInsert(state);
-	state->batch = ZbxhistOpenBatch(parent, node, estate->es_output_cid,
-									PATH_FAST);
+	state->batch = ZbxhistOpenBatch(parent, node, estate->es_output_cid);
 	state->memory = ZbxhistBatchMemory(state->batch);
 	state->set = ZbxhistGetPartitionSet(parent);
 	state->layout = ZbxhistDescribeRow(RelationGetDescr(parent),

@@ -79,26 +79,6 @@ ZbxhistHasOnlyRouting(Relation rel)
 }
 
 /*
- * ZbxhistHasOtherTriggers says whether a table has triggers for INSERT that are
- * not ours, whether they fire in this session or not.
- */
-bool
-ZbxhistHasOtherTriggers(Relation rel)
-{
-	Oid			route = InvalidOid;
-
-	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &rel->trigdesc->triggers[i];
-
-		if (TRIGGER_FOR_INSERT(trigger->tgtype) &&
-			!CallsRouting(trigger->tgfoid, &route))
-			return true;
-	}
-	return false;
-}
-
-/*
  * ZbxhistHasOtherRowTriggers says whether the statement that fires our row
  * trigger fires others that may look at the rows that came before.
  */

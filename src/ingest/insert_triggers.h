@@ -17,7 +17,6 @@ extern PGDLLEXPORT Datum zbxhist_route(PG_FUNCTION_ARGS);
 
 extern void ZbxhistInsertTriggersInit(PGFunction routing);
 extern bool ZbxhistHasOnlyRouting(Relation rel);
-extern bool ZbxhistHasOtherTriggers(Relation rel);
 extern bool ZbxhistHasOtherRowTriggers(const TriggerData *trigdata);
 extern bool ZbxhistEndsStatement(const TriggerData *trigdata);
 

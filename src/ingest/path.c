@@ -26,7 +26,6 @@ static const char *const path_names[] = {
 	[PATH_FAST] = "fast",
 	[PATH_COLUMN] = "column",
 	[PATH_COPY] = "copy",
-	[PATH_FUNCTION] = "function",
 	[PATH_NOT_LOADED] = "not_loaded",
 	[PATH_REPLICATION] = "replication",
 	[PATH_ROW_SECURITY] = "row_security",

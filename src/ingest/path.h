@@ -22,7 +22,6 @@ typedef enum InsertPath
 	PATH_FAST,					/* planned by fast_insert.c */
 	PATH_COLUMN,
 	PATH_COPY,
-	PATH_FUNCTION,
 	PATH_NOT_LOADED,
 	PATH_REPLICATION,
 	PATH_ROW_SECURITY,

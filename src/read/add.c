@@ -3,42 +3,32 @@
  * add.c
  *	  SQL function add: stores many values given as arrays.
  *
- * The rows take the same way as those of an INSERT (ingest/batch_route.c),
- * without a statement, and are written together.  Values are converted as an INSERT would; columns
- * that are not given have their defaults.  A table on which INSERT does more
- * (triggers of users, rules) gets an INSERT instead.
+ * The rows are stored by one INSERT ... SELECT of the arrays.
  *
  * With on_conflict "ignore" or "update" the keys are looked up first, and
  * what is new is stored in a subtransaction: if another transaction has stored
  * one of them meanwhile, that is rolled back and everything is looked up
  * again.
  *
- * Locks: ROW EXCLUSIVE on the parent; partitions as in ingest/batch_flush.c.
- * Memory is that of the call.
+ * Locks: those of the INSERT and of the UPDATEs.  Memory is that of the call.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "commands/trigger.h"
-#include "executor/executor.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "ingest/batch.h"
-#include "ingest/insert_triggers.h"
 #include "read/parent.h"
 #include "read/reader.h"
 #include "tables/attempt.h"
@@ -69,15 +59,33 @@ typedef struct AddedRow
 	int			arrival;
 	bool		has_key;
 	AddedRowState state;
-	HeapTuple	tuple;			/* in the parent's row type */
 } AddedRow;
+
+/* one of the arrays */
+typedef struct ArrayArgument
+{
+	ArrayType  *array;
+	Datum	   *values;
+	bool	   *nulls;
+	int			length;
+} ArrayArgument;
+
+/* the arrays, in the order of the arguments */
+enum
+{
+	ITEMIDS,
+	CLOCKS,
+	NS,
+	VALUES,
+	NARRAYS
+};
 
 typedef struct AddCall
 {
 	Relation	parent;
-	PartitionSet *set;
-	AttrNumber	value_attnum;
 	OnConflict	on_conflict;
+	ArrayArgument arrays[NARRAYS];
+	Oid			column_type;
 	AddedRow   *rows;
 	int			nrows;
 
@@ -91,15 +99,6 @@ typedef struct AddCall
 
 /* ---- making rows ---- */
 
-/* one of the arrays */
-typedef struct ArrayArgument
-{
-	Datum	   *values;
-	bool	   *nulls;
-	int			length;
-	Oid			type;
-} ArrayArgument;
-
 /*
  * GetArray takes an argument apart.
  */
@@ -107,7 +106,7 @@ static void
 GetArray(FunctionCallInfo fcinfo, int argument, const char *name,
 		 ArrayArgument *array)
 {
-	ArrayType  *value;
+	Oid			type;
 	int16		length;
 	bool		by_value;
 	char		align;
@@ -116,113 +115,11 @@ GetArray(FunctionCallInfo fcinfo, int argument, const char *name,
 		ereport(ERROR,
 				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("argument \"%s\" must not be null", name));
-	value = PG_GETARG_ARRAYTYPE_P(argument);
-	array->type = ARR_ELEMTYPE(value);
-	get_typlenbyvalalign(array->type, &length, &by_value, &align);
-	deconstruct_array(value, array->type, length, by_value, align,
+	array->array = PG_GETARG_ARRAYTYPE_P(argument);
+	type = ARR_ELEMTYPE(array->array);
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(array->array, type, length, by_value, align,
 					  &array->values, &array->nulls, &array->length);
-}
-
-/*
- * MakeConversion returns an expression that converts a value of a type, as
- * the case value of its context, to the column's type as an assignment does.
- * Text, which is what an untyped literal becomes, converts to anything.
- */
-static ExprState *
-MakeConversion(Form_pg_attribute column, Oid type, EState *estate)
-{
-	CaseTestExpr *value = makeNode(CaseTestExpr);
-	Node	   *expr;
-
-	value->typeId = type;
-	value->typeMod = -1;
-	value->collation = get_typcollation(type);
-	expr = coerce_to_target_type(NULL, (Node *) value, type, column->atttypid,
-								 column->atttypmod, COERCION_ASSIGNMENT,
-								 COERCE_IMPLICIT_CAST, -1);
-	if (expr == NULL && type == TEXTOID)
-		expr = coerce_to_target_type(NULL, (Node *) value, type,
-									 column->atttypid, column->atttypmod,
-									 COERCION_EXPLICIT, COERCE_IMPLICIT_CAST,
-									 -1);
-	if (expr == NULL)
-		ereport(ERROR,
-				errcode(ERRCODE_DATATYPE_MISMATCH),
-				errmsg("column \"%s\" is of type %s but values are of type %s",
-					   NameStr(column->attname),
-					   format_type_be(column->atttypid),
-					   format_type_be(type)));
-	return ExecPrepareExpr((Expr *) expr, estate);
-}
-
-/*
- * MakeDefault returns the expression of a column's default, or NULL.
- */
-static ExprState *
-MakeDefault(Relation parent, AttrNumber attnum, EState *estate)
-{
-	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(parent),
-											 attnum - 1);
-	Node	   *expr;
-
-	if (column->attisdropped || column->attgenerated != '\0')
-		return NULL;
-	expr = build_column_default(parent, attnum);
-	return expr == NULL ? NULL : ExecPrepareExpr((Expr *) expr, estate);
-}
-
-/*
- * MakeTuples makes the tuples: given columns from the arrays, by the number of
- * the column, the others by their defaults.
- */
-static void
-MakeTuples(AddCall *call, ArrayArgument **given)
-{
-	TupleDesc	desc = RelationGetDescr(call->parent);
-	EState	   *estate = CreateExecutorState();
-	ExprContext *econtext = GetPerTupleExprContext(estate);
-	ExprState **exprs = palloc0(sizeof(ExprState *) * desc->natts);
-	Datum	   *values = palloc(sizeof(Datum) * desc->natts);
-	bool	   *nulls = palloc(sizeof(bool) * desc->natts);
-
-	for (int i = 0; i < desc->natts; i++)
-		exprs[i] = given[i] != NULL ?
-			MakeConversion(TupleDescAttr(desc, i), given[i]->type, estate) :
-			MakeDefault(call->parent, i + 1, estate);
-
-	for (int row = 0; row < call->nrows; row++)
-	{
-		ResetExprContext(econtext);
-		for (int i = 0; i < desc->natts; i++)
-		{
-			nulls[i] = true;
-			if (given[i] != NULL)
-			{
-				econtext->caseValue_datum = given[i]->values[row];
-				econtext->caseValue_isNull = given[i]->nulls[row];
-			}
-			if (exprs[i] != NULL)
-				values[i] = ExecEvalExprSwitchContext(exprs[i], econtext,
-													  &nulls[i]);
-		}
-		call->rows[row].tuple = heap_form_tuple(desc, values, nulls);
-	}
-	FreeExecutorState(estate);
-}
-
-/*
- * CheckLengths raises an error unless the arrays have as many elements.
- */
-static void
-CheckLengths(const ArrayArgument *arrays, int narrays)
-{
-	for (int i = 1; i < narrays; i++)
-	{
-		if (arrays[i].length != arrays[0].length)
-			ereport(ERROR,
-					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("arrays must have the same number of elements"));
-	}
 }
 
 /*
@@ -231,20 +128,17 @@ CheckLengths(const ArrayArgument *arrays, int narrays)
 static void
 MakeRows(FunctionCallInfo fcinfo, AddCall *call)
 {
-	ArrayArgument arrays[4];
-	ArrayArgument **given = palloc0(sizeof(ArrayArgument *) *
-									RelationGetDescr(call->parent)->natts);
+	static const char *const names[] = {"itemids", "clocks", "ns", "values"};
+	const ArrayArgument *arrays = call->arrays;
 
-	GetArray(fcinfo, 1, "itemids", &arrays[0]);
-	GetArray(fcinfo, 2, "clocks", &arrays[1]);
-	GetArray(fcinfo, 3, "ns", &arrays[2]);
-	GetArray(fcinfo, 4, "values", &arrays[3]);
-	CheckLengths(arrays, lengthof(arrays));
-	given[call->set->itemid_attnum - 1] = &arrays[0];
-	given[call->set->clock_attnum - 1] = &arrays[1];
-	given[call->set->ns_attnum - 1] = &arrays[2];
-	given[call->value_attnum - 1] = &arrays[3];
-
+	for (int i = 0; i < NARRAYS; i++)
+	{
+		GetArray(fcinfo, i + 1, names[i], &call->arrays[i]);
+		if (arrays[i].length != arrays[0].length)
+			ereport(ERROR,
+					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("arrays must have the same number of elements"));
+	}
 	call->nrows = arrays[0].length;
 	call->rows = palloc_extended(sizeof(AddedRow) * Max(call->nrows, 1),
 								 MCXT_ALLOC_HUGE);
@@ -252,94 +146,75 @@ MakeRows(FunctionCallInfo fcinfo, AddCall *call)
 	{
 		AddedRow   *row = &call->rows[i];
 
-		row->itemid = DatumGetInt64(arrays[0].values[i]);
-		row->position = make_position(DatumGetInt32(arrays[1].values[i]),
-									  DatumGetInt32(arrays[2].values[i]));
-		row->has_key = !arrays[0].nulls[i] && !arrays[1].nulls[i] &&
-			!arrays[2].nulls[i];
+		row->itemid = DatumGetInt64(arrays[ITEMIDS].values[i]);
+		row->position = make_position(DatumGetInt32(arrays[CLOCKS].values[i]),
+									  DatumGetInt32(arrays[NS].values[i]));
+		row->has_key = !arrays[ITEMIDS].nulls[i] && !arrays[CLOCKS].nulls[i] &&
+			!arrays[NS].nulls[i];
 		row->arrival = i;
 		row->state = ROW_NEW;
 	}
-	MakeTuples(call, given);
+}
+
+/*
+ * ValueExpression returns the SQL that makes a value for the column of one of
+ * the array.  Text, which is what an untyped literal becomes, converts to
+ * anything; other types do as in an INSERT.
+ */
+static const char *
+ValueExpression(const AddCall *call, const char *value)
+{
+	Oid			type = ARR_ELEMTYPE(call->arrays[VALUES].array);
+
+	if (type != TEXTOID ||
+		can_coerce_type(1, &type, &call->column_type, COERCION_ASSIGNMENT))
+		return value;
+	return psprintf("CAST(%s AS %s)", value,
+					format_type_be_qualified(call->column_type));
 }
 
 /* ---- inserting ---- */
 
 /*
- * InsertByStatement inserts the new rows one by one with a prepared INSERT.
+ * InsertRows inserts the new rows and returns their number.
  */
 static int64
-InsertByStatement(AddCall *call)
+InsertRows(const AddCall *call)
 {
-	char	   *name = ZbxhistQualifiedName(RelationGetRelid(call->parent));
-	Oid			type = call->parent->rd_rel->reltype;
-	SPIPlanPtr	plan;
-	int64		result = 0;
+	Datum	   *are_new = palloc_extended(sizeof(Datum) * Max(call->nrows, 1),
+										  MCXT_ALLOC_HUGE);
+	Oid			types[NARRAYS + 1];
+	Datum		arguments[NARRAYS + 1];
+	int64		result;
+
+	for (int i = 0; i < call->nrows; i++)
+		are_new[call->rows[i].arrival] =
+			BoolGetDatum(call->rows[i].state == ROW_NEW);
+	for (int i = 0; i < NARRAYS; i++)
+	{
+		ArrayType  *array = call->arrays[i].array;
+
+		types[i] = get_array_type(ARR_ELEMTYPE(array));
+		arguments[i] = PointerGetDatum(array);
+	}
+	types[NARRAYS] = BOOLARRAYOID;
+	arguments[NARRAYS] =
+		PointerGetDatum(construct_array(are_new, call->nrows, BOOLOID,
+										sizeof(bool), true, TYPALIGN_CHAR));
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	plan = SPI_prepare(psprintf("INSERT INTO %s SELECT ($1).*", name), 1, &type);
-	if (plan == NULL)
-		elog(ERROR, "could not prepare INSERT");
-	for (int i = 0; i < call->nrows; i++)
-	{
-		Datum		value;
-
-		if (call->rows[i].state != ROW_NEW)
-			continue;
-		value = heap_copy_tuple_as_datum(call->rows[i].tuple,
-										 RelationGetDescr(call->parent));
-		if (SPI_execute_plan(plan, &value, NULL, false, 0) < 0)
-			elog(ERROR, "could not execute INSERT");
-		result += SPI_processed;
-	}
+	if (SPI_execute_with_args(psprintf("INSERT INTO %s (itemid, clock, ns, value) "
+									   "SELECT itemid, clock, ns, %s "
+									   "FROM unnest($1, $2, $3, $4, $5) "
+									   "AS added (itemid, clock, ns, value, is_new) "
+									   "WHERE is_new",
+									   ZbxhistQualifiedName(RelationGetRelid(call->parent)),
+									   ValueExpression(call, "value")),
+							  lengthof(types), types, arguments, NULL, false, 0) < 0)
+		elog(ERROR, "could not execute INSERT");
+	result = (int64) SPI_processed;
 	SPI_finish();
-	return result;
-}
-
-/*
- * FireTriggers fires the AFTER ROW triggers that partitions have, at the end of
- * what would be a statement.
- */
-static void
-FireTriggers(void)
-{
-	EState	   *estate = CreateExecutorState();
-
-	AfterTriggerEndQuery(estate);
-	ExecCloseResultRelations(estate);
-	ExecResetTupleTable(estate->es_tupleTable, false);
-	FreeExecutorState(estate);
-}
-
-/*
- * InsertRows inserts the new rows; returns their number.
- */
-static int64
-InsertRows(AddCall *call)
-{
-	InsertBatch *batch;
-	int64		result = 0;
-
-	/* an INSERT into the parent may do more than our trigger */
-	if (ZbxhistHasOtherTriggers(call->parent) ||
-		call->parent->rd_rules != NULL)
-		return InsertByStatement(call);
-
-	AfterTriggerBeginQuery();
-	batch = ZbxhistOpenBatch(call->parent, call, GetCurrentCommandId(true),
-							 PATH_FUNCTION);
-	for (int i = 0; i < call->nrows; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (call->rows[i].state != ROW_NEW)
-			continue;
-		if (OidIsValid(ZbxhistRouteTuple(batch, call->parent,
-										 call->rows[i].tuple)))
-			result++;
-	}
-	(void) ZbxhistCloseBatch(batch);
-	FireTriggers();
 	return result;
 }
 
@@ -435,26 +310,25 @@ RaiseMissed(const AddCall *call, const AddedRow *row)
 static void
 UpdateRows(AddCall *call)
 {
-	TupleDesc	desc = RelationGetDescr(call->parent);
-	char	   *name = ZbxhistQualifiedName(RelationGetRelid(call->parent));
-	Oid			types[] = {INT8OID, INT4OID, INT4OID, InvalidOid};
+	const ArrayArgument *added = &call->arrays[VALUES];
+	Oid			types[] = {INT8OID, INT4OID, INT4OID, ARR_ELEMTYPE(added->array)};
 	SPIPlanPtr	plan;
 
-	types[3] = TupleDescAttr(desc, call->value_attnum - 1)->atttypid;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	plan = SPI_prepare(psprintf("UPDATE %s SET value = $4 "
+	plan = SPI_prepare(psprintf("UPDATE %s SET value = %s "
 								"WHERE itemid OPERATOR(pg_catalog.=) $1 "
 								"AND clock OPERATOR(pg_catalog.=) $2 "
-								"AND ns OPERATOR(pg_catalog.=) $3", name),
-					   4, types);
+								"AND ns OPERATOR(pg_catalog.=) $3",
+								ZbxhistQualifiedName(RelationGetRelid(call->parent)),
+								ValueExpression(call, "$4")),
+					   lengthof(types), types);
 	if (plan == NULL)
 		elog(ERROR, "could not prepare UPDATE");
 	for (int i = 0; i < call->nrows; i++)
 	{
 		AddedRow   *row = &call->rows[i];
 		Datum		values[4];
-		bool		isnull;
 		char		nulls[4] = {' ', ' ', ' ', ' '};
 
 		if (row->state != ROW_EXISTS)
@@ -462,8 +336,8 @@ UpdateRows(AddCall *call)
 		values[0] = Int64GetDatum(row->itemid);
 		values[1] = Int32GetDatum(position_clock(row->position));
 		values[2] = Int32GetDatum(position_ns(row->position));
-		values[3] = heap_getattr(row->tuple, call->value_attnum, desc, &isnull);
-		nulls[3] = isnull ? 'n' : ' ';
+		values[3] = added->values[row->arrival];
+		nulls[3] = added->nulls[row->arrival] ? 'n' : ' ';
 		if (SPI_execute_plan(plan, values, nulls, false, 0) < 0)
 			elog(ERROR, "could not execute UPDATE");
 		if (SPI_processed == 0)
@@ -537,6 +411,7 @@ OpenForAdding(FunctionCallInfo fcinfo, AddCall *call)
 {
 	static const char *const words[] = {"error", "ignore", "update", NULL};
 	AclMode		privileges = ACL_INSERT;
+	AttrNumber	attnum;
 
 	call->on_conflict = ZbxhistGetWord(fcinfo, 5, "on_conflict", words);
 	if (call->on_conflict != CONFLICT_ERROR)
@@ -545,16 +420,17 @@ OpenForAdding(FunctionCallInfo fcinfo, AddCall *call)
 		privileges |= ACL_UPDATE;
 	call->parent = ZbxhistOpenParent(ZbxhistRowTypeParent(fcinfo),
 									 RowExclusiveLock, privileges);
-	call->set = ZbxhistGetPartitionSet(call->parent);
-	call->value_attnum = ZbxhistFindColumn(RelationGetDescr(call->parent),
-										   "value", InvalidOid);
-	if (call->value_attnum == InvalidAttrNumber ||
-		call->set->ns_attnum == InvalidAttrNumber)
+	attnum = ZbxhistFindColumn(RelationGetDescr(call->parent), "value",
+							   InvalidOid);
+	if (attnum == InvalidAttrNumber ||
+		ZbxhistGetPartitionSet(call->parent)->ns_attnum == InvalidAttrNumber)
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("table \"%s\" has no columns \"value\" and \"ns\"",
 					   RelationGetRelationName(call->parent)),
 				errtable(call->parent));
+	call->column_type = TupleDescAttr(RelationGetDescr(call->parent),
+									  attnum - 1)->atttypid;
 }
 
 /*
@@ -565,18 +441,13 @@ Datum
 zbxhist_add(PG_FUNCTION_ARGS)
 {
 	AddCall		call = {0};
-	int64		stored = 0;
+	int64		stored;
 
 	PreventCommandIfReadOnly("INSERT");
-	PreventCommandIfParallelMode("INSERT");
 	OpenForAdding(fcinfo, &call);
 	MakeRows(fcinfo, &call);
 	if (call.on_conflict == CONFLICT_ERROR)
-	{
-		PushActiveSnapshot(GetTransactionSnapshot());
 		stored = InsertRows(&call);
-		PopActiveSnapshot();
-	}
 	else
 	{
 		SupersedeRows(&call);

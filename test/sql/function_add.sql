@@ -21,6 +21,7 @@ SELECT zbxhist.add(NULL::history, '{1,2,1,1}', '{86400,86400,172800,5}', '{0,1,2
 SELECT * FROM stored ORDER BY itemid, clock, ns;
 -- each type of values; literals, casts as in an INSERT
 SELECT zbxhist.add(NULL::history, '{3}', '{86400}', '{0}', '{7.25}');
+SELECT zbxhist.add(NULL::history, '{3,3}', '{86400,86400}', '{0,2}', '{7.5,7.75}', 'update');
 SELECT zbxhist.add(NULL::history, '{3}', '{86400}', '{1}', ARRAY[8]);
 SELECT zbxhist.add(NULL::history_uint, '{1,1}', '{86400,86401}', '{0,0}', '{18446744073709551615,0}'::numeric[]);
 SELECT zbxhist.add(NULL::history_uint, '{1}', '{86402}', '{0}', ARRAY[12345678901::bigint]), zbxhist.add(NULL::history_uint, '{1}', '{86403}', '{0}', '{2.5}');

@@ -93,7 +93,7 @@ counts_as(
 	  . rows(1)
 	  . '; INSERT INTO history VALUES '
 	  . rows(1));
-counts_as('function 1 2',
+counts_as('statement 1 2',
 	"SELECT zbxhist.add(NULL::history, '{-8,-9}', '{$now,$now}', '{0,0}', '{1,2}'::float8[])");
 counts_as(
 	'statement 1 1',
