@@ -99,7 +99,9 @@ BEGIN
           FROM zbxhist.step_problem p
          CROSS JOIN LATERAL zbxhist_internal.oldest_blocker(to_regclass(coalesce(nullif(p.relation, ''), p.parent::text))) b
          WHERE p.parent = check_maintenance.parent AND zbxhist_internal.is_transient(p.sqlstate)
-           AND p.since < now() - interval '1 hour' AND p.step NOT IN ('truncate', 'take_up')
+           AND p.since < now() - interval '1 hour' AND p.step <> 'take_up'
+           -- of a few pages that is nothing, and what is postponed waits for VACUUM
+           AND (p.step <> 'truncate' OR p.message <> 'postponed' AND zbxhist_internal.own_pages(p.parent) > 8192)
          GROUP BY p.step, b;
     RETURN QUERY
         SELECT 'warning', 'run_broken_off', s.parent::text,
@@ -108,20 +110,6 @@ BEGIN
           FROM zbxhist.parent_state s
          WHERE s.parent = check_maintenance.parent AND s.begun_pid IS NOT NULL
            AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = s.begun_pid AND a.pid <> pg_backend_pid() AND a.state IS DISTINCT FROM 'idle');
-    IF NOT zbxhist_internal.is_overdue(parent, 'premake') THEN
-        RETURN;
-    END IF;
-    RETURN QUERY
-        SELECT CASE a.present WHEN 0 THEN 'error' ELSE 'warning' END,
-               CASE a.present WHEN 0 THEN 'no_current_partition' ELSE 'no_partition_ahead' END, parent::text,
-               CASE a.present WHEN 0 THEN 'there is no partition for the present: new rows stay in the table itself'
-                    ELSE format('there is no partition for the time from %s on',
-                                zbxhist_internal.format_time(to_timestamp(a.covered_until))) END, remedy
-          FROM (SELECT count(*) FILTER (WHERE p.from_clock <= c) AS present,
-                       count(*) FILTER (WHERE p.from_clock > c) AS future, max(p.to_clock) AS covered_until
-                  FROM zbxhist_internal.current_clock() c
-                  JOIN zbxhist.list_partitions(parent) p ON p.to_clock > c) a
-         WHERE a.present = 0 OR policy.premake > 0 AND a.future = 0;
 END
 $$;
 

@@ -19,14 +19,6 @@ BEGIN
             'its packed days cannot be read: the foreign table that stands for them is missing.  Maintenance makes it anew', remedy;
     END IF;
     RETURN QUERY
-        SELECT 'error', 'two_packed_tables', i.inhrelid::regclass::text,
-               format('both it and %s stand for the packed days of %s: their rows are read twice.  The command makes it a table of its own; ALTER FOREIGN TABLE %s INHERIT %2$s; takes that back', packed, parent, i.inhrelid::regclass),
-               format('ALTER FOREIGN TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent)
-          FROM pg_inherits i
-          JOIN pg_foreign_table t ON t.ftrelid = i.inhrelid
-          JOIN pg_foreign_table o ON o.ftrelid = packed AND o.ftserver = t.ftserver
-         WHERE i.inhparent = parent AND i.inhrelid <> packed;
-    RETURN QUERY
         SELECT 'error', 'day_dropped', check_packed.parent::text,
                format('dropped with their tables: %s, with %s of the time from %s to %s.  A backup may have them.  Maintenance forgets what was dropped, and notes that in zbxhist.lost_values',
                       zbxhist_internal.count_of(count(*), 'packed day'), zbxhist_internal.count_of(sum(d.nrows)::bigint, 'value'),

@@ -62,16 +62,6 @@ BEGIN
          WHERE (x.indisunique OR x.indisexclusion) AND zbxhist_internal.own_pages(p.partition) > 0
          GROUP BY k.relname;
     RETURN QUERY
-        SELECT 'warning', 'invalid_index', u.relation::text,
-               format('of its indexes these were not built to their end: %s.  No query uses them, and INSERT, UPDATE and DELETE may have to keep them up, or fail',
-                      string_agg(u.index::text, ', ' ORDER BY u.index::text))
-               || CASE WHEN u.is_dropped THEN '.  Maintenance drops them' ELSE '' END,
-               CASE WHEN u.is_dropped THEN 'CALL zbxhist.run_maintenance();'
-                    ELSE format('DROP INDEX CONCURRENTLY %s;', min(u.index::text)) END
-          FROM zbxhist_internal.unfinished_indexes(check_partitions.parent) u
-         WHERE u.is_dropped OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = u.relation)
-         GROUP BY u.relation, u.is_dropped, CASE WHEN NOT u.is_dropped THEN u.index END;
-    RETURN QUERY
         SELECT 'warning', 'own_column', p.partition::text,
                format('it has a column "%s" that its parent has not: new rows of its time stay in the parent.  To drop the column deletes what is in it, in about %s rows',
                       c, zbxhist_internal.probable_rows(p.partition)),
@@ -79,34 +69,6 @@ BEGIN
           FROM zbxhist.list_partitions(parent) p,
                zbxhist_internal.own_column(parent, p.partition) c
          WHERE c IS NOT NULL;
-    RETURN QUERY
-        SELECT 'info', 'own_object', zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
-               format('it has %s, which its parent has not: an INSERT of its time may fail for it, or cost more.  Drop it if this is not meant', o.what),
-               (array_agg(o.command ORDER BY p.from_clock))[1]
-          FROM zbxhist.list_partitions(parent) p
-         CROSS JOIN LATERAL (
-               SELECT format('a constraint "%s" of its own', c.conname), format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname)
-                 FROM pg_constraint c
-                WHERE c.conrelid = p.partition
-                  AND (c.contype = 'c' AND c.coninhcount = 0 AND c.conname <> 'zbxhist_clock'
-                       OR c.conindid IN (SELECT x.indexrelid FROM zbxhist_internal.missing_indexes(p.partition, check_partitions.parent) x))
-                UNION ALL
-               SELECT format('an index "%s" of its own', x.indexrelid::regclass), format('DROP INDEX %s;', x.indexrelid::regclass)
-                 FROM zbxhist_internal.missing_indexes(p.partition, check_partitions.parent) x
-                WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid)
-                UNION ALL
-               SELECT format('a column "%s" that is NOT NULL', a.attname), format('ALTER TABLE %s ALTER COLUMN %I DROP NOT NULL;', p.partition, a.attname)
-                 FROM pg_attribute a
-                 JOIN pg_attribute o ON o.attrelid = check_partitions.parent AND o.attname = a.attname
-                WHERE a.attrelid = p.partition AND a.attnum > 0 AND a.attnotnull AND NOT o.attnotnull
-                UNION ALL
-               SELECT format('a trigger "%s" of its own', t.tgname), format('DROP TRIGGER %I ON %s;', t.tgname, p.partition)
-                 FROM pg_trigger t
-                WHERE t.tgrelid = p.partition AND NOT t.tgisinternal
-                  AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(p.partition) o)
-                  AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(check_partitions.parent) o WHERE o.tgname = t.tgname))
-               AS o (what, command)
-         GROUP BY o.what;
 END
 $$;
 
@@ -114,10 +76,8 @@ $$;
 CREATE FUNCTION zbxhist_internal.check_rows(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    remedy    CONSTANT text := 'CALL zbxhist.run_maintenance();';
     month_ahead CONSTANT bigint := zbxhist_internal.current_clock() + 2592000;
-    policy    zbxhist.parent_config;
-    postponed boolean;
+    policy zbxhist.parent_config;
 BEGIN
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_rows.parent;
     IF zbxhist_internal.own_pages(parent) = 0 OR NOT has_table_privilege(parent, 'SELECT')
@@ -141,15 +101,5 @@ BEGIN
                format('SELECT tableoid::regclass, * FROM %s WHERE (itemid, clock) IN (SELECT itemid, clock FROM ONLY %1$s) ORDER BY itemid, clock;', s.parent)
           FROM zbxhist.parent_state s
          WHERE s.parent = check_rows.parent AND s.duplicates > 0;
-    IF zbxhist_internal.own_pages(parent) > 8192 AND zbxhist_internal.is_overdue(parent, 'truncate')
-       AND NOT zbxhist_internal.has_own_rows(parent, zbxhist_internal.deletion_clock(parent)) THEN
-        SELECT p.message = 'postponed' INTO postponed
-          FROM zbxhist.step_problem p WHERE p.parent = check_rows.parent AND p.step = 'truncate';
-        RETURN QUERY SELECT 'warning', 'not_truncated', parent::text,
-            format('nothing in the table itself is needed any more, but its %s have not been freed for more than a day',
-                   pg_size_pretty(pg_total_relation_size(parent)))
-            || CASE WHEN postponed THEN ': to make sure of that takes too long until it is vacuumed' ELSE '' END,
-            CASE WHEN postponed THEN format('VACUUM %s;', parent) ELSE remedy END;
-    END IF;
 END
 $$;

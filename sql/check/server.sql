@@ -13,8 +13,7 @@ LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_stored_
 CREATE FUNCTION zbxhist_internal.check_database() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    remedy  CONSTANT text := 'CALL zbxhist.run_maintenance();';
-    is_late boolean;
+    remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
 BEGIN
     IF cardinality(zbxhist_internal.parent_list()) = 0 THEN
         RETURN QUERY SELECT 'warning', 'nothing_managed', current_database()::text,
@@ -41,9 +40,6 @@ BEGIN
                   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
                  WHERE c.routing AND coalesce(s.last_run, c.created_at) < now() - interval '1 day') t
          WHERE t.object IS NOT NULL;
-    SELECT coalesce(max(s.last_run), min(c.created_at)) < now() - interval '1 day' INTO is_late
-      FROM zbxhist.parent_config c
-      LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent;
     RETURN QUERY
         SELECT 'warning', 'not_taken_up', f.parent::text,
                format('it has the name of a table of Zabbix, but belongs to %s, who owns no managed table there: maintenance leaves it alone',
@@ -61,12 +57,6 @@ BEGIN
           FROM zbxhist_internal.new_tables() n
           JOIN zbxhist.step_problem p ON p.parent = n AND p.step = 'take_up'
          WHERE NOT zbxhist_internal.is_transient(p.sqlstate) OR p.since < now() - interval '1 day';
-    RETURN QUERY
-        SELECT 'warning', 'parent_dropped', coalesce(s.parent_name, c.parent::oid::text),
-               'the managed table has been dropped.  Maintenance forgets it', remedy
-          FROM zbxhist.parent_config c
-          LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
-         WHERE is_late AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
     RETURN QUERY
         SELECT 'warning', 'orphaned_day', zbxhist_internal.object_list(array_agg(k.oid::regclass::text ORDER BY k.relname)),
                format('it is a packed day of no managed table, and nobody can read it.  If its values are not needed, drop it: that deletes %s, %s',
@@ -115,7 +105,7 @@ BEGIN
           FROM (VALUES (1, 'damaged days (damaged_day)', has_table_privilege('zbxhist.maintenance_log', 'SELECT')),
                        (2, 'what was lost by damage, or left out for its clock (lost_values, clocks)',
                         has_table_privilege('zbxhist.lost_values', 'SELECT') AND has_table_privilege('zbxhist.left_out', 'SELECT')),
-                       (3, 'rows that wait in a table itself (duplicates, clocks_ahead, not_truncated)',
+                       (3, 'rows that wait in a table itself (duplicates, clocks_ahead)',
                         (SELECT bool_and(has_table_privilege(p, 'SELECT')) FROM unnest(zbxhist_internal.parent_list()) p)))
                AS u (place, codes, is_seen)
          WHERE NOT u.is_seen

@@ -26,11 +26,10 @@ DECLARE
     unfit  record;
     gone   zbxhist.packed_day;
 BEGIN
-    INSERT INTO zbxhist.parent_state (parent, parent_name, begun_at, begun_pid)
-    VALUES (parent, parent, clock_timestamp(), pg_backend_pid())
+    INSERT INTO zbxhist.parent_state (parent, begun_at, begun_pid)
+    VALUES (parent, clock_timestamp(), pg_backend_pid())
     ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE
-       SET failed = false, extended_to = NULL, parent_name = excluded.parent_name,
-           begun_at = excluded.begun_at, begun_pid = excluded.begun_pid;
+       SET failed = false, extended_to = NULL, begun_at = excluded.begun_at, begun_pid = excluded.begun_pid;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     FOR gone IN
         DELETE FROM zbxhist.packed_day d
@@ -188,27 +187,14 @@ BEGIN
 END
 $$;
 
--- Maintenance: drops indexes of a partition or packed day that were not built to their end, and
--- builds those of its parent that a partition lacks.
--- Those that are dropped are in the way of UPDATE and DELETE if the table has
--- runs.  While an index is built, readers go on and new rows stay in the parent.
+-- Maintenance: builds the indexes of its parent that a partition lacks.
+-- While one is built, readers go on and new rows stay in the parent.
 CREATE FUNCTION zbxhist_internal.step_index(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     waited  interval;
-    index   regclass;
 BEGIN
-    IF EXISTS (SELECT FROM zbxhist_internal.unfinished_indexes(parent, partition) u WHERE u.is_dropped) THEN
-        waited := zbxhist_internal.lock_exclusively(partition);
-        FOR index IN
-            SELECT u.index FROM zbxhist_internal.unfinished_indexes(parent, partition) u WHERE u.is_dropped
-        LOOP
-            EXECUTE format('DROP INDEX %s', index);
-        END LOOP;
-        PERFORM zbxhist_internal.log_action(parent, 'index', partition::text, lock_wait => waited);
-        RETURN 'more';
-    END IF;
     -- another run may have done it, or dropped it
     IF NOT EXISTS (SELECT FROM zbxhist_internal.unindexed_partitions(parent, partition)) THEN
         RETURN 'done';

@@ -245,8 +245,7 @@ BEGIN
         WHEN 'pack' THEN
             result := ARRAY(SELECT zbxhist_internal.packable_partitions(parent));
         WHEN 'index' THEN
-            result := ARRAY(SELECT u.relation FROM zbxhist_internal.unfinished_indexes(parent) u WHERE u.is_dropped
-                             UNION SELECT zbxhist_internal.unindexed_partitions(parent));
+            result := ARRAY(SELECT zbxhist_internal.unindexed_partitions(parent));
         WHEN 'merge' THEN
             result := ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
                              WHERE zbxhist_internal.has_same_columns(targets_of.parent, w));

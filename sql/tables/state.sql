@@ -7,7 +7,6 @@
 -- server, and it is written anew by the next run.
 CREATE TABLE zbxhist.parent_state (
     parent          regclass NOT NULL PRIMARY KEY,
-    parent_name     text,  -- its name, to be told when it has been dropped
     last_run        timestamptz,  -- when maintenance last came to the end for this table
     last_success    timestamptz,  -- when it last did so without an error
     last_error      text,  -- the last error

@@ -77,7 +77,7 @@ SELECT bag_eq(
         privileges,expired,count_of,
         refuse,require_routed,check_zabbix,describe_index,format_day,
         is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
-        setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
+        setting_command,settings_grant,unaligned_partitions,unindexed_partitions,unlike,
         foreign_children,verify_retention,
         ask_consent,changed_policy,deletion,deletion_clock,deletion_limit,bounds_condition,overlapping,days_to_verify,library_setting,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,rows_left,rows_older,setup_command,zabbix_table,

@@ -130,8 +130,7 @@ my @cases = (
 	{ name => 'there is no value', both => ['ALTER TABLE %s DROP value'], value => undef },
 	{
 		name => 'there is no key',
-		both => ['ALTER TABLE %1$s DROP CONSTRAINT %1$s_pkey'],
-		code => 'own_object'
+		both => ['ALTER TABLE %1$s DROP CONSTRAINT %1$s_pkey']
 	},
 	{
 		name => 'there is a larger key',

@@ -239,7 +239,6 @@ my @cases = (
 		provoke =>
 		  "SELECT zbxhist.alter_parent('history', deleted_items => 'drop'); ALTER TABLE items RENAME TO things"
 	},
-	{ code => 'parent_dropped', provoke => 'DROP TABLE history_str CASCADE', aged => 1 },
 	{
 		code => 'orphaned_day',
 		provoke => 'CREATE TABLE zbxhist_packed.lost_1 (a integer);'
@@ -401,13 +400,6 @@ my @cases = (
 		then => \&unblock,
 		expired => 1
 	},
-	{ code => 'no_current_partition', provoke => "DROP TABLE $today", aged => 1 },
-	{
-		code => 'no_partition_ahead',
-		provoke =>
-		  "SELECT format('DROP TABLE %s', partition) FROM zbxhist.list_partitions('history') WHERE from_clock > extract(epoch FROM now()) \\gexec",
-		aged => 1
-	},
 	{
 		code => 'clocks',
 		provoke => "SELECT zbxhist.alter_parent('history', max_age => '30 days');"
@@ -426,24 +418,6 @@ my @cases = (
 		  . "ALTER TABLE history ENABLE TRIGGER USER; ALTER TABLE history ENABLE REPLICA TRIGGER zzz_zbxhist_replica; $late",
 		look => qr/(?=.*^history\|7\|)(?=.*^$yesterday\|7\|)/ms,
 		then => "DELETE FROM ONLY history WHERE value = -1; $late"
-	},
-	{
-		code => 'not_truncated',
-		provoke => sub {
-			my ($database) = @_;
-			$node->safe_psql($database,
-					'ALTER TABLE history_text SET (fillfactor = 10);'
-				  . ' SET zbxhist.enable_routing = off; INSERT INTO history_text (itemid, clock, value)'
-				  . " SELECT i, 1000000, repeat('x', 700) FROM generate_series(1, 9000) i");
-			block($database, 'SELECT 1 FROM ONLY history_text LIMIT 1');
-			$node->safe_psql($database,
-				"SELECT zbxhist.alter_parent('history_text', retention => '10 days', accept_deletion => true)"
-			);
-			maintain($node, $database);
-			$node->safe_psql($database, 'CALL age()');
-			unblock();
-		},
-		expired => 1
 	},
 
 	{ code => 'unfit', provoke => 'ALTER TABLE history_text ALTER clock TYPE bigint' },
@@ -538,23 +512,6 @@ my @cases = (
 		twice => 1
 	},
 	{
-		code => 'own_object',
-		provoke =>
-		  "CREATE INDEX one ON $yesterday (value); CREATE UNIQUE INDEX two ON $tomorrow (value);"
-		  . " ALTER TABLE $yesterday ADD CONSTRAINT positive CHECK (value >= 0);"
-		  . " ALTER TABLE $tomorrow ADD CONSTRAINT three UNIQUE (value, ns);"
-		  . " ALTER TABLE history ADD COLUMN note text; UPDATE $yesterday SET note = '';"
-		  . " ALTER TABLE $yesterday ALTER note SET NOT NULL;"
-		  . " CREATE TRIGGER t BEFORE INSERT ON $yesterday FOR EACH ROW EXECUTE FUNCTION nop();"
-		  . " CREATE TRIGGER t BEFORE INSERT ON $tomorrow FOR EACH ROW EXECUTE FUNCTION nop()",
-		lines => 6,
-		twice => 1
-	},
-	{
-		code => 'invalid_index',
-		provoke => "CREATE UNIQUE INDEX CONCURRENTLY broken ON $yesterday ((itemid > 0))"
-	},
-	{
 		code => 'own_column',
 		provoke => "ALTER TABLE $yesterday ADD COLUMN note text DEFAULT 'x'",
 		drops => 'column'
@@ -572,11 +529,6 @@ my @cases = (
 		code => 'no_packed_table',
 		provoke => 'ALTER FOREIGN TABLE history_packed NO INHERIT history',
 		missing => 500
-	},
-	{
-		code => 'two_packed_tables',
-		provoke => 'CREATE FOREIGN TABLE history_again () INHERITS (history) SERVER zbxhist',
-		back => 1
 	},
 	{
 		code => 'damaged_day',
@@ -617,6 +569,15 @@ my @cases = (
 ALTER TABLE config ADD COLUMN hk_audit_mode integer DEFAULT 1 NOT NULL, ADD COLUMN hk_audit varchar(32) DEFAULT '31d' NOT NULL;
 CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer DEFAULT 0 NOT NULL);
 SELECT zbxhist.partition_auditlog('auditlog');
+SQL
+	},
+	{
+		code => 'no_current_partition',
+		provoke => <<'SQL',
+CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer DEFAULT 0 NOT NULL);
+SELECT zbxhist.partition_auditlog('auditlog');
+SELECT format('DROP TABLE %s', relation) FROM zbxhist_internal.list_ranges('auditlog')
+ WHERE extract(epoch FROM now()) BETWEEN from_clock AND to_clock - 1 \gexec
 SQL
 	},
 	{
