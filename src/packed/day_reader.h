@@ -27,7 +27,7 @@ typedef struct ScanCounters
 	uint64		segments_excluded;	/* no row of them passes, by statistics */
 	uint64		rows_made;		/* of packed days */
 	uint64		other_rows;		/* of tables that are not packed */
-	uint64		groups_spilled; /* to disk, each time */
+	uint64		groups_spilled; /* to a sort, each time */
 } ScanCounters;
 
 /* which rows and what of them is asked for; stays as long as its readers */

@@ -11,13 +11,12 @@
 #include "access/htup_details.h"
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
+#include "utils/tuplesort.h"
 
 #include "packed/column_filter.h"
 #include "packed/scan.h"
 #include "read/aggregate.h"
 #include "read/groups.h"
-
-typedef struct SpilledGroups SpilledGroups;
 
 /* what is added up, and where its values are in packed days */
 typedef struct InputSource
@@ -92,7 +91,8 @@ typedef struct AggregateScanState
 	int			bucket;			/* the next one to give out */
 	ValueGroup *group;			/* the next one of it, or NULL */
 	ScanCounters *counters;		/* the scan's, if there is one */
-	SpilledGroups *spilled;		/* NULL: none yet */
+	Tuplesortstate *spilled;	/* NULL: none yet */
+	TupleTableSlot *spilled_slot;	/* the next state; made with the first sort */
 
 	/*
 	 * When memory is full, groups are spilled, or given out by

@@ -3,236 +3,149 @@
  * spilled_groups.c
  *	  Groups that memory does not hold.
  *
- * When memory is full, all groups are written to temporary files as a
- * participant of a parallel query gives them out: their keys and a state
- * (aggregate_parallel.c).  Bits of their hashes say to which of several files,
- * so that all states of a group are in one.  When all rows have been added, the
- * groups of one file after the other are made of their states.  If they are
- * too many again, they are divided by the next bits.  So nothing below is read
- * twice.
+ * When memory is full, all groups are given to a sort as a participant of a
+ * parallel query gives them out: their keys and a state (aggregate_parallel.c),
+ * and the hash of the keys, by which they are sorted.  So all states of a group
+ * come one after the other when all rows have been added, and groups are made
+ * of them, as many at a time as memory holds.  Nothing below is read twice.
  *
- * Memory: all is in a context of its own in the query's.  Files are closed with
- * the scan, or by the resource owner.
+ * Memory: that of the sort, in the query's.  Its files are closed with the scan,
+ * or by the resource owner.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
+#include "utils/tuplesort.h"
 
-#include "compat.h"
 #include "read/aggregate_scan.h"
 
-/* bits of the hash that say which file */
-#define FILE_BITS 4
-#define NFILES (1 << FILE_BITS)
-
-/* files cannot be divided any more */
-#define MAX_LEVEL (32 / FILE_BITS)
-
-/* kB of a file that memory holds, at least */
-#define MIN_FILE_MEMORY 16
-
-/* states that are to become groups */
-typedef struct SpilledFile
-{
-	Tuplestorestate *store;
-	int			level;			/* how often it has been divided */
-} SpilledFile;
-
-struct SpilledGroups
-{
-	MemoryContext context;
-	TupleTableSlot *slot;		/* keys and a state */
-	int			level;			/* of what is read now */
-	Tuplestorestate *files[NFILES]; /* to which it is written; NULL: none yet */
-	bool		has_files;
-	List	   *waiting;		/* SpilledFiles */
-};
-
 /*
- * MakeDesc describes keys and a state.
+ * MakeSlot makes the slot for keys, a state and the hash.
  */
-static TupleDesc
-MakeDesc(const GroupTable *table)
+static TupleTableSlot *
+MakeSlot(AggregateScanState *state)
 {
-	TupleDesc	desc = CreateTemplateTupleDesc(table->nkeys + 1);
+	const GroupTable *table = &state->table;
+	TupleDesc	desc = CreateTemplateTupleDesc(table->nkeys + 2);
 
 	for (int i = 0; i < table->nkeys; i++)
 		TupleDescInitEntry(desc, i + 1, NULL, table->keys[i].type, -1, 0);
 	TupleDescInitEntry(desc, table->nkeys + 1, NULL, BYTEAOID, -1, 0);
+	TupleDescInitEntry(desc, table->nkeys + 2, NULL, INT4OID, -1, 0);
 	TupleDescFinalize(desc);
-	return desc;
+	return ExecInitExtraTupleSlot(state->css.ss.ps.state, desc,
+								  &TTSOpsMinimalTuple);
 }
 
 /*
- * GetSpilled returns what has been spilled.
+ * BeginSpilling begins the sort.
  */
-static SpilledGroups *
-GetSpilled(AggregateScanState *state)
+static void
+BeginSpilling(AggregateScanState *state)
 {
-	EState	   *estate = state->css.ss.ps.state;
+	AttrNumber	hash = state->table.nkeys + 2;
+	Oid			operator = Int4LessOperator;
+	Oid			collation = InvalidOid;
+	bool		nulls_first = false;
 
-	if (state->spilled == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-
-		state->spilled = palloc0(sizeof(SpilledGroups));
-		state->spilled->context = AllocSetContextCreate(estate->es_query_cxt,
-														"zbxhist spilled groups",
-														ALLOCSET_DEFAULT_SIZES);
-		state->spilled->slot = ExecInitExtraTupleSlot(estate,
-													  MakeDesc(&state->table),
-													  &TTSOpsMinimalTuple);
-		MemoryContextSwitchTo(old);
-	}
-	return state->spilled;
+	if (state->spilled_slot == NULL)
+		state->spilled_slot = MakeSlot(state);
+	state->spilled = tuplesort_begin_heap(state->spilled_slot->tts_tupleDescriptor,
+										  1, &hash, &operator, &collation,
+										  &nulls_first, work_mem, NULL,
+										  TUPLESORT_NONE);
 }
 
 /*
- * GetFile returns the file for groups of a hash.
- */
-static Tuplestorestate *
-GetFile(SpilledGroups *spilled, uint32 hash)
-{
-	Tuplestorestate **file =
-		&spilled->files[(hash << (spilled->level * FILE_BITS)) >> (32 - FILE_BITS)];
-
-	if (*file == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(spilled->context);
-
-		*file = tuplestore_begin_heap(false, false,
-									  Max(work_mem / NFILES, MIN_FILE_MEMORY));
-		spilled->has_files = true;
-		MemoryContextSwitchTo(old);
-	}
-	return *file;
-}
-
-/*
- * ZbxhistSpillGroups writes all groups to files and forgets them.
+ * ZbxhistSpillGroups gives all groups to the sort and forgets them.  The current
+ * memory context is the query's.
  */
 void
 ZbxhistSpillGroups(AggregateScanState *state)
 {
 	GroupTable *table = &state->table;
-	SpilledGroups *spilled = GetSpilled(state);
-	TupleDesc	desc = spilled->slot->tts_tupleDescriptor;
-	Datum	   *values = palloc(sizeof(Datum) * desc->natts);
-	bool	   *nulls = palloc(sizeof(bool) * desc->natts);
+	int			nkeys = table->nkeys;
+	TupleTableSlot *slot;
 
+	if (state->spilled == NULL)
+		BeginSpilling(state);
+	slot = state->spilled_slot;
 	for (int i = 0; i < table->nbuckets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (const ValueGroup *group = table->buckets[i]; group != NULL;
 			 group = group->next)
 		{
-			MemoryContext old;
-
-			ResetExprContext(state->econtext);
-			old = MemoryContextSwitchTo(state->econtext->ecxt_per_tuple_memory);
-			memcpy(values, group->keys, sizeof(Datum) * table->nkeys);
-			memcpy(nulls, group->nulls, sizeof(bool) * table->nkeys);
-			values[table->nkeys] = ZbxhistGroupState(table, group);
-			nulls[table->nkeys] = false;
-			MemoryContextSwitchTo(old);
-			tuplestore_putvalues(GetFile(spilled, group->hash), desc, values,
-								 nulls);
+			ExecClearTuple(slot);
+			memcpy(slot->tts_values, group->keys, sizeof(Datum) * nkeys);
+			memcpy(slot->tts_isnull, group->nulls, sizeof(bool) * nkeys);
+			slot->tts_values[nkeys] = ZbxhistGroupState(table, group);
+			slot->tts_values[nkeys + 1] = Int32GetDatum((int32) group->hash);
+			slot->tts_isnull[nkeys] = slot->tts_isnull[nkeys + 1] = false;
+			tuplesort_puttupleslot(state->spilled, ExecStoreVirtualTuple(slot));
 		}
 	}
+	ExecClearTuple(slot);
 	state->counters->groups_spilled += table->ngroups;
-	pfree(values);
-	pfree(nulls);
 	ZbxhistEmptyGroups(table);
 }
 
 /*
- * ZbxhistEndSpilling says that all rows have been added.  If there are files,
- * the groups that memory has are written as well.
+ * ZbxhistEndSpilling says that all rows have been added.  If groups have been
+ * spilled, those that memory has are as well.
  */
 void
 ZbxhistEndSpilling(AggregateScanState *state)
 {
-	SpilledGroups *spilled = state->spilled;
-	MemoryContext old;
-
-	if (spilled == NULL || !spilled->has_files)
+	if (state->spilled == NULL)
 		return;
 	ZbxhistSpillGroups(state);
-	old = MemoryContextSwitchTo(spilled->context);
-	for (int i = 0; i < NFILES; i++)
-	{
-		SpilledFile *file;
-
-		if (spilled->files[i] == NULL)
-			continue;
-		file = palloc(sizeof(SpilledFile));
-		file->store = spilled->files[i];
-		file->level = spilled->level + 1;
-		spilled->waiting = lappend(spilled->waiting, file);
-		spilled->files[i] = NULL;
-	}
-	spilled->has_files = false;
-	MemoryContextSwitchTo(old);
+	tuplesort_performsort(state->spilled);
+	(void) tuplesort_gettupleslot(state->spilled, true, false,
+								  state->spilled_slot, NULL);
 }
 
 /*
- * ZbxhistNextSpilled makes the groups of a file, or writes them to others;
- * returns false if there are no more files.
+ * ZbxhistNextSpilled makes the next groups, of which spilled_slot has the first
+ * state; returns false if there are no more.
  */
 bool
 ZbxhistNextSpilled(AggregateScanState *state)
 {
-	SpilledGroups *spilled = state->spilled;
-	SpilledFile *file;
+	TupleTableSlot *slot = state->spilled_slot;
+	int			hash = state->table.nkeys + 1;
+	Datum		last_hash = (Datum) 0;
 
-	if (spilled == NULL || spilled->waiting == NIL)
+	if (state->spilled == NULL || TupIsNull(slot))
 		return false;
-	file = llast(spilled->waiting);
-	spilled->waiting = list_delete_last(spilled->waiting);
-	spilled->level = file->level;
 	ZbxhistEmptyGroups(&state->table);
-	while (tuplestore_gettupleslot(file->store, true, false, spilled->slot))
+	do
 	{
 		CHECK_FOR_INTERRUPTS();
+		slot_getallattrs(slot);
+		if (groups_are_full(&state->table) && slot->tts_values[hash] != last_hash)
+			break;
+		last_hash = slot->tts_values[hash];
 		ResetExprContext(state->econtext);
-		ZbxhistAggregateState(state, spilled->slot);
-		if (groups_are_full(&state->table) && spilled->level < MAX_LEVEL)
-			ZbxhistSpillGroups(state);
-	}
-	ExecClearTuple(spilled->slot);
-	tuplestore_end(file->store);
-	pfree(file);
-	ZbxhistEndSpilling(state);
+		ZbxhistAggregateState(state, slot);
+	} while (tuplesort_gettupleslot(state->spilled, true, false, slot, NULL));
 	return true;
 }
 
 /*
- * ZbxhistForgetSpilled closes all files.
+ * ZbxhistForgetSpilled ends the sort.
  */
 void
 ZbxhistForgetSpilled(AggregateScanState *state)
 {
-	SpilledGroups *spilled = state->spilled;
-	ListCell   *lc;
-
-	if (spilled == NULL)
+	if (state->spilled == NULL)
 		return;
-	for (int i = 0; i < NFILES; i++)
-	{
-		if (spilled->files[i] != NULL)
-			tuplestore_end(spilled->files[i]);
-		spilled->files[i] = NULL;
-	}
-	foreach(lc, spilled->waiting)
-		tuplestore_end(((SpilledFile *) lfirst(lc))->store);
-	spilled->has_files = false;
-	spilled->waiting = NIL;
-	spilled->level = 0;
-	MemoryContextReset(spilled->context);
+	ExecClearTuple(state->spilled_slot);
+	tuplesort_end(state->spilled);
+	state->spilled = NULL;
 }
