@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat.c
- *	  What compat.h needs a function body and state for.
+ *	  Function bodies and state for compat.h.
  *
  *-------------------------------------------------------------------------
  */

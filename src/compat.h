@@ -3,8 +3,8 @@
  * compat.h
  *	  Everything that differs between PostgreSQL 15 to 19.
  *
- * A wrapper has the signature of the newest version, so that a body needs
- * no test of its own and dropping an old version means deleting lines here.
+ * A wrapper has the signature of the newest version.  So callers need no test of the
+ * version, and to drop an old version means to delete lines here.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,8 +3,8 @@
  * compat_marks.c
  *	  What we leave in PostgreSQL's structures beside their meaning.
  *
- * Each of these relies on what PostgreSQL does, but nowhere promises; a new
- * version of it is to be looked at for them one by one:
+ * Each of these relies on behaviour that PostgreSQL does not promise.  With each new
+ * version of PostgreSQL check them one by one:
  *
  * - mark_table: how a table is to be read goes from the query that the planner
  *	 hook has changed to the hook that is asked for paths, in a list of the

@@ -3,10 +3,9 @@
  * fdw.c
  *	  The foreign-data wrapper through which statements see packed days.
  *
- * A managed table has one child that is a foreign table; it stands for all
- * packed days of the table, however many they are, so that planning a query
- * costs the same at any age of the data.  The table of a day is found when
- * the query is executed.  There is no other server behind it.
+ * A managed table has one foreign table as a child, which stands for all of its packed
+ * days.  So the cost of planning a query does not depend on their number.  The tables of
+ * the days are found when the query is executed.  They are on this server.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,13 +3,13 @@
  * fdw_analyze.c
  *	  ANALYZE of packed days: a sample of their rows.
  *
- * Each day gives rows by its share of all, from groups in random blocks.  A
- * group's rows are of few items, so only a few of each are taken; a group
- * with more rows gives more of them.  The order of the sample is that of the
- * days and blocks, as ANALYZE expects it.  Archived groups are not fetched.
+ * The number of rows taken from a day is in proportion to the rows of the day.  They come
+ * from groups in random blocks.  A group has rows of few items, so only a few rows of
+ * each group are taken, in proportion to its rows.  The order of the sample is that of
+ * the days and blocks, as ANALYZE expects it.  Archived groups are not fetched.
  *
- * The table's size in pages is said to be what its rows would take in a heap:
- * ANALYZE of a parent takes rows from its children by their pages.
+ * As the table's size in pages we return what its rows would take in a heap, because
+ * ANALYZE of a parent samples its children in proportion to their pages.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * fdw_estimate.c
- *	  How many rows a scan of packed days will give out, and what it costs.
+ *	  Estimates rows and cost of a scan of packed days.
  *
- * The catalog of packed days says how many rows each day has, so the clocks
- * need no statistics.  How many items there are is known from ANALYZE of the
- * foreign table.  No day's table is looked at: there may be a thousand.
+ * The catalog of packed days says how many rows each day has, so the clocks need no
+ * statistics.  How many items there are is known from ANALYZE of the foreign table.  The
+ * tables of the days are not opened: there may be a thousand.
  *
  *-------------------------------------------------------------------------
  */

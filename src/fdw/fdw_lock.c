@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * fdw_lock.c
- *	  SELECT FOR UPDATE and its like of packed rows: refused.
+ *	  Refuses SELECT FOR UPDATE and the like of packed rows.
  *
- * A packed row has no place of its own that could be marked as locked.  A
- * statement that comes to one when it locks rows, after joins and all conditions,
- * fails; rows of partitions are locked as ever.
+ * A packed row has no tuple header in which it could be marked as locked.  A statement
+ * fails when it is about to lock such a row, which is after joins and all conditions.
+ * Rows of partitions are locked as usual.
  *
  *-------------------------------------------------------------------------
  */

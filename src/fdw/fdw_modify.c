@@ -3,16 +3,16 @@
  * fdw_modify.c
  *	  DELETE and UPDATE of packed rows, one by one; TRUNCATE.
  *
- * A row is named by its itemid and ctid (fdw_scan.c).  Changes are collected
- * and written together, before AFTER triggers fire (packed/day_changes.c).
- * Conditions are not evaluated again for a row that another transaction has changed: the
- * statement fails.  Only if they are of columns of the key alone, and there is no
- * join, its scan waits for others itself, and looks again (fdw_scan.c).  The key of a row
- * cannot be changed, and rows are not inserted: new ones go to the parent.
+ * A row is named by its itemid and ctid (fdw_scan.c).  Changes are collected and written
+ * together, before AFTER triggers fire (packed/day_changes.c).  If another transaction
+ * has changed a row, the statement fails, because its conditions are not evaluated again.
+ * Only if the conditions are on columns of the key alone, and there is no join, its scan
+ * waits for the other transaction and reads the day again (fdw_scan.c).  The key of a row
+ * cannot be changed.  Rows are not inserted: new ones go to the parent.
  *
- * Rows of several items may have the same ctid.  A statement that asks for rows
- * by ctid without saying of which item would reach others than were meant, so
- * it is refused when it comes to a packed row.
+ * Rows of several items may have the same ctid.  A statement that names rows by ctid
+ * without an item could change other rows than were meant.  So it is refused when it
+ * reaches a packed row.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,14 +3,13 @@
  * fdw_parallel.c
  *	  Parallel scans of packed days.
  *
- * The leader finds the days that there are and puts them into shared memory;
- * every participant takes one after the other.  What each has done is added up
- * there for EXPLAIN when it ends.
+ * The leader puts the list of days into shared memory, and each participant takes the
+ * next day from there.  When a participant ends, it adds its counters there, for EXPLAIN.
  *
- * A worker may also run a whole scan, as a member of a Parallel Append or on the
- * inner side of a join.  PostgreSQL gives such a scan no shared memory, but adds
- * up the node's own counts over all workers, two of which mean nothing for a
- * foreign scan: they take our counters, two in each.
+ * A worker may also run a whole scan, as a member of a Parallel Append or on the inner
+ * side of a join.  PostgreSQL gives such a scan no shared memory, but it does add up the
+ * instrumentation of the node over all workers.  Two of its fields are not used for a
+ * foreign scan.  Each of them takes two of our counters.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,12 +3,12 @@
  * fdw_plan.c
  *	  Plans scans of packed days.
  *
- * A scan takes care of conditions on itemid and clock (conditions.c); the
- * executor checks the others.  Rows of one item come in the order of (clock,
- * ns), either way, which lets an ordered Append or MergeAppend with a LIMIT
- * stop after the newest few.  Those of several may come item after item, so
- * that they need not be sorted for DISTINCT ON (itemid) or GROUP BY.  A join on itemid gives a scan for each item of
- * the other side.  Workers of a parallel query share the days out.
+ * A scan evaluates the conditions on itemid and clock (conditions.c), the executor all
+ * others.  Rows of one item come in the order of (clock, ns), either way, which lets an
+ * ordered Append or MergeAppend with a LIMIT stop after the newest few.  Rows of several
+ * items may come item after item, so that DISTINCT ON (itemid) and GROUP BY need no sort.
+ * A join on itemid may scan for each item of the other side.  In a parallel query each
+ * worker reads some of the days.
  *
  *-------------------------------------------------------------------------
  */

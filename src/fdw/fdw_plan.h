@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fdw_plan.h
- *	  What the planner's parts know of a foreign table and hand on.
+ *	  What the planning functions know of a foreign table, and pass on.
  *
  *-------------------------------------------------------------------------
  */

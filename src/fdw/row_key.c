@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * row_key.c
- *	  The key of a packed row as the columns of a foreign table say it.
+ *	  The key of a packed row, read from columns of the foreign table.
  *
- * A packed row is named by its item, and by a ctid that says its clock (see
- * fdw_scan.c).  The item comes with the rows of the plan, in a column of the
- * table, which may have been renamed or may have got another type since the
- * day was packed.  What the key was comes with them as well where it must stay
- * as it is.
+ * A packed row is identified by its item and a ctid, which contains its clock (see
+ * fdw_scan.c).  The rows of the plan have the item in a column of the table.  Since the
+ * day was packed, that column may have been renamed, or its type changed.  If an UPDATE
+ * must not change the key, the rows of the plan also have the old key.
  *
- * Memory: the current context, when it begins.
+ * Memory: the context that is current when it begins.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row_key.h
- *	  The key of a packed row as the columns of a foreign table say it.
+ *	  The key of a packed row, read from columns of the foreign table.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,10 +4,9 @@
  *	  Columns of values as bytes, and what codecs are made of: buffers,
  *	  varints, bits.
  *
- * Numbers are little-endian in bytes, whatever the machine.  Writing appends
- * to a buffer.  Reading takes from a reader and returns false, having read
- * nothing beyond the reader's end, when the bytes are not what writing could
- * have written; the contents of the output are then undefined.
+ * Numbers are little-endian in bytes, whatever the machine.  Writing appends to a buffer.
+ * Reading takes bytes from a reader and never goes beyond its end.  It returns false if
+ * no writer could have written the bytes; then the contents of the output are undefined.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,10 +3,9 @@
  * codec_bits.c
  *	  Numbers of a fixed width in bits, one after the other.
  *
- * Value i is in the bits from i * width on, counted from the lowest bit of
- * the first byte; the last byte is filled up with zeros.  Most values are read
- * with one load of 64 bits, which may look at bytes behind the value but
- * never behind the reader's end.
+ * Value i is in the bits from i * width on, counted from the lowest bit of the first
+ * byte; the last byte is filled up with zeros.  Most values are read with one load of 64
+ * bits, which may include bytes after the value but never bytes beyond the reader's end.
  *
  *-------------------------------------------------------------------------
  */

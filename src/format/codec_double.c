@@ -3,14 +3,13 @@
  * codec_double.c
  *	  Doubles as a column, bit by bit.
  *
- * Most metrics are decimals of a few places: they become integers by scaling,
- * as in ALP (A. Afroozeh, L. Kuffo, P. Boncz: ALP: Adaptive Lossless
- * Floating-Point Compression, SIGMOD 2024).  Unlike there, reading divides by
- * a power of ten instead of multiplying by its inverse: a quotient is rounded
- * correctly, so that every decimal of up to 15 digits is exact and only the
- * number of places has to be chosen.  What scaling does not give exactly
- * (94.79799999999999, NaN, -0) is corrected by the difference of the bits, a
- * second stream of integers, which is mostly zeros and short.
+ * Most metrics are decimals of a few places: they become integers by scaling, as in ALP
+ * (A. Afroozeh, L. Kuffo, P. Boncz: ALP: Adaptive Lossless Floating-Point Compression,
+ * SIGMOD 2024).  Unlike ALP, we divide by a power of ten when reading, instead of
+ * multiplying by its inverse.  A quotient is rounded correctly, so every decimal of up to
+ * 15 digits is exact, and only the number of places has to be chosen.  Values that
+ * scaling does not give exactly (94.79799999999999, NaN, -0) are corrected by the
+ * difference of the bits: a second stream of integers, mostly zeros and so short.
  *
  * Doubles that are no decimals are packed as integers of their bits, which
  * for numbers of one sign are in the order of the numbers; the sign is moved

@@ -4,10 +4,10 @@
  *	  The columns of a day's table, and values of PostgreSQL as its segments
  *	  hold them.
  *
- * What is passed by value is an integer to a segment, whatever it means; a
- * double is a double; everything else is bytes: those that follow a varlena's
- * length word, uncompressed, or all of a type of fixed length.  A numeric is
- * an unsigned integer if all of its segment are, else such bytes.
+ * A segment holds each value in one of three forms.  A double is a double.  Any other
+ * type passed by value is an integer.  Everything else is bytes: those after a varlena's
+ * length word, uncompressed, or all bytes of a type of fixed length.  Numerics are
+ * unsigned integers if all of the segment can be, else bytes.
  *
  * Only types whose values can be checked when they are read are packed
  * (value_type.c).

@@ -3,12 +3,12 @@
  * row_buffer.c
  *	  Rows of one item, column by column, on their way into segments.
  *
- * A numeric column begins as unsigned integers; at the first value that is
- * none, those that are there become bytes, until the buffer is empty again.
+ * A numeric column begins as unsigned integers.  At the first value that is not one, all
+ * values of the column become bytes, until the buffer is empty again.
  *
- * Bytes are copied into a context of the buffer's.  When rows are removed from
- * the front, those of the others are copied into a new one, so that memory
- * stays in proportion to what is in the buffer.
+ * Bytes are copied into a context of the buffer.  When rows are removed from the front,
+ * the bytes of the remaining rows are copied into a new context, so that memory stays in
+ * proportion to the contents of the buffer.
  *
  *-------------------------------------------------------------------------
  */

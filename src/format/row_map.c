@@ -3,26 +3,24 @@
  * row_map.c
  *	  How the rows of a packed day become rows of the table that has it.
  *
- * A day keeps the columns that the table had when it was packed; what ALTER
- * TABLE has done since is applied to each row as it is read.  Columns are
- * matched by name; what has been renamed since, and what was dropped and added
- * again, is known from an option of the foreign table's column (packed_days.c).
- * One whose type has changed is converted as by assignment.  One that came later
- * has the value that it had then for older rows; where there is
- * none it is null.  A foreign table that was made by hand has no such options:
- * a column that the day lacks may be one renamed, so that is an error.
+ * A day keeps the columns that the table had when it was packed.  Later changes by ALTER
+ * TABLE are applied to each row when it is read.  Columns are matched by name; an option
+ * of the foreign table's column (packed_days.c) tells which were renamed, or dropped and
+ * added again.  If the type of a column has changed, its values are converted as by
+ * assignment.  A column that was added later has, in older rows, the value that ADD
+ * COLUMN gave them, or is null.  A foreign table that was made by hand has no such
+ * options: there a column that the day lacks may have been renamed, so it is an error.
  *
- * Casts and types that did not come with PostgreSQL are code of users that the
- * table's owner trusts or trusted, not the reader.  So the owner runs that
- * (owner_rights.c).
+ * Casts and types that do not come with PostgreSQL may be code of users whom the table's
+ * owner trusts, but the reader need not.  So it is run as the owner (owner_rights.c).
  *
  * Memory: a map is in the context that is current when it is made; values
  * passed by reference are palloc'd in that of the call.
  *
- * That value is the column option "missing" of the foreign table, or what the
- * catalog keeps for the parent.  Where neither is there it is null, unless the
- * column has a default: one that ADD COLUMN filled in is forgotten when the table
- * is rewritten.
+ * The value of a column that was added later is the option "missing" of the foreign
+ * table's column, or that in the parent's catalog entry (attmissingval).  If there is
+ * neither, the value is null.  But if the column has a default, that is an error: the
+ * catalog may have lost the value when the table was rewritten.
  *
  *-------------------------------------------------------------------------
  */

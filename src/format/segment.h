@@ -8,9 +8,9 @@
  * clock; it is what one row of a day's table stores.  All rows of an item
  * that have the same clock are in one segment.
  *
- * Nothing here knows PostgreSQL's types or tables.  Whatever bytes are given
- * to the reading functions, they return false rather than read or write out
- * of bounds; the caller says which table, day and item it was.
+ * Nothing here knows PostgreSQL's types or tables.  The reading functions never read or
+ * write out of bounds, whatever bytes they get: they return false, and the caller reports
+ * table, day and item.
  *
  *-------------------------------------------------------------------------
  */

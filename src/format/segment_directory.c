@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * segment_directory.c
- *	  The directory of a group: what its segments are, and where.
+ *	  The directory of a group: describes its segments and says where they are.
  *
- * A search for an item has to read all of it, in each day anew.  So the numbers
- * of the segments are in columns of a fixed width in bits, as the distance from
- * the least one: they are quick to read, and neighbours, which mostly are much
- * alike, need few bits.  Statistics follow, and are read only if they are asked
- * for.
+ * A search for an item has to read all of it, in each day anew.  So each number of the
+ * segments is stored as its distance from the least one, in a fixed number of bits.  That
+ * is quick to read and takes few bits, because the numbers of neighbours are similar.
+ * Statistics follow, and are read only if they are asked for.
  *
- * How large a directory is follows from the least and the greatest number of
- * each column, so that a writer knows it without writing.
+ * The size of a directory follows from the least and the greatest number of each column,
+ * so a writer knows it in advance.
  *
  *-------------------------------------------------------------------------
  */

@@ -20,9 +20,9 @@
  *			nulls, the length of their stream and the stream (0, 1); values
  *			that are not null
  *
- * Clocks of a segment are written less the first clock, unsigned numbers that
- * have statistics less the smallest: the directory says what these are.  A
- * segment that is damaged does not hinder those beside it.
+ * Of each clock of a segment the first clock is subtracted, and of unsigned numbers with
+ * statistics the smallest one; these are in the directory.  A damaged segment does not
+ * affect the others.
  *
  * A segment may share its clocks and ns with others; then they are in a vector that is
  * stored elsewhere.  Instead of the stream of clocks the segment has CLOCKS_SHARED, the

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * segment_reader.c
- *	  Groups of segments being read.
+ *	  Reads groups of segments.
  *
- * The bytes are not trusted: whatever they are, nothing beyond their end is
- * read, and memory stays within what so many rows need.  Checksums are
- * checked first; that of the directory when a group is opened, that of a
- * segment when it is decoded.
+ * The bytes are not trusted.  Nothing beyond their end is read, and no more memory is
+ * allocated than that many rows can need.  Checksums are verified first: that of the
+ * directory when a group is opened, that of a segment when it is decoded.
  *
  *-------------------------------------------------------------------------
  */

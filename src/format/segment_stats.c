@@ -3,17 +3,15 @@
  * segment_stats.c
  *	  Statistics of a segment, which its group's directory holds.
  *
- * The greatest is written as the difference from the smallest, the sum of
- * unsigned numbers as the difference from what it would be were all of them the
- * smallest.  Doubles that are decimals are written as integers, their sum as the
- * difference from what it would be were all of them in the middle between the
- * smallest and the greatest.  Such a sum has rounding errors: the difference of
- * the bits follows.
+ * The greatest value is written as its difference from the smallest.  The sum of unsigned
+ * numbers is written as its difference from count * smallest.  Doubles that are decimals
+ * are written as integers, their sum as its difference from count * (smallest + greatest)
+ * / 2.  Such a sum has rounding errors, so the difference of the bits follows.
  *
- * What they took from the exact sum, the rest, comes before all.  Its first byte is
- * none that statistics begin with: a REST_ form, above two bits that are 0.  A rest
- * is mostly a small number of a unit that is somewhat below the last place of the
- * sum.  Few values have none: they are quicker decoded than the bytes are worth.
+ * What rounding took from the exact sum, the rest, precedes all this.  Its first byte, a
+ * REST_ form above two bits that are 0, is one with which statistics cannot begin.  A
+ * rest is usually a small multiple of a unit slightly below the last place of the sum.
+ * Segments of few values have no rest: decoding them is cheaper than storing it.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,9 +3,9 @@
  * segment_times.c
  *	  Clocks and ns that segments share with others.
  *
- * What a segment has instead of its own is shown in segment_format.h: of a
- * vector it has the rows between its first and its last clock, all or some.  So
- * segments of the same vector may end where their groups do.
+ * segment_format.h shows what such a segment has instead of clocks and ns: all or some of
+ * a vector's rows between its first and its last clock.  So a vector may be shared by
+ * segments of any length.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * segment_writer.c
- *	  Groups of segments being written.
+ *	  Writes groups of segments.
  *
- * Segments come in the order of item and clock.  How many rows of an item fit
- * into what is left of a group is known only when they have been encoded; the
- * first guess goes by what the rows before took, and few more follow.
+ * Segments come in the order of item and clock.  How many rows of an item fit into the
+ * rest of a group is known only when they have been encoded.  The first guess is based on
+ * the size of the rows before; a few more follow.
  *
  * A writer and what it holds stay in the memory context in which it was made;
  * a finished group is in the caller's.

@@ -4,9 +4,9 @@
  *	  Converts numerics that are integers from 0 to 2^64-1, without decimals,
  *	  to uint64 and back, bit by bit.
  *
- * What Zabbix stores in a column numeric(20) is such a number.  There is one
- * image of the short form of each, so it comes back as it was; a numeric with
- * another image is no matter of this file.
+ * Zabbix stores such numbers in columns of type numeric(20).  Each has one image in the
+ * short form, so it is restored exactly.  Numerics with another image are not handled
+ * here.
  *
  *-------------------------------------------------------------------------
  */

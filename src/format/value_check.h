@@ -3,10 +3,10 @@
  * value_check.h
  *	  Whether packed bytes are values of a type.
  *
- * Checksums tell damage, not malice: the owner of a day's table can write to
- * it whatever he likes.  PostgreSQL trusts the insides of a value, lengths and
- * offsets among them, so each one is checked before it becomes a Datum, as the
- * receive function of its type would have done.
+ * Checksums detect damage, not forgery: the owner of a day's table can write anything to
+ * it.  PostgreSQL trusts the inside of a value, such as lengths and offsets.  So each
+ * value is checked, as the receive function of its type would do, before it becomes a
+ * Datum.
  *
  *-------------------------------------------------------------------------
  */

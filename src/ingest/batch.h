@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch.h
- *	  The rows of one statement on one parent, on their way to partitions.
+ *	  The rows that one statement stores in one parent.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,14 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * batch_flush.c
- *	  Writes the rows of a batch in key order, and looks for their keys where
- *	  the table that they are in does not.
+ *	  Writes the rows of a batch in key order, and looks for their keys in other tables.
  *
- * Locks: if maintenance or anybody else keeps writers out of a partition, or
- * has dropped it, or has given it a column of its own, its rows go to the
- * parent: an insert never waits for that and never fails by it.  A session that
- * keeps readers out is waited for, since keys could not be looked up
- * (lookup.c).
+ * Locks: if a session has locked writers out of a partition, or has dropped it or added a
+ * column to it alone, its rows go to the parent.  An INSERT neither waits for that nor
+ * fails.  It does wait for a session that has locked readers out, because keys could not
+ * be looked up (lookup.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -3,18 +3,18 @@
  * batch_open.c
  *	  Opens and closes the batches of statements.
  *
- * A batch has the rows that a statement routes, from the first one until they
- * are written.  It belongs to one result relation of the statement, known by
- * its copy of the row trigger, or to the plan node that stores literals without
- * a trigger.  It opens with the first row and closes when the statement ends: in
- * ExecutorFinish before any AFTER trigger, or, for COPY and for a statement
- * that began before the library was loaded, in the AFTER STATEMENT trigger.
- * The transaction's end closes what neither did.  So when a statement reports
- * success, its rows are stored, and what they violate is the statement's own
- * error.
+ * A batch has the rows that a statement routes, from the first one until they are
+ * written.  It belongs to one result relation of the statement, known by its copy of the
+ * row trigger, or to the plan node that stores literals without a trigger.  It opens with
+ * the first row and closes when the statement ends: in ExecutorFinish before any AFTER
+ * trigger, or, for COPY and for a statement that began before the library was loaded, in
+ * the AFTER STATEMENT trigger.  The transaction's end closes what neither did.  So when a
+ * statement reports success, its rows are stored, and a violation is an error of that
+ * statement.
  *
- * A batch belongs to the subtransaction it was opened in and is written only
- * in that one: written in an inner one, its rows could be rolled back alone.
+ * A batch belongs to the subtransaction in which it was opened, and is written only in
+ * that one.  If it were written in an inner subtransaction, its rows could be rolled back
+ * without the statement.
  *
  * Closed batches go to a pool and keep their slots.  On abort nothing is
  * written; the resource owner has closed the relations.

@@ -3,9 +3,6 @@
  * batch_private.h
  *	  What is in a batch; for batch*.c only.
  *
- * Of these files each calls those that are named before it here; batch_route.c
- * and batch_open.c call all of them.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef ZBXHIST_BATCH_PRIVATE_H

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch_route.c
- *	  The one way in for a row: decides where it is stored.
+ *	  Decides where a row is stored; all rows come this way.
  *
  * The row trigger (route.c), the custom scan of fast_insert.c and the function
  * add, which have rows of a parent to store, hand each to ZbxhistRouteRow:
@@ -15,8 +15,8 @@
  *   looked up first where its clock says, and in other children.
  * - If the policy leaves its clock out, it goes nowhere (left_out.c).
  *
- * A row's key is looked for where it is not stored, and might be, once it is
- * stored: see key_look.c.
+ * When a row is stored, its key is looked for in all other places where it may be: see
+ * key_look.c.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch_rows.c
- *	  The rows of a batch that wait: to be written, or to be checked.
+ *	  The rows of a batch that are still to be written, or to be checked.
  *
  * Slots are kept from statement to statement: making 1000 of them costs more
  * than a statement gains from them.

@@ -3,10 +3,9 @@
  * counters.c
  *	  Counts routed rows per parent in shared memory.
  *
- * A fixed table of atomic counters: a slot is claimed for a parent by a
- * compare-and-exchange on its key and never given back before the server
- * stops, so there is no lock.  When all slots are taken, further parents are
- * not counted.
+ * A fixed table of atomic counters.  A slot is claimed for a parent by a
+ * compare-and-exchange on its key and kept until the server stops, so no lock is needed.
+ * When all slots are taken, further parents are not counted.
  *
  * From PostgreSQL 17 on the memory is had from the DSM registry when it is
  * first needed; before, only with zbxhist in shared_preload_libraries.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * counters.h
- *	  How many rows went which way, for all sessions.
+ *	  Counts rows by their path, for all sessions.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,23 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * day_keys.c
- *	  A packed day as a place that may have keys.
+ *	  Looks for keys in a packed day.
  *
- * A session that looks here has stored a row with that key in the parent, whose
- * unique index keeps others from storing or merging the same key until this
- * transaction ends.  So a key that a fresh snapshot does not see in the day
- * will not come there.  One that it sees may be about to go: then the other
- * transaction is waited for.
+ * A session that looks here has stored a row with that key in the parent.  The parent's
+ * unique index prevents others from storing or merging the same key until this
+ * transaction ends.  So if a fresh snapshot does not see the key in the day, nobody will
+ * put it there.  If it sees the key, another transaction may be deleting it, and is
+ * waited for.
  *
- * Only tables with keys on itemid, clock and ns are packed.  Somebody may give a
- * parent another key when days are packed already: that is not looked for.
+ * Only tables with keys on itemid, clock and ns are packed.  If a parent gets another
+ * unique key when days are packed already, that key is not looked for.
  *
- * No INSERT waits for another server: what is archived does not have the key,
- * as far as it is known here.
+ * No INSERT waits for another server: archived groups are taken not to have the key.
  *
- * A day that is damaged, or that somebody has altered, must not fail an INSERT:
- * what cannot be read does not have the key.  The row stays in the parent then,
- * where maintenance finds out what it is.
+ * A day that is damaged, or that somebody has altered, must not fail an INSERT: groups
+ * that cannot be read are taken not to have the key.  The row stays in the parent until
+ * maintenance merges it or finds it to be a duplicate.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,11 +3,11 @@
  * exec_insert.c
  *	  Executes the custom scan that fast_insert.c plans.
  *
- * One call evaluates all rows, forms each tuple once, in the memory of the
- * batch, and closes the batch, so that all rows are stored, or an error
- * raised, before the node returns.  It returns no rows.  Where a row goes is
- * the batch's business (ingest/batch_route.c), as for the rows of the trigger;
- * those without a partition go the same way to the parent.
+ * One call evaluates all rows, forms each tuple once, in the memory of the batch, and
+ * closes the batch, so that all rows are stored, or an error raised, before the node
+ * returns.  It returns no rows.  The batch decides where a row goes
+ * (ingest/batch_route.c), as for the rows of the trigger.  Rows without a partition go to
+ * the parent by the batch, too.
  *
  * The relation is opened, and its privileges are checked, by the executor.
  *

@@ -3,17 +3,15 @@
  * fast_insert.c
  *	  Plans an INSERT of literals into a parent as a custom scan.
  *
- * The statement that Zabbix sends, INSERT INTO history (...) VALUES (...),
- * (...), leaves the planner nothing to decide, yet costs it more than parsing
- * does: it folds each literal's cast by itself.  The planner hook here takes
- * the rows of the query tree as they are into a custom scan, which evaluates
- * them straight into the batch of routing (exec_insert.c).
+ * The statement that Zabbix sends, INSERT INTO history (...)  VALUES (...), (...), leaves
+ * the planner nothing to decide, yet planning it costs more than parsing: the planner
+ * folds each literal's cast separately.  The planner hook here puts the rows of the query
+ * tree unchanged into a custom scan, which evaluates them into the batch (exec_insert.c).
  *
- * The custom scan does for a row what the trigger would have done, and for the
- * rest of what an INSERT can be, the planner is there: a check that is not sure
- * says no.  What is checked here holds while the plan lives, because a plan is
- * thrown away when its relation changes (relationOids), when
- * session_replication_role does, and when one of our settings does (guc.c).
+ * The custom scan does for a row what the trigger would do.  All other INSERTs are left
+ * to the planner; if a check is in doubt, it refuses.  What is checked here holds while
+ * the plan lives, because a plan is thrown away when its relation changes (relationOids),
+ * when session_replication_role does, and when one of our settings does (guc.c).
  *
  *-------------------------------------------------------------------------
  */

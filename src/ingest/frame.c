@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * frame.c
- *	  Which statement is executing, and what its command tag lacks.
+ *	  Which statement is executing, and which rows are missing in its command tag.
  *
  * A trigger is not told which statement fires it, but the batch must know:
  * rows may leave the parent only if the statement does not need them there
@@ -10,12 +10,12 @@
  * here, one for each statement in execution, and the row trigger looks its plan
  * up in the innermost.
  *
- * A statement that was already executing when the library was loaded has no
- * frame: the first one of a session, unless session_preload_libraries names
- * us.  Its plan is found through ActivePortal if it is the session's own
- * statement; if it is nested in a function, its rows stay in the parent.
+ * A statement that was already executing when the library was loaded has no frame.  That
+ * is the first statement of a session, unless the library is preloaded.  Its plan is
+ * found through ActivePortal if it is a top-level statement; if it is nested in a
+ * function, its rows stay in the parent.
  *
- * Frames live on the C stack; PG_FINALLY pops them when an error leaves them.
+ * Frames live on the C stack; PG_FINALLY pops them on error, too.
  *
  *-------------------------------------------------------------------------
  */

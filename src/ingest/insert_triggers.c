@@ -3,10 +3,10 @@
  * insert_triggers.c
  *	  What a table's triggers do on INSERT.
  *
- * Our triggers are known by their function: triggers of their names may be
- * somebody else's.  Looking a function up may take in an invalidation that
- * rebuilds the trigger descriptor, with the same contents, as the table is
- * locked, but in another place.
+ * Our triggers are recognised by their function, because another trigger may have the
+ * name.  Looking up a function may process an invalidation that rebuilds the trigger
+ * descriptor.  Its contents are the same, as the table is locked, but its address
+ * changes.
  *
  *-------------------------------------------------------------------------
  */

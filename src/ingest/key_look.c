@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * key_look.c
- *	  Looks for the keys of a parent's rows in a place that may have them.
+ *	  Looks for the keys of a parent's rows in a table or a packed day.
  *
- * A unique index covers one table, but a key can be in the parent, in a
- * partition or a packed day.  So a session that stores a row in one of these
- * looks for its key in the others, in the way of an exclusion constraint:
- * first store, then look for rows that others have stored or deleted, committed
- * or not, and wait for those that are not.  Of two sessions that store the
- * same key in different places at least one sees the other (see
- * check_exclusion_or_unique_constraint() in executor/execIndexing.c).
+ * A unique index covers one table, but a key can be in the parent, in a partition or a
+ * packed day.  So a session that stores a row in one of these looks for its key in the
+ * others, as PostgreSQL does for an exclusion constraint.  It stores the row first.  Then
+ * it looks for rows that others have stored or deleted, committed or not, and waits for
+ * transactions that are still open.  Of two sessions that store the same key in different
+ * places at least one sees the other (see check_exclusion_or_unique_constraint() in
+ * executor/execIndexing.c).
  *
- * Places are tables with indexes (table_keys.c) and packed days (day_keys.c).
- * Which of them are looked at says lookup.c.
+ * The places are tables with indexes (table_keys.c) and packed days (day_keys.c).
+ * lookup.c decides which of them are searched.
  *
  *-------------------------------------------------------------------------
  */

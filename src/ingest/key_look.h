@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_look.h
- *	  Looks for the keys of a parent's rows in a place that may have them.
+ *	  Looks for the keys of a parent's rows in a table or a packed day.
  *
  *-------------------------------------------------------------------------
  */

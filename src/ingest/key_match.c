@@ -3,12 +3,12 @@
  * key_match.c
  *	  Which unique indexes two tables of a parent have in common.
  *
- * PostgreSQL inherits columns and constraints, but neither keys nor indexes.  A
- * partition is made with those of its parent; then somebody may drop or add one
- * on either side.  A key that a partition lacks is not checked there, and one
- * that it has alone would fail rows that the parent takes.  So rows are sent
- * only to partitions that have the same keys, and a partition's index is asked
- * for a key only if the parent has that key, too.
+ * PostgreSQL inherits columns and constraints, but neither keys nor indexes.  A partition
+ * is made with those of its parent, but somebody may drop or add one on either side.  A
+ * key that the partition lacks is not checked there, and a key that only the partition
+ * has would refuse rows that the parent accepts.  So rows are sent only to partitions
+ * that have the same keys, and a partition's index is searched only for keys that the
+ * parent has, too.
  *
  * Locks: the caller's, on both tables.  Allocates in the current context.
  *

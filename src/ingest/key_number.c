@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * key_number.c
- *	  The columns of a key as the numbers that packed days have.
+ *	  Values of key columns as the numbers by which packed days store them.
  *
- * A parent's columns itemid, clock and ns may be renamed, or get another type,
- * while days are packed.  The days keep their numbers; what a new row has in
- * these columns is read as such a number where it is one.
+ * A parent's columns itemid, clock and ns may be renamed, or get another type, when days
+ * are packed already.  The days keep their numbers.  The values of a new row in these
+ * columns are converted to such numbers where that is possible.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_number.h
- *	  The columns of a key as the numbers that packed days have.
+ *	  Values of key columns as the numbers by which packed days store them.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * left_out.c
- *	  Rows that are not stored, for the policy leaves their clocks out.
+ *	  Rows that are not stored, because the policy leaves their clocks out.
  *
- * A broken agent, or a proxy that has lost the time, sends values of 1970 or of
- * decades ahead.  With the policy max_age or max_ahead these do not come to the
- * table, and the INSERT goes on as if they had not been there.  Which items
- * sent them is noted in zbxhist.left_out, a row for each item and statement,
- * or, if the policy keeps them for a day, each row as text; check() tells it.
- * Notes belong to the statement's transaction, and go with it.
+ * A broken agent, or a proxy with a wrong clock, sends values of 1970 or of decades
+ * ahead.  With the policy max_age or max_ahead these are not stored, and the INSERT
+ * continues as if they had not been there. zbxhist.left_out notes which items sent them:
+ * a row for each item and statement or, if the policy keeps such values for a day, each
+ * of them as text. check() reports them.  The notes are part of the statement's
+ * transaction, and are rolled back with it.
  *
  *-------------------------------------------------------------------------
  */

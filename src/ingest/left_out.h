@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * left_out.h
- *	  Rows that are not stored, for the policy leaves their clocks out.
+ *	  Rows that are not stored, because the policy leaves their clocks out.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,11 +3,11 @@
  * literal.c
  *	  Recognises and evaluates literals as parse analysis leaves them.
  *
- * A literal is a constant, a parameter of the statement, or a cast of one by
- * an immutable function of PostgreSQL's own: parse analysis turns 5 for a
- * bigint column into int8(5).  The planner would fold such a cast by building
- * an executor for it; here the function is called, or, for a double, what it
- * does is done.  What is rare goes through the executor's expressions all the same.
+ * A literal is a constant, a parameter of the statement, or a cast of one by an immutable
+ * function of PostgreSQL's own: parse analysis turns 5 for a bigint column into int8(5).
+ * The planner would fold such a cast by building an executor for it.  Here the function
+ * is called directly, or, for a double, its work is done here.  Rare kinds are evaluated
+ * by the executor.
  *
  *-------------------------------------------------------------------------
  */

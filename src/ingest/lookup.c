@@ -1,24 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.c
- *	  Keys of a parent's rows, looked for wherever else they may be.
+ *	  Looks for keys of a parent's rows in all places where they are not stored.
  *
- * A row of the parent is in the parent itself, in the partition or packed day
- * that its clock has, or in another child: a table that somebody has attached,
- * a partition that has lost its bounds or overlaps another one, all partitions
- * of a parent whose column clock is not what it was.  Where a row is stored its
- * key is looked for by the index there; everywhere else here, when it is stored
- * (key_look.c).
+ * A row of the parent is in the parent itself, in the partition or packed day that its
+ * clock has, or in another child: a table that somebody has attached, a partition that
+ * has lost its bounds or overlaps another one, all partitions of a parent whose column
+ * clock is not what it was.  The index of the table where a row is stored checks its key
+ * there.  All other places are searched here, when the row is stored (key_look.c).
  *
- * What a partition that is being packed holds does not change meanwhile, so it
- * may be looked at in whatever way it is locked; when it is gone, its rows are
- * in a packed day, which a new partition set has.  So it does when a packed day
- * is gone: another one may have been written in its place.  While a day is being
- * unpacked, its rows are in the day or, for newer snapshots, in a partition that
- * nobody else writes to; a key that is neither in the one nor then in the other
- * is in none.
+ * The rows of a partition that is being packed do not change, so it can be searched
+ * although it is locked.  If it has been dropped, its rows are in a packed day, which the
+ * rebuilt partition set has.  If a packed day has been dropped, the set may likewise have
+ * another one in its place.  While a day is being unpacked, its rows are in the day or,
+ * for newer snapshots, in a partition to which nobody else writes.  So the day is
+ * searched first, and then the partition.
  *
- * Locks: ACCESS SHARE on what is looked at, until the transaction ends.
+ * Locks: ACCESS SHARE on the tables that are searched, until the transaction ends.
  *
  *-------------------------------------------------------------------------
  */

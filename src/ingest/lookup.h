@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.h
- *	  Keys of a parent's rows, looked for wherever else they may be.
+ *	  Looks for keys of a parent's rows in all places where they are not stored.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * path.c
- *	  Which way a statement's rows take into a parent, and why.
+ *	  By which path a statement's rows are stored in a parent, and why.
  *
- * The planner hook (ingest/fast_insert.c) asks what about the table is in
- * the way.  A statement that it has left to the planner is looked at once, when
- * its first row comes to the trigger: only to count it (zbxhist.insert_paths),
- * nothing else depends on the answer.
+ * The planner hook (ingest/fast_insert.c) asks whether anything about the table prevents
+ * the fast path.  For a statement that was left to the planner the path is found when its
+ * first row reaches the trigger.  That is only for counting (zbxhist.insert_paths).
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * path.h
- *	  Which way a statement's rows take into a parent, and why.
+ *	  By which path a statement's rows are stored in a parent, and why.
  *
  *-------------------------------------------------------------------------
  */

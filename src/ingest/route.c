@@ -3,10 +3,10 @@
  * route.c
  *	  The trigger on a parent: sends each new row to its partition.
  *
- * BEFORE INSERT FOR EACH ROW, it takes the row out of the executor's hands
- * into the statement's batch by returning NULL, or leaves it to be stored in
- * the parent, as batch_route.c decides.  AFTER INSERT FOR EACH STATEMENT, it
- * closes the batches that no hook closes.
+ * BEFORE INSERT FOR EACH ROW, batch_route.c decides where the row goes.  If it goes into
+ * the statement's batch, the trigger returns NULL, and the executor skips the row;
+ * otherwise the executor stores it in the parent.  AFTER INSERT FOR EACH STATEMENT, the
+ * trigger closes the batches that no hook closes.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,19 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * table_keys.c
- *	  A table with indexes as a place that may have keys.
+ *	  Looks for keys in a table, by its indexes.
  *
- * The table is the parent itself, or a child.  A key is looked for by the
- * table's index of that key.  A child may lack it, for somebody has altered one
- * of the two: then by another btree whose first columns are among those of the
- * key, and what that finds is compared column by column.
+ * The table is the parent itself, or a child.  A key is looked for by the table's index
+ * of that key.  A child may lack that index, because somebody has altered parent or
+ * child.  Then another btree is used whose first columns are among those of the key, and
+ * each row that it finds is compared column by column.
  *
- * Without such an index every row of the child would have to be looked at for
- * every row that is stored.  Nothing is looked for then: that somebody has
- * dropped the key of a partition must not bring the writers to a standstill.
+ * Without such an index, storing a row would mean reading all rows of the child.  Then
+ * nothing is looked for: dropping the key of a partition must not stop the writers.
  *
- * Locks: the caller's on the tables; ACCESS SHARE on the indexes until the
- * place is closed.
+ * Locks: the caller has locked the tables; indexes are locked ACCESS SHARE until the
+ * table is closed.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * table_keys.h
- *	  A table with indexes as a place that may have keys.
+ *	  Looks for keys in a table, by its indexes.
  *
  *-------------------------------------------------------------------------
  */

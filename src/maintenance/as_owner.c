@@ -3,9 +3,9 @@
  * as_owner.c
  *	  Maintenance's statements on a table, run as its owner.
  *
- * Tables are named in statements, and a name is looked up once more when its
- * statement is run.  With no rights but the owner's, a user who puts another
- * table in that place meanwhile gains nothing either.
+ * Statements contain the names of tables, which are looked up again when the statement
+ * runs.  Because it runs with the owner's rights only, a user who has put another table
+ * in that place gains nothing by it.
  *
  *-------------------------------------------------------------------------
  */

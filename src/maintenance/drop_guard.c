@@ -1,38 +1,35 @@
 /*-------------------------------------------------------------------------
  *
  * drop_guard.c
- *	  Keeps packed days from being dropped unawares, or copied by halves.
+ *	  Prevents that packed days are dropped by accident, or copied incompletely.
  *
- * Partitions outlive the extension, packed days cannot: nobody else could
- * read them.  So no command may drop the foreign table that stands for them,
- * or the list of them, while there are values in them, unless the session has
- * set zbxhist.allow_packed_drop.  That covers DROP EXTENSION, and DROP SCHEMA,
- * SERVER, TABLE and OWNED, where the foreign table goes with something else,
- * and the table of a single day.  What zbxhist drops itself is not listed any
- * more by then.
+ * Partitions outlive the extension, packed days cannot: nobody else could read them.  So
+ * no command may drop the foreign table that stands for them, or the list of them, while
+ * there are values in them, unless the session has set zbxhist.allow_packed_drop.  That
+ * covers DROP EXTENSION, DROP TABLE of a single day, and DROP SCHEMA, SERVER, TABLE and
+ * OWNED if they would drop the foreign table, too.  When zbxhist itself drops a day, it
+ * has already removed it from the list.
  *
- * Objects are dropped one by one, those that depend on others first: a day
- * before its foreign table.  Days that are gone when that one's turn comes
- * are therefore counted as they go, from the beginning of the statement; those
- * that went without it are looked at when the statement ends.
+ * PostgreSQL drops objects one by one, dependent ones first: a day before its foreign
+ * table.  So dropped days are counted from the beginning of the statement, for the moment
+ * when the foreign table is dropped.  Days that were dropped without it are checked when
+ * the statement ends.
  *
  * An event trigger (sql/packed/guards.sql) has sessions load the library
  * before they drop or alter a table, or make a trigger.
  *
- * Groups are written past triggers.  A tool that copies a table while it is in
- * use, and learns of changes from a trigger, as pg_repack does, would put a copy
- * without them in its place.  So the table of a packed day can have no trigger,
- * whoever asks for one.  Those that follow it by logical decoding are kept off
- * by its replica identity (create_day_of_range).
+ * Groups are written without firing triggers.  A tool such as pg_repack, which copies a
+ * table while it is in use and learns of changes by a trigger, would replace it by a copy
+ * without these changes.  So no role can create a trigger on the table of a packed day.
+ * Its replica identity refuses tools that use logical decoding (create_day_of_range).
  *
- * Packed rows lack a column that was added after they had been packed.  They
- * have what the catalog keeps for older rows, if ADD COLUMN had a constant
- * default, or what the foreign table's option "missing" says, or null.  With
- * another default each older row of a plain table would get a value of its
- * own, for which packed ones have no place: that is refused, rather than any
- * later read of them.
+ * Packed rows have no values of a column that was added later.  They get the value that
+ * the catalog has for older rows, if ADD COLUMN had a constant default, or the value of
+ * the foreign table's option "missing", or null.  With a volatile default each older row
+ * of a plain table would get a value of its own, for which packed rows have no place.  So
+ * such an ADD COLUMN is refused.
  *
- * Nor does the extension go while an undo is under way.
+ * The extension cannot be dropped while an undo is unfinished, either.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * drop_guard.h
- *	  Keeps packed days from being dropped unawares.
+ *	  Prevents that packed days are dropped by accident.
  *
  *-------------------------------------------------------------------------
  */

@@ -9,12 +9,12 @@
  * for the row fails with 40001 instead of silently missing it.  For the user
  * the row stays in the same table, so no triggers fire.
  *
- * A partition whose keys are not those of the parent gets no rows, as INSERTs
- * give it none: without a key it would take a second row of one, and with a
- * key of its own it would refuse or merge rows that the parent has.
+ * A partition whose unique keys differ from the parent's gets no rows, as it gets none
+ * from INSERTs.  If it lacked a key, it would accept duplicates; if it had another key,
+ * it would refuse or merge rows that the parent accepts.
  *
- * Indexes and constraints of the target may have expressions, which are its
- * owner's code: the owner, not the user, runs all this.
+ * Indexes and constraints of the target may have expressions, which are code of its
+ * owner.  So all this is run as the owner, not as the user.
  *
  * Locks: ROW EXCLUSIVE on both tables, as any writer, until the caller's
  * transaction ends.

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * native_partition.c
- *	  Partitions of a natively partitioned table, which are to be ours.
+ *	  Adds our constraint to partitions of a natively partitioned table.
  *
- * A native partition has no row that its bounds do not allow, so a CHECK
- * constraint that says the same is valid without a look at the rows:
- * PostgreSQL itself relies on that in DETACH PARTITION CONCURRENTLY.
+ * A native partition has only rows within its bounds, so a CHECK constraint with the same
+ * bounds is valid, and need not read the rows.  PostgreSQL itself relies on that in
+ * DETACH PARTITION CONCURRENTLY.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * own_rows.c
- *	  Looks at the rows of a table alone without a query.
+ *	  Finds and counts rows of a single table without a query.
  *
- * To plan a query on a table is to run what its owner has put into the
- * expressions of its indexes and constraints.  Whoever looks at the state of
- * things, or maintains them, is not to do that; so rows are counted and found here,
- * clocks where it can be by an index, see tables/item_index.c.
+ * Planning a query on a table may run code that its owner has put into expressions of
+ * indexes and constraints.  A role that monitors or maintains the table must not run that
+ * code.  So rows are counted and found here; clocks are found by an index if possible
+ * (tables/item_index.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -1,17 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * refuse.c
- *	  Errors of the extension's PL/pgSQL functions, as those of C functions are.
+ *	  Raises errors of the extension's PL/pgSQL functions like errors of C functions.
  *
- * What RAISE says is followed by a line of context for each function and
- * statement between it and the caller's: names and lines of ours that tell
- * nothing to a user who has given a wrong argument.  refuse() leaves those out,
- * and none of the caller's own.  Errors that nobody has foreseen keep all of
+ * An error by RAISE has a line of context for each of our functions between it and the
+ * user's statement.  These lines do not help a user who has given a wrong argument.
+ * refuse() leaves them out, and keeps those of the caller.  Unexpected errors keep all of
  * theirs.
  *
- * A procedure says in time that it has been called where it cannot commit:
- * PostgreSQL itself says "invalid transaction termination" at the COMMIT, which
- * tells nobody what to do.
+ * A procedure that was called where it cannot commit says so at its beginning.
+ * PostgreSQL's own error, "invalid transaction termination" at the COMMIT, does not tell
+ * the user what to do.
  *
  *-------------------------------------------------------------------------
  */

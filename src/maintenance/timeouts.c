@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * timeouts.c
- *	  Maintenance goes on for as long as it takes.
+ *	  Switches timeouts off for maintenance.
  *
- * A role's or database's statement_timeout is for statements that somebody waits for.
- * One that is shorter than what one table takes would end each run there,
- * and no other table would ever have its turn.  The timer was set when
- * the CALL began, so to set the parameter is not enough.
+ * The statement_timeout of a role or database is for statements that somebody waits for.
+ * If one table takes longer than that, each run would end at it, and the other tables
+ * would never be maintained.  The timer was started when the CALL began, so it is not
+ * enough to set the parameter.
  *
  *-------------------------------------------------------------------------
  */

@@ -5,16 +5,16 @@
  *
  * The groups are rows of a foreign table of postgres_fdw (sql/packed/archive.sql).  One
  * query fetches the group that is needed now and groups that will be needed next, up to
- * work_mem.  A caller that knows which these are names them, of many days at once
- * (ZbxhistWantArchived).  Otherwise they are the groups that follow in the same day,
- * if groups have been read in that order so far.  A reader that may stop early fetches
- * one group first, and each time up to four times as many as before.
+ * work_mem.  A caller that knows the next groups names them, of many days at once
+ * (ZbxhistWantArchived).  Otherwise the query fetches the groups that follow in the same
+ * day, if groups have been read in that order so far.  A reader that may stop early
+ * fetches one group first, and each time up to four times as many as before.
  *
  * If several servers have groups, the query is a UNION ALL of their foreign tables,
  * which PostgreSQL executes asynchronously (async_capable).
  *
- * The directory of a group may be stored here.  What needs the directory only
- * needs no query.
+ * The directory of a group may be stored here.  Then reading the directory needs no
+ * query.
  *
  * A transaction keeps one snapshot of each server from the first query on, so it does
  * not find groups that were archived later.  A group that is not found is therefore an

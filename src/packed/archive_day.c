@@ -5,14 +5,13 @@
  *	  them back.
  *
  * The groups have been copied there, in the order of the index, and read back
- * (sql/packed/archive.sql).  The new table has the rows of the old one, with a
- * stand-in for the bytes of each group (archived_group.c); rows of shared times stay
- * as they are.  On the way back the bytes take the place of the stand-ins, after a
- * look at their checksums.
+ * (sql/packed/archive.sql).  The new table has the rows of the old one, with a stand-in
+ * for the bytes of each group (archived_group.c); rows of shared times stay as they are.
+ * On the way back the bytes replace the stand-ins, after their checksums were compared.
  *
- * As in pack.c rows are written frozen, every snapshot must see the same groups in the
- * old table, and the caller makes sure by its version that it has not been changed
- * since the copy was begun.
+ * As in pack.c, rows are written frozen, so every snapshot must see the same groups in
+ * the old table.  The caller compares the table's version to make sure that it has not
+ * been changed since the copy began.
  *
  * Locks: ACCESS SHARE on the old table; the caller has created the new one in
  * the same transaction.

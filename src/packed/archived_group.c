@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * archived_group.c
- *	  What a packed day has for a group that is stored on another server.
+ *	  The stand-in in a packed day for a group that is stored on another server.
  *
  * An archived day keeps its table and its index, so its groups are found as in any
  * other day.  The table has a stand-in for the bytes of each group: which row of the

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * archived_group.h
- *	  What a packed day has for a group that is stored on another server.
+ *	  The stand-in in a packed day for a group that is stored on another server.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * column_filter.c
- *	  Which segments a condition leaves, by their statistics.
+ *	  Decides by the statistics of a segment whether its rows meet a condition.
  *
- * A segment's statistics, and its item and clocks, have the least and the
- * greatest value of a column.  So a comparison with a constant or a parameter
- * may hold for all rows of a segment, or for none.  Of other conditions, and of
- * columns without statistics, that is not known.
+ * The least and the greatest value of some columns are known: of item and clock, and of
+ * those with statistics.  So a comparison with a constant or a parameter may be known to
+ * hold for all rows of a segment, or for none.  For other conditions and other columns
+ * the rows must be read.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * column_filter.h
- *	  Which segments a condition leaves, by their statistics.
+ *	  Decides by the statistics of a segment whether its rows meet a condition.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * conditions.c
- *	  Conditions on items and clocks that decide what is read of packed days.
+ *	  Conditions on items and clocks, which limit what is read of packed days.
  *
  * When a query is planned, each condition becomes a kind and a value that does not
  * depend on the row.  When it is executed, the values become bounds.  Comparisons
@@ -11,10 +11,10 @@
  * with their clocks, and every row is checked again.  (Zabbix looks for up to 1000 keys
  * at once, and divides long lists of items.)
  *
- * A comparison of rows, (itemid, clock) > (5, 1795130262), says where to begin.
+ * A row comparison, (itemid, clock) > (5, 1795130262), tells where to begin.
  *
- * A ctid says a row's clock.  Zabbix's housekeeper deletes the rows of an item
- * by batches of ctids.
+ * A ctid contains a row's clock.  Zabbix's housekeeper deletes the rows of an item by
+ * batches of ctids.
  *
  *-------------------------------------------------------------------------
  */

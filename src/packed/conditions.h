@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * conditions.h
- *	  Conditions on items and clocks that decide what is read of packed days.
+ *	  Conditions on items and clocks, which limit what is read of packed days.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,20 +3,19 @@
  * day_changes.c
  *	  Collects deletes and updates of rows of packed days.
  *
- * The first change in a day locks its table against changes by other transactions,
- * until the own transaction ends.  Rows are then found in one of two ways.  If the scan
- * has locked the day before it read it ("looks again", packed/open_days.c), rows are
- * found as they are now.  Otherwise they are found by the statement's snapshot; a group
- * that another transaction has changed since is then an error, 40001, whichever of its
- * rows were changed, because conditions are not evaluated again.  Days with other
- * columns than the table's are always read in the second way: new versions of their
- * rows go to the parent.
+ * The first change in a day locks its table against changes by other transactions, until
+ * the own transaction ends.  Rows are then found in one of two ways.  If the scan has
+ * locked the day before it read it ("looks again", packed/open_days.c), rows are found as
+ * they are now.  Otherwise they are found by the statement's snapshot; if another
+ * transaction has changed any row of the group since, it is an error, 40001, because
+ * conditions are not evaluated again.  Days with other columns than the table's are
+ * always read in the second way: new versions of their rows go to the parent.
  *
  * Changes are collected as bitmaps of the rows of groups.  They are written when the
  * statement ends, before its AFTER triggers fire: all parts of the statement have run by
- * then, so none sees the changes of another.  A search for keys meanwhile asks
- * whether a row is marked as deleted.  If a function that the statement calls changes
- * rows of the same group, that is an error, 27000.
+ * then, so none sees the changes of another.  A search for keys takes a row that is
+ * marked as deleted for deleted.  If a function that the statement calls changes rows of
+ * the same group, that is an error, 27000.
  *
  * Locks: SHARE UPDATE EXCLUSIVE on the day's table.  The caller has locked the parent
  * and the packed table.  Memory: all is below the query's context.

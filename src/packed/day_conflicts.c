@@ -3,26 +3,25 @@
  * day_conflicts.c
  *	  Conflicts of serializable transactions over packed days.
  *
- * PostgreSQL finds out that one serializable transaction has read what another
- * changes by its locks on the rows, pages and indexes that have been read, and
- * by the transactions in the headers of rows.  Neither follows a row that
- * maintenance packs, merges or unpacks: it is another one afterwards, written
- * by a transaction that is not serializable.  So there is a table that stands
- * for the rows of all packed days, zbxhist.packed_change.  A transaction that
- * changes some of them inserts a row there.  A serializable transaction reads
- * all of it before it reads packed days: it sees which changes its snapshot
- * misses, and its lock on the table is seen by those that come later.
+ * PostgreSQL finds out that one serializable transaction has read what another changes by
+ * its locks on the rows, pages and indexes that have been read, and by the transactions
+ * in the headers of rows.  Neither follows a row that maintenance packs, merges or
+ * unpacks, because the row is then stored anew by a transaction that is not serializable.
+ * So the table zbxhist.packed_change stands for the rows of all packed days.  A
+ * transaction that changes packed rows inserts a row there.  A serializable transaction
+ * reads this table before it reads packed days.  So PostgreSQL finds the conflict with
+ * changes that its snapshot does not see, and, by its lock on the table, with later ones.
  *
- * Three cases remain.  A day that has been packed since a transaction took its
- * snapshot may have been read as a partition, by one that has ended: it cannot
- * be changed.  A day that is being unpacked is going to be changed as a
- * partition: a transaction that reads the day locks that as a whole.  A day
- * that has been unpacked since a transaction took its snapshot may have been
- * changed there already: it cannot be read.  Maintenance has seen to it that no
+ * Three cases remain.  A day that has been packed since a transaction took its snapshot
+ * may have been read as a partition by a transaction that has ended; so this transaction
+ * cannot change it.  A day that is being unpacked will be changed as a partition; so a
+ * transaction that reads the day also locks the whole partition.  A day that has been
+ * unpacked since a transaction took its snapshot may have been changed as a partition
+ * already; so this transaction cannot read it.  Maintenance makes sure that no
  * transaction is older than the partition.
  *
- * Other transactions insert their row when they have deleted something:
- * maintenance subtracts that from what it knows to be in the day
+ * Transactions that are not serializable insert a row only if they have deleted rows:
+ * maintenance subtracts these from the number of rows that it has noted for the day
  * (sql/maintenance/partition_steps.sql).
  *
  *-------------------------------------------------------------------------

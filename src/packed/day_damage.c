@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * day_damage.c
- *	  Reads a day's table of which a part cannot be read.
+ *	  Reads all that can be read of a damaged day's table.
  *
  * Each page is read in a subtransaction, so that a damaged page does not hide the
  * others.  Errors that do not come from damage, such as a cancel or a lack of memory,

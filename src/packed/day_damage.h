@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * day_damage.h
- *	  Reads a day's table of which a part cannot be read.
+ *	  Reads all that can be read of a damaged day's table.
  *
  *-------------------------------------------------------------------------
  */

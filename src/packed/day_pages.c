@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * day_pages.c
- *	  Writes the pages of a day's table that is new, each once.
+ *	  Writes each page of a new day's table once.
  *
- * By way of the shared buffers a table writes each of its pages twice: as
- * zeros, when the file grows, and when it has its rows.  Nobody else sees a table
- * before the transaction that makes it has committed, so a page is made in
- * memory here, logged and written when it is full, as PostgreSQL does when it
- * builds an index or rewrites a table.
+ * Through the shared buffers each page of a table is written twice: as zeros when the
+ * file grows, and with its rows.  Nobody else sees the table before the transaction that
+ * creates it has committed.  So here a page is filled in private memory, then logged and
+ * written, as PostgreSQL does when it builds an index or rewrites a table.
  *
  * Rows are frozen, pages marked as visible to all, and the visibility map
  * written along, so that VACUUM never has a reason to change them.  Rows that are
  * too large for a page go to the TOAST table as ever.
  *
- * PostgreSQL's bulk writes log the pages, many in a record, and see to it that
- * they are on disk when a checkpoint counts on that (storage/bulk_write.h; before
- * 17 compat.c has what is needed of them).
+ * PostgreSQL's bulk writes log the pages, many in one record, and make sure that they are
+ * on disk when a checkpoint relies on that (storage/bulk_write.h; compat.c has a copy for
+ * versions before 17).
  *
  *-------------------------------------------------------------------------
  */

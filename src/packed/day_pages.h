@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * day_pages.h
- *	  Writes the pages of a day's table that is new, each once.
+ *	  Writes each page of a new day's table once.
  *
  *-------------------------------------------------------------------------
  */

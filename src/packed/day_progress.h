@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * day_progress.h
- *	  How far a look through a packed day, or its unpacking, has come.
+ *	  Reports the progress of reading or unpacking a packed day.
  *
- * It is told as the progress of a COPY of the day's table, with a command that
- * no COPY has: the view zbxhist.progress reads it.
+ * It is reported as the progress of a COPY of the day's table, with a command number that
+ * COPY does not use.  The view zbxhist.progress reads it.
  *
  *-------------------------------------------------------------------------
  */

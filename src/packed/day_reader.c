@@ -3,10 +3,10 @@
  * day_reader.c
  *	  The rows of one packed day, segment by segment.
  *
- * A reader is started for a range of one item's rows, which come in the order
- * of (clock, ns) in either direction, or for all items, or those between two, whose
- * rows come in no useful order.  It may be started again.  A segment is decoded when its first
- * row is asked for, and only the columns that somebody wants.
+ * A reader is started for a range of one item's rows, which come in the order of (clock,
+ * ns) in either direction.  Or it is started for all items or a range of items; then rows
+ * come in no useful order.  It may be started again.  A segment is decoded when its first
+ * row is requested, and of that only the columns that are needed.
  *
  * Locks: the caller has locked the day's table.  Memory: a reader has a
  * context of its own below the one that is current when it is opened, and one

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * day_times.c
- *	  Finds the clocks and ns that segments of a packed day share.
+ *	  Reads the clocks and ns that segments of a packed day share.
  *
- * A vector is read when the first segment that refers to it is decoded, and kept
- * for the next segments: items with the same times mostly follow each other.  The index
- * scan that has found the segment's group is lent to find the vector, if its owner
- * does not need it any more.
+ * A vector is read when the first segment that refers to it is decoded, and kept for the
+ * next segments: items with the same times mostly follow each other.  The vector is found
+ * by the index scan that has found the segment's group, if the scan's owner does not need
+ * it any more.
  *
- * Locks: the caller has locked the day's table; the index, if none is lent, is
- * locked here until the times are moved or ended.  What is read is in a context
- * of their own below the current one when they begin.
+ * Locks: the caller has locked the day's table.  If another scan of the index has to be
+ * begun, the index is locked here until the times are moved to another day or ended.
+ * Memory: a context of its own below the one that is current when they begin.
  *
  *-------------------------------------------------------------------------
  */

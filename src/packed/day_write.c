@@ -8,8 +8,8 @@
  * Rows of one clock stay together: if these alone need more than a page, the group is
  * stored out of line.
  *
- * The caller takes the locks, and makes sure that groups do not overlap: what it writes
- * between two breaks must belong between groups that stay.
+ * The caller takes the locks, and makes sure that the groups do not overlap those that
+ * stay.
  *
  * Into a table that the same transaction has made, rows can be written frozen, so that
  * older snapshots see them, and past the shared buffers (day_pages.c).  There, items

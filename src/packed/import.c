@@ -3,19 +3,18 @@
  * import.c
  *	  Writes the rows of a query into a day's table.
  *
- * The rows come from any table, in any order, and some of them twice: they are
- * sorted as those of a partition that is packed, and of rows with one key the
- * first is kept.  Unlike those they are new to everybody, so they are not
- * written frozen: a transaction that sees the day's list as it was does not see
- * them either.
+ * The rows come from any table, in any order, and some of them twice.  They are sorted
+ * like those of a partition that is packed, and of rows with one key the first is kept.
+ * Unlike those, no transaction has seen them before.  So they are not written frozen: a
+ * transaction whose snapshot does not have the day does not see its rows either.
  *
- * What has been written is read once more and compared with what was to be
- * written.  Memory: maintenance_work_mem for the sort, and one group.
+ * The rows are read back and compared with those that were to be written.  Memory:
+ * maintenance_work_mem for the sort, and one group.
  *
- * The checksum of a table that is imported is made when it is read, and once
- * more before anybody is told that it may be dropped.  It is a sum, so it does
- * not depend on the order of rows; and one over the bytes of values, so it needs
- * no operators of their types.
+ * The checksum of the source table is computed when it is imported, and again before the
+ * user is told that it may be dropped.  It is a sum, so it does not depend on the order
+ * of rows.  It is computed from the bytes of values, so it needs no operators of their
+ * types.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,10 +3,9 @@
  * merge.c
  *	  Moves late rows from the parent into their packed day.
  *
- * A merged row is deleted from the parent and added to the day in one
- * transaction, in the manner of move.c.  Rows are taken in the order of item
- * and clock as far as there is an index for it, many at a time, so that each
- * group they belong to is written anew once.
+ * A merged row is deleted from the parent and added to the day in one transaction, as in
+ * move.c.  Rows are taken many at a time, in the order of item and clock if there is an
+ * index for it, so that each group is rewritten only once.
  *
  * The tables' owner, not the user, does all this: indexes of the day's table
  * may have expressions that the owner has put there.
@@ -20,10 +19,10 @@
  * call, in the same transaction, merges into these.  Rows of other archived groups stay
  * until the next run.
  *
- * Of the group only the segments concerned are encoded anew.  A row whose key is
- * in the day already is deleted if it is the same row, else it stays in the
- * parent: two values for a key are for people.  So do rows past the number of
- * one item and clock that a day can hold.
+ * Of the group only the segments concerned are encoded anew.  A row whose key is in the
+ * day already is deleted if it is the same row.  If its value differs, it stays in the
+ * parent: a person must decide.  So do rows beyond the number that a day can hold of one
+ * item and clock.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * open_days.c
- *	  The packed days that somebody reads, one after the other.
+ *	  The packed days that a query reads, one after the other.
  *
  * All readers of many days (scan.c, source.c) open, leave and close them here.  A
  * walk says which day comes next (partition_walk.c).  A day that has been left stays open
@@ -19,8 +19,9 @@
  * zbxhist.packed_day must have the rights of both owners (sql/tables/require_owners.sql).
  *
  * Which archived groups will be read next is a hint only.  It may differ from what the
- * reader will see.  A day that is locked by others is passed over, and its lock is
- * given back at once, so that nobody waits for a reader that has not come to the day.
+ * reader will see.  To find it, a day that is locked by others is skipped, and the lock
+ * of any other is released at once, so that nobody waits for a reader that has not
+ * reached the day.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * open_days.h
- *	  The packed days that somebody reads, one after the other.
+ *	  The packed days that a query reads, one after the other.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,35 +4,34 @@
  *	  Writes the rows of a partition, or those of packed days, into the table
  *	  of a new packed day.
  *
- * The caller has created the day's table in the same transaction and stopped
- * writers of the partition (SHARE); it drops the partition when all is
- * written.  The rows are written frozen, that is for every snapshot there may
- * be, so every snapshot must see the same rows in the partition (settled.c).
+ * The caller has created the day's table in the same transaction and locked writers out
+ * of the partition (SHARE).  It drops the partition when all is written.  The rows are
+ * written frozen, so every snapshot sees them.  Therefore every snapshot must see the
+ * same rows in the partition (settled.c).
  *
  * Rows are read in the order of the heap, as fast as the disk allows, and
  * sorted.
  *
  * Memory: maintenance_work_mem for the sort, and one group.
  *
- * To repack a day is to write its rows to a new table that takes its place
- * (sql/packed/repack.sql).  Merged and deleted rows leave pages that are not full, and
- * dead groups; in the new table all pages are full.  To compact days is to do the same
- * with several days that have different clocks: their segments are merged in the order
- * of item and clock.
+ * Repacking writes the rows of a day to a new table that replaces the old one
+ * (sql/packed/repack.sql).  Merges and deletes leave dead groups and pages that are not
+ * full; in the new table all pages are full.  Compacting does the same with several days
+ * of different clocks: their segments are merged in the order of item and clock.
  *
- * All segments are encoded anew, so that an item has as few as can be.
+ * All segments are encoded anew, so that an item has as few of them as possible.
  *
  * Nanoseconds may be rounded on the way (policy time_precision), as noise takes
  * more space than values do.  An item's rows keep their order, and their keys
  * differ as before.
  *
- * The new groups are written frozen, so every snapshot must see the same groups
- * in the old days (settled.c).  These are not locked against changes, which
- * would have to wait; the caller does that in the end, for a moment, and makes
- * sure by their versions (settled.c) that there have been none.
+ * The new groups are written frozen, so every snapshot must see the same groups in the
+ * old days (settled.c).  The old days are not locked against changes while they are read,
+ * so that no change has to wait.  The caller locks them at the end for a moment, and
+ * compares their versions (settled.c) to make sure that nothing was changed.
  *
- * What has been written is read once more: it must be as many rows, with the
- * same checksum.
+ * Then the new table is read back: the number of rows and their checksum must be the
+ * same.
  *
  * Locks: ACCESS SHARE on the old days.  Memory: a group of each day, and one
  * segment.  After each piece of work repacking sleeps as long as that took, so that it

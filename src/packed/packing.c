@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * packing.c
- *	  What the steps of packing need of the catalogs and of locks.
+ *	  Catalog look-ups and locks for the SQL steps of packing.
  *
  *-------------------------------------------------------------------------
  */

@@ -19,8 +19,8 @@
  * days had when it began.
  *
  * The partitions in the query's plan are locked, so none of them can have been packed
- * since.  But this session may still take for a partition what had been packed before the
- * plan was made.  The scan therefore brings its cache up to date once, before it begins.
+ * since.  But this session's cache may still have as a partition what was packed before
+ * the plan was made.  So the scan updates the cache once, before it begins.
  *
  * Locks and rights are those of open_days.c.
  *

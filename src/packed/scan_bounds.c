@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * scan_bounds.c
- *	  What conditions on items, clocks and ctids leave to be read.
+ *	  The bounds of a scan, from its conditions on items, clocks and ctids.
  *
- * Conditions (conditions.c) whose values are known become bounds, one after the
- * other: items are a range and maybe a sorted list of numbers, ctids such a list,
- * clocks a range, keys a sorted list of items with such a range.
+ * Conditions (conditions.c) become bounds, one after the other, when their values are
+ * known.  Items are a range and maybe a sorted list of numbers, ctids such a list, clocks
+ * a range, and keys a sorted list of items with a range of clocks each.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan_bounds.h
- *	  What conditions on items, clocks and ctids leave to be read.
+ *	  The bounds of a scan, from its conditions on items, clocks and ctids.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settled.c
- *	  A look through a table whose rows every snapshot must see alike.
+ *	  Reads a table and makes sure that every snapshot sees the same rows in it.
  *
  * The table that replaces another one is written frozen, so every snapshot sees its
  * rows.  Therefore each row version of the old table must be visible to all transactions

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settled.h
- *	  A look through a table whose rows every snapshot must see alike.
+ *	  Reads a table and makes sure that every snapshot sees the same rows in it.
  *
  *-------------------------------------------------------------------------
  */

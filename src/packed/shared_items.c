@@ -1,20 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * shared_items.c
- *	  Items on their way into a packed day, and which of them have the same
- *	  times.
+ *	  Finds items with the same times while a packed day is written.
  *
- * Zabbix gives all items that depend on a master the master's clock and ns, and
- * so it does with the values of one request; their ids are near each other.
- * Items wait in a queue, so that for the first ones of a kind it is known whether
- * others follow.  Times are kept for a while after their last item has left it.
+ * Zabbix gives all items that depend on a master the master's clock and ns, and all
+ * values of one request the same clock and ns.  The ids of such items are near each
+ * other.  Items wait in a queue, so that it is known of the first one whether others with
+ * its times follow.  Times are kept for a while after their last item has left the queue.
  *
- * An item that has some of the rows of other times, and no others, shares these;
- * which of two items that have different rows of a third one's, which nobody has
- * stored, is not looked for.
+ * An item whose times are a subset of another's shares these.  Two items that have
+ * different subsets of times that no item has in full are not detected.
  *
- * A reader has to fetch what is shared from another page.  So few rows, and
- * times that take next to nothing, as those with a constant ns, are not shared.
+ * A reader has to fetch shared times from another page.  So times of few rows, and times
+ * that take little space (with a constant ns), are not shared.
  *
  * Memory: some megabytes, in the context that is current at the beginning.
  *

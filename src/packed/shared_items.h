@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * shared_items.h
- *	  Items on their way into a packed day, and which of them have the same
- *	  times.
+ *	  Finds items with the same times while a packed day is written.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * source.c
- *	  Packed days, one at a time, as a source of an item's rows.
+ *	  Packed days as a source of an item's rows, one day at a time.
  *
- * The rows come in the parent's row type, in either direction.  A row is good
- * until the next one is asked for.  The rows are those of the day that the
- * caller has in hand of the source's days (open_days.c).
+ * The rows come in the parent's row type, in either direction.  A row is valid until the
+ * next one is requested.  The rows are those of the day that the caller has entered
+ * (open_days.c).
  *
  * Everything is allocated in a context of the source's own, below the current
  * one when it is opened.

@@ -4,12 +4,11 @@
  *	  Brings the rows of a packed day back into a partition: all of them, or
  *	  what can be read of a damaged day.
  *
- * All rows are inserted into the partition and all groups deleted in one
- * transaction, as any rows are: a snapshot sees each row in the one place or
- * in the other.
+ * In one transaction all rows are inserted into the partition and all groups are deleted,
+ * both in the ordinary way.  So a snapshot sees each row in one of the two places.
  *
- * What ALTER TABLE has done since the day was packed is applied to the rows, as
- * it is when they are read (row_map.c).
+ * Changes by ALTER TABLE since the day was packed are applied to the rows, as when they
+ * are read (row_map.c).
  *
  * All of it is done with the rights of the tables' owner, not of the user: casts,
  * indexes and constraints may have code of the owner.

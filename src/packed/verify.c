@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verify.c
- *	  Looks through a packed day for damage.
+ *	  Checks a packed day for damage.
  *
  * Every group is checked: its place among the others, its directory, and in each
  * segment the checksum, the values and the statistics.  What cannot be read is

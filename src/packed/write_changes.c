@@ -3,7 +3,7 @@
  * write_changes.c
  *	  Writes groups of a packed day anew, with a statement's changes.
  *
- * A changed group is deleted, and what is left of it is written to one or more new
+ * A changed group is deleted, and its remaining rows are written to one or more new
  * groups.  Segments without changed rows are copied as they are.  Small groups are not
  * joined with their neighbours.
  *

@@ -3,8 +3,8 @@
  * attempt.c
  *	  Work that may fail without failing the statement.
  *
- * A batch of values whose INSERT fails is lost to Zabbix.  What an INSERT only
- * looks at on its way, or counts, must not do that.
+ * If an INSERT fails, Zabbix loses a whole batch of values.  So an INSERT must not fail
+ * by what it only reads or counts on its way.
  *
  *-------------------------------------------------------------------------
  */

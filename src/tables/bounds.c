@@ -7,10 +7,10 @@
  *
  *		CONSTRAINT zbxhist_clock CHECK (clock >= X AND clock < Y)
  *
- * The planner excludes partitions by that very constraint, so what routing
- * believes and what readers see cannot differ: there is no other catalog of
- * partitions that could go stale, be restored wrongly or be forgotten when
- * somebody drops a table.  Either half may be missing at the ends of int4.
+ * The planner excludes partitions by the same constraint, so writers and readers cannot
+ * disagree.  There is no other catalog of partitions that could be stale, wrongly
+ * restored, or forgotten when somebody drops a table.  At the ends of int4 one of the two
+ * conditions is missing.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bounds.h
- *	  The range of clocks a partition holds, as its constraint says it.
+ *	  The range of clocks of a partition, from its constraint.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,11 +3,10 @@
  * index_next.h
  *		The next row of an index scan that outlives the caller's memory.
  *
- * A btree remembers the rows it has found dead in memory that it allocates
- * where the first is found, in the current context (btgettuple in
- * nbtree.c), and looks at it until the scan moves on or ends.  Here scans are
- * asked for rows in contexts that are reset meanwhile: a row's, as the executor
- * has it for foreign tables, or a group's.
+ * A btree scan allocates its list of dead rows when it finds the first one, in the
+ * context that is current then (btgettuple in nbtree.c), and uses it until the scan moves
+ * on or ends.  Here scans are asked for rows in contexts that are reset earlier: the
+ * executor's context for a row of a foreign table, or that of a group.
  *
  *-------------------------------------------------------------------------
  */

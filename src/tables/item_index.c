@@ -3,10 +3,9 @@
  * item_index.c
  *	  Walks a table item by item in its index (itemid, clock).
  *
- * No index of a Zabbix table begins with clock.  But there are few items
- * compared with rows, so what is asked of a range of clocks is asked of each
- * item in turn: one descent of the index finds the next item, another its
- * first or last row in the range (a loose index scan).
+ * No index of a Zabbix table begins with clock.  But there are far fewer items than rows.
+ * So a range of clocks is searched item by item: one descent of the index finds the next
+ * item, another its first or last row in the range (a loose index scan).
  *
  * Locks on the table are the caller's; the index is locked in ACCESS SHARE,
  * until the transaction ends.

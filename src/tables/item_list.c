@@ -3,11 +3,11 @@
  * item_list.c
  *	  The items that have rows somewhere, in bounded memory.
  *
- * A search for items in one table after the other adds each that it finds, any
- * number of times, with a clock that none of its rows there is newer than (or
- * older than), or with that of one there that it has seen.  A list that takes
- * work_mem keeps its first items and does without those after them: with first
- * set to what follows its last one, the same search gives the next items.
+ * A search for items goes through one table after the other and adds each item that it
+ * finds, maybe several times.  With it comes a clock: a bound which no row of the item in
+ * that table exceeds (or falls below), or the clock of one of its rows.  When the list
+ * reaches work_mem it keeps its lowest items and drops the others.  The same search, with
+ * first set to the item after its last one, then gives the next items.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * item_range.c
- *	  Makes ranges of positions without running over the ends of int8.
+ *	  Makes ranges of positions without overflow of int8.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,9 +3,9 @@
  * item_range.h
  *	  Which rows of one item are asked for.
  *
- * A row's place in time is (clock, ns), both of them int4.  A position packs
- * the two into one int64 of the same order, so that all bounds can be
- * included ones and compared at once.  A table without ns has 0 for it.
+ * A row's time is (clock, ns), both int4.  A position has both in one int64, which sorts
+ * in the same order.  So all bounds are inclusive, and are compared by one comparison.  A
+ * table without ns has 0 for it.
  *
  *-------------------------------------------------------------------------
  */

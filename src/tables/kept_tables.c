@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * kept_tables.c
- *	  Tables that are kept open, as they will be read again for other items.
+ *	  Keeps tables open that will be read again for other items.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,36 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * move_lock.c
- *	  Keeps statements that change rows and moves of rows apart.
+ *	  Makes statements that change rows wait for moves of rows, and moves for them.
  *
- * An UPDATE, DELETE or SELECT ... FOR UPDATE that meets a row on its way from
- * one table of a parent to another fails with 40001, see move.c: its snapshot
- * shows the row at the old place only.  Zabbix repeats a transaction after a
- * deadlock, but not after that, and an hour's trends would be lost.  So a move
- * and such statements wait for each other's transaction, which for a move is
- * one batch of rows.
+ * An UPDATE, DELETE or SELECT ...  FOR UPDATE that finds a row which is being moved from
+ * one table of a parent to another fails with 40001 (see move.c), because its snapshot
+ * has the row only in the old table.  Zabbix repeats a transaction after a deadlock, but
+ * not after 40001, so an hour's trends would be lost.  Therefore a move and such
+ * statements wait for each other's transaction.  A move's transaction is one batch of
+ * rows.
  *
- * Most sessions need not know of this.  Before a statement takes its snapshot
- * it has locked, as PostgreSQL does for any inheritance parent, all children
- * in ROW SHARE or ROW EXCLUSIVE.  So a move locks one of them, the gate, in
- * EXCLUSIVE, which is in the way of neither SELECT nor VACUUM's readers.  No
- * INSERT needs the gate: it is the foreign table of packed days or else the
- * partition that is furthest in the future (and rows that are for that one are
- * stored in the parent meanwhile, see batch_flush.c).
+ * Most statements need no code for this.  For an inheritance parent PostgreSQL locks all
+ * children in ROW SHARE or ROW EXCLUSIVE before the statement takes its snapshot.  So a
+ * move locks one of the children, the gate, in EXCLUSIVE, which does not conflict with
+ * SELECT.  No INSERT needs the gate: it is the foreign table of packed days or, if there
+ * is none, the partition furthest in the future (rows for that one are stored in the
+ * parent meanwhile, see batch_flush.c).
  *
  * A statement that has been running since before the gate was created has not
  * locked it.  While there may be such, a move first waits for the transactions
  * that have locked the parent for changes.
  *
- * What is run table by table (change.c), and
- * functions that change rows by themselves, lock no gate.  They take the move
- * lock of the parent in ROW EXCLUSIVE before their snapshot, a move takes it
- * in SHARE.
+ * Statements that are run table by table (change.c), and functions that change rows
+ * themselves, do not lock the gate.  They take the move lock of the parent in ROW
+ * EXCLUSIVE before their snapshot, and a move takes it in SHARE.
  *
- * No session waits for one of these locks while it holds the other: a move that
- * cannot have both gives back what it has.
+ * No session waits for one of these locks while it holds the other: a move that cannot
+ * get both releases the one that it has.
  *
- * 40001 is left for snapshots older than the statement: REPEATABLE READ.
+ * 40001 remains possible if the snapshot is older than the statement: at REPEATABLE READ.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move_lock.h
- *	  Keeps statements that change rows and moves of rows apart.
+ *	  Makes statements that change rows wait for moves of rows, and moves for them.
  *
  *-------------------------------------------------------------------------
  */

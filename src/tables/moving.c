@@ -3,11 +3,10 @@
  * moving.c
  *	  What all moves of a table's rows to another place have in common.
  *
- * The parent may hold terabytes that are none of our business, and no index
- * begins with clock; but there is one on (itemid, clock).  So the walk goes
- * from item to item and looks at the wanted clocks of each: two index
- * descents an item, however many rows it has.  Without such an index the
- * whole table is read.
+ * The parent may have terabytes of other rows, and no index begins with clock; but there
+ * is one on (itemid, clock).  So the walk goes from item to item and reads the wanted
+ * clocks of each: two index descents for each item, however many rows it has.  Without
+ * such an index the whole table is read.
  *
  * Locks are the caller's.
  *

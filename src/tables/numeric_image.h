@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * numeric_image.h
- *	  The layout of a numeric: all of it but the length word is its image.
+ *	  The layout of a numeric; its image is all of it except the length word.
  *
- * It is private to utils/adt/numeric.c, but as it is what tables contain it
- * does not change: a header of 16 bits (short form) or 32 bits (long form),
- * then digits to the base of 10000, without zeros at either end.  A special
- * value has only a header.
+ * It is private to utils/adt/numeric.c, but it cannot change, because tables contain it:
+ * a header of 16 bits (short form) or 32 bits (long form), then digits to the base of
+ * 10000, without zeros at either end.  A special value has only a header.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * object_lock.h
- *	  Locks on a relation as an object, which are in the way of nobody else.
+ *	  Locks on a relation as an object, which conflict with no other locks.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,10 +3,10 @@
  * own_tables.c
  *	  Rows of the extension's own tables.
  *
- * A session may have loaded a library of another version than the tables are
- * of: between the installation of new files and ALTER EXTENSION UPDATE, or
- * after it.  So columns are found by their names, one that is not there is
- * null, and one that is not known here is left null.
+ * The library that a session has loaded may be of another version than the tables:
+ * between the installation of new files and ALTER EXTENSION UPDATE, or after it.  So
+ * columns are found by their names.  A column that is missing is read as null, and a
+ * column that the library does not know is stored as null.
  *
  *-------------------------------------------------------------------------
  */

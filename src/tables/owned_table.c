@@ -4,9 +4,9 @@
  *	  Opens ordinary tables, for their owner, and says whether the current user may
  *	  do by a function what a plain statement would do to all rows of a table.
  *
- * Only privileges on that table count, as for a statement on it, and none on
- * its partitions.  Policies cannot be applied to what goes past the executor,
- * so where they would be there is an error.
+ * Only privileges on that table are needed, as for a statement on it, and none on its
+ * partitions.  Row security cannot be applied without the executor, so if it would apply,
+ * there is an error.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,12 +3,11 @@
  * owner_rights.c
  *	  Runs what may be a table owner's code with the rights of that owner.
  *
- * Expressions of indexes, constraints, triggers, policies, casts and domains of
- * a table are code of its owner.  Those who maintain the table, superusers
- * maybe, or read it must not run them with their own rights.  As VACUUM and
- * CREATE INDEX do, so do we: with the owner's user id, in a security-restricted
- * operation, from which there is no way back to the session's user, and with a
- * search_path in which nobody can put anything.
+ * Expressions of indexes, constraints, triggers, policies, casts and domains of a table
+ * are code of its owner.  Users who maintain the table, maybe superusers, or read it must
+ * not run that code with their own rights.  So we do as VACUUM and CREATE INDEX do: the
+ * code runs with the owner's user id, in a security-restricted operation, from which
+ * there is no way back to the session's user, and with a search_path of safe schemas.
  *
  * An error gives the rights back: the (sub)transaction that is aborted
  * restores the user, and the settings of the nest level.

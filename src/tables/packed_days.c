@@ -3,15 +3,13 @@
  * packed_days.c
  *	  Which of a parent's days are packed, and what stands for them.
  *
- * The days are rows of zbxhist.packed_day.  One of the parent's children, a
- * foreign table of our wrapper, stands for all of them in queries.  Those of
- * its columns that days have been packed with have an option that says so, and
- * under which name (sql/packed/columns.sql); it goes when the column is
- * dropped, stays when that is renamed, and a dump keeps it.
+ * The days are rows of zbxhist.packed_day.  One of the parent's children, a foreign table
+ * of our wrapper, stands for all of them in queries.  A column with which days have been
+ * packed has an option with its name in them (sql/packed/columns.sql).  DROP COLUMN
+ * removes the option, RENAME COLUMN and dumps keep it.
  *
- * A day may be dropped at any time by a user who has the right to; that its row
- * is still there then does no harm, as long as tables are opened with
- * try_table_open.
+ * A user may drop a day's table at any time.  The row that remains does no harm, because
+ * tables are opened with try_table_open.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,9 +3,9 @@
  * packed_table.c
  *	  Options of foreign tables that stand for packed days.
  *
- * A foreign table that maintenance has made has the packed days of the table that
- * it inherits from.  A column that was added after days had been packed says what
- * those have in it; one that days have been packed with says so.
+ * A foreign table that maintenance has made stands for the packed days of the table from
+ * which it inherits.  An option of a column that was added later has its value in older
+ * days; an option of any other column has its name in packed days.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,17 +3,17 @@
  * partition_set.c
  *	  A per-session cache of each parent's partitions.
  *
- * A set is built from pg_inherits, each child's bounds constraint and the
- * parent's rows in zbxhist.parent_config, partition_state, stray_mark and
- * packed_day.  A relcache callback on the parent or one of its partitions or
- * packed days only marks it stale; ZbxhistGetPartitionSet rebuilds it then.
- * Sets live as long as the session, so a pointer to one stays good; the
- * partitions array does not outlive a rebuild.  Which relation is of which set
- * is forgotten some time after it has been dropped: there may be hundreds a day.
+ * A set is built from pg_inherits, each child's bounds constraint and the parent's rows
+ * in zbxhist.parent_config, partition_state, stray_mark and packed_day.  A relcache
+ * callback on the parent or one of its partitions or packed days only marks it stale;
+ * ZbxhistGetPartitionSet then rebuilds it.  Sets live as long as the session, so a
+ * pointer to one stays valid; the array of partitions does not survive a rebuild.  The
+ * map from relations to sets forgets a relation some time after it was dropped: there may
+ * be hundreds a day.
  *
- * No lock on a partition is held by the cache.  A session that uses an entry
- * locks the partition first, which takes in pending invalidations, and then
- * looks whether the set has become stale.
+ * The cache holds no locks on partitions.  A session that uses an entry locks the
+ * partition first, which processes pending invalidations, and then checks whether the set
+ * has become stale.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,20 +3,20 @@
  * partition_walk.c
  *	  The order in which partitions and packed days are read.
  *
- * They come in the order of their clocks, either way.  The set of them may
- * change between two steps: then the walk goes on in the new one from the
- * place where it last arrived.  A partition that could not be opened is no
- * such place, for the day that it has been packed into has the same clocks.
+ * They are read in the order of their clocks, in either direction.  If the set changes
+ * between two steps, the walk continues in the new set at the clock that it has reached.
+ * A partition that could not be opened does not count as reached, because it may have
+ * been packed into a day of the same clocks.
  *
- * Nobody keeps packed days from being repacked or compacted before or after a
- * walk is at them.  So days are walked over by their clocks: of one that has
- * taken the place of several, only what has not been arrived at in these is
- * left.  All snapshots see the same in both.  A day that is gone without
- * another in its place was dropped by retention, and has no rows.
+ * Packed days may be repacked or compacted before a walk has reached them or after it has
+ * left them.  So the walk goes by clocks: of a day that has replaced several, only the
+ * clocks that have not been reached are read.  All snapshots see the same rows in the old
+ * and the new days.  A day that is gone without a replacement was dropped by retention,
+ * and has no rows.
  *
- * While a day is being unpacked, it and its partition are there both, and are
- * walked to one after the other.  The rows do not go from one to the other
- * before all transactions have ended that do not know of the partition.
+ * While a day is being unpacked, the day and its partition exist, and the walk visits
+ * both.  The rows are not moved before all transactions have ended that do not know of
+ * the partition.
  *
  * A walk may also be over packed days alone, where a query's plan has the
  * partitions, and locks on them.

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * policy.c
- *	  What sessions that store rows have to know of a parent.
+ *	  What sessions that store rows must know about a parent.
  *
- * It is in tables of the extension that a session that only reads does not
- * have to open: whether rows may leave the parent, which clocks are left out, and
- * which partitions surely have no rows in it (tables/stray.c).
+ * It is read from tables of the extension, which a session that only reads need not open:
+ * whether rows may leave the parent, which clocks are left out, and for which partitions
+ * the parent surely has no rows (tables/stray.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * policy.h
- *	  What sessions that store rows have to know of a parent.
+ *	  What sessions that store rows must know about a parent.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,10 +3,10 @@
  * row_type.c
  *	  Whether rows of one table fit another one.
  *
- * A partition has the columns that it inherits from the parent, in any order,
- * and those that somebody has given to it alone.  PostgreSQL keeps types and
- * names of the inherited ones equal.  What a column of its own is to hold,
- * the parent's rows do not say, so they do not fit such a partition.
+ * A partition has the columns that it inherits from the parent, in any order, and those
+ * that somebody has given to it alone.  PostgreSQL keeps types and names of the inherited
+ * ones equal.  The parent's rows have no value for a column that only the partition has,
+ * so they do not fit such a partition.
  *
  * Locks: the caller's, on both tables.  Maps are allocated in the current
  * context.

@@ -3,9 +3,9 @@
  * source.h
  *	  One place where rows of an item are: a table, read in clock order.
  *
- * A kind of storage is a table of functions.  The reader (reader.c) merges
- * sources and knows nothing else of them, so a new kind of partition needs a
- * new set of functions and a line where sources are opened.
+ * A kind of storage is a table of functions.  The reader (reader.c) merges sources and
+ * knows only these functions.  So a new kind of partition needs a new set of functions,
+ * and a line where sources are opened.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * stored_texts.c
- *	  Reads tables of Zabbix's beside those of values: settings, items, hosts.
+ *	  Reads Zabbix's tables of settings, items and hosts.
  *
- * A query on somebody's table may run his code: a cast of a column's type, a
- * policy, a view in the table's place, or a function in an index's expression
- * that the planner evaluates beforehand.  And between the look at the catalogs
- * and the query he may alter the table.  So the table is locked, looked at and
- * read here, and only values of built-in types are taken.
+ * A query on a table may run code of its owner: a cast of a column's type, a policy, a
+ * view in the table's place, or a function in an index expression that the planner
+ * evaluates.  To check the catalogs before the query is not enough, because the owner may
+ * alter the table in between.  So the table is locked, checked and read here, and only
+ * values of built-in types are accepted.
  *
  * Locks: ACCESS SHARE on the table, and on the index by which rows are found,
  * until the transaction ends.

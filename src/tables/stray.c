@@ -3,33 +3,30 @@
  * stray.c
  *	  Knows for which partitions no row can be in the parent.
  *
- * A parent that was taken over with its rows stays full of old ones until
- * their retention ends.  To look each new key up in its index would cost a
- * fifth of an insert, for nothing: maintenance has verified that none of those
- * rows is in the range of today's partition (sql/maintenance/row_steps.sql),
- * and says so in zbxhist.partition_state.
+ * A parent that already had rows when it was set up keeps them until they expire.  To
+ * look up each new key in its index would cost a fifth of an INSERT, for nothing.  So
+ * maintenance verifies that none of these rows is in the range of today's partition
+ * (sql/maintenance/row_steps.sql), and notes that in zbxhist.partition_state.
  *
- * That stays true until somebody puts a row there that belongs to a partition,
- * a stray: RETURNING, ON CONFLICT, routing switched off, a partition that is
- * locked, an UPDATE of clocks, the apply of logical replication.  Such a writer takes the strays
- * lock of the parent in ROW EXCLUSIVE until its transaction ends, and leaves a
- * mark in zbxhist.stray_mark, before it stores the row.  A session that has
- * stored a row in a partition tries the lock in SHARE for a moment, without
- * waiting: if somebody holds it, or a mark is there, the keys are looked up in
- * the parent.  So of two sessions that store the same key on different sides
- * one sees the other, as ingest/key_look.c says: either the lock was free, then
- * the other one stores its row later and will find ours, or it has committed,
- * then its mark is there.
+ * That stays true until somebody puts a row there that belongs to a partition, a stray:
+ * RETURNING, ON CONFLICT, routing switched off, a partition that is locked, an UPDATE of
+ * clocks, the apply of logical replication.  Such a writer takes the strays lock of the
+ * parent in ROW EXCLUSIVE until its transaction ends, and leaves a mark in
+ * zbxhist.stray_mark, before it stores the row.  A session that has stored a row in a
+ * partition tries the lock in SHARE for a moment, without waiting: if somebody holds it,
+ * or a mark is there, the keys are looked up in the parent.  So of two sessions that
+ * store the same key, one in the parent and one in the partition, one sees the other, as
+ * ingest/key_look.c says.  If the lock was free, the other session stores its row later
+ * and will find ours, or it has committed, and its mark is there.
  *
- * Verification takes the lock in SHARE until its transaction ends, so no stray
- * is under way, and removes the marks.  To look through a large parent takes
- * longer than a writer may wait for the lock, so that is done in a second
- * transaction without it: a session that stores a stray after the first one
- * leaves a mark, and marks that are there when the look is over make it void.
+ * Verification takes the lock in SHARE until its transaction ends, so no stray is being
+ * stored, and removes the marks.  Reading a large parent takes longer than a writer may
+ * wait for the lock.  So it is done in a second transaction, without the lock.  A session
+ * that stores a stray meanwhile leaves a mark, and if there are marks at the end, the
+ * verification is void.
  *
- * A session that disables the trigger and loads rows leaves no mark, but
- * another version of the trigger's catalog row: verification notes which one it
- * saw.
+ * A session that disables the trigger and loads rows leaves no mark, but a new version of
+ * the trigger's row in pg_trigger.  So verification notes the version that it saw.
  *
  *-------------------------------------------------------------------------
  */

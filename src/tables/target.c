@@ -4,13 +4,12 @@
  *	  Inserts many rows into one table, as COPY does: table_multi_insert,
  *	  then the indexes.
  *
- * The usual partition of a Zabbix table has one constraint that routing has
- * already made sure of (its bounds) and one plain btree; for it the indexes
- * are filled index by index without the executor's per-row work.  Everything
- * else that a table may have (triggers, generated columns, CHECKs, expression
- * or deferred indexes, another column order) goes through the executor's own
- * functions, see CopyFrom() and CopyMultiInsertBufferFlush() in
- * commands/copyfrom.c.
+ * The usual partition of a Zabbix table has one constraint, its bounds, which routing has
+ * already checked, and one plain btree.  There the rows are inserted index by index,
+ * without the executor's work for each row.  Everything else that a table may have
+ * (triggers, generated columns, CHECKs, expression or deferred indexes, another column
+ * order) goes through the executor's own functions, see CopyFrom() and
+ * CopyMultiInsertBufferFlush() in commands/copyfrom.c.
  *
  * Locks are the caller's.  The relation reference and the indexes belong to
  * the current resource owner: on error they are closed by it, and the memory

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * work_lock.c
- *	  Tells that it may be maintenance that has a table locked.
+ *	  Lets INSERTs know that maintenance has locked a table.
  *
- * An INSERT that has to look for a key in a table waits for a session that has
- * it ACCESS EXCLUSIVE, as it would in a plain table.  Maintenance has such a
- * lock for a moment, and asks for it for a bounded time, while it holds this
- * one.  So an INSERT sees that it waits for maintenance, and that its own
- * lock_timeout, of which a plain table would know nothing, must not end it.
+ * An INSERT that has to look for a key in a table waits for a session that has locked it
+ * ACCESS EXCLUSIVE, as with a plain table.  Maintenance takes such a lock for a moment
+ * and waits for it for a bounded time.  Meanwhile it holds the work lock.  So an INSERT
+ * knows when it waits for maintenance.  Then its lock_timeout must not end it, because
+ * with a plain table it would not wait at all.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * work_lock.h
- *	  Tells that it may be maintenance that has a table locked.
+ *	  Lets INSERTs know that maintenance has locked a table.
  *
  *-------------------------------------------------------------------------
  */
