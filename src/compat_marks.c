@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat_marks.c
- *	  What we leave in PostgreSQL's structures beside their meaning.
+ *	  Uses PostgreSQL's structures in ways that they were not made for.
  *
  * Each of these relies on behaviour that PostgreSQL does not promise.  With each new
  * version of PostgreSQL check them one by one:

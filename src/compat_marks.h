@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat_marks.h
- *	  What we leave in PostgreSQL's structures beside their meaning.
+ *	  Uses PostgreSQL's structures in ways that they were not made for.
  *
  *-------------------------------------------------------------------------
  */

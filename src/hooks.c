@@ -3,9 +3,8 @@
  * hooks.c
  *	  Takes each of PostgreSQL's hooks once, and calls the modules.
  *
- * Where several modules hang on one hook, or one has to come before what
- * another library does there, the order is written down here, with its reason.
- * No module knows of a hook, nor of another module on it.
+ * If several modules use one hook, or one must come before another library's hook, their
+ * order and the reason are here.  No module knows of hooks, nor of the other modules.
  *
  *	planner				INSERT of literals, SELECT, UPDATE and DELETE of an item's
  *						rows first: such a plan needs nobody else, other
@@ -25,8 +24,7 @@
  *						before it begins
  *	object_access		after the others, which may refuse without a word of ours
  *
- * Callbacks, of which any number can be registered (the ends of transactions,
- * invalidations), are their modules' own.
+ * The modules themselves register callbacks (end of transaction, invalidation).
  *
  *-------------------------------------------------------------------------
  */

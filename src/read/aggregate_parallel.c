@@ -3,11 +3,11 @@
  * aggregate_parallel.c
  *	  Aggregates packed days in several processes.
  *
- * Packed days are taken one after the other by the participant that is free, as
- * in a parallel foreign scan (fdw/fdw_parallel.c).  Of the plans below,
- * partial ones are run by all participants, others by the one that comes first.
- * If a participant's memory is full, it gives out the groups that it has, and
- * begins anew: they are put together above Gather in any case.
+ * A participant that is free takes the next packed day, as in a parallel foreign scan
+ * (fdw/fdw_parallel.c).  Of the plans below, all participants run the partial ones; each
+ * other plan is run by the first participant that reaches it.  If a participant's memory
+ * is full, it gives out the groups that it has, and begins anew: they are put together
+ * above Gather in any case.
  *
  * The state of a group, a bytea that never leaves the query, is the number of
  * its rows and its totals as they are in memory, followed by the numerics that

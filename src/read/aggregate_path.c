@@ -3,16 +3,14 @@
  * aggregate_path.c
  *	  Plans aggregates over packed days without rows.
  *
- * When the planner has the paths of a query's grouping, it is offered one
- * more for a query on one relation of which packed days are a part, be it a
- * parent, expanded or not (read/select.c), or the packed table itself: a
- * custom scan that aggregates the segments of packed days and, row by row,
- * what the plans of all other tables give.  It takes the place of scans,
- * Append and Aggregate, and leaves HAVING, ORDER BY and whatever is computed
- * of the results to the executor.
+ * This adds a path for grouping to queries on one relation that has packed days: a
+ * parent, expanded or not (read/select.c), or the packed table itself.  The path is a
+ * custom scan that aggregates the segments of packed days and, row by row, the output of
+ * the plans of all other tables.  It replaces scans, Append and Aggregate.  HAVING, ORDER
+ * BY and expressions of the results are left to the executor.
  *
- * Privileges are checked and tables locked by the query's range table, which
- * stays as it is.
+ * The query's range table does not change, so privileges are checked and tables are
+ * locked as usual.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,15 +3,14 @@
  * aggregate_query.c
  *	  Which queries can be aggregated over packed days without rows.
  *
- * Grouping keys are expressions of itemid and clock, of GROUP BY or DISTINCT; what they
- * compute is left to the executor.  All of their functions have to be PostgreSQL's own and
- * not volatile: they are called less often than for each row, and in another order.
- * Aggregates are count(*), and count, min, max, sum and avg of a column, with or without a
- * FILTER on columns.  What is done with the results, and HAVING, is the
- * executor's.
+ * Grouping keys, of GROUP BY or DISTINCT, are expressions of itemid and clock, which the
+ * executor evaluates.  Their functions must be PostgreSQL's own and not volatile, because
+ * they are not called for each row, and are called in another order.  Aggregates are
+ * count(*), and count, min, max, sum and avg of a column, with or without a FILTER on
+ * columns.  Expressions of the results, and HAVING, are evaluated by the executor.
  *
- * A query must be known to be one of these.  Whatever has not been thought of here makes it
- * none, and its rows are aggregated by PostgreSQL.
+ * Only queries that are known to be of this kind are accepted.  PostgreSQL aggregates the
+ * rows of all others.
  *
  *-------------------------------------------------------------------------
  */

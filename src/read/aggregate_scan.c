@@ -7,9 +7,8 @@
  * below are added one by one, packed days by segment (packed_groups.c).  If
  * memory does not hold them all, they are spilled (spilled_groups.c).
  *
- * Packed days that are read are locked as by a foreign scan of them
- * (packed/scan.c).  What is opened is in the query's memory context and is
- * closed with the scan, or by the resource owner.
+ * Packed days are locked as by a foreign scan (packed/scan.c).  Memory is allocated in
+ * the query's context.  Relations are closed with the scan, or by the resource owner.
  *
  *-------------------------------------------------------------------------
  */

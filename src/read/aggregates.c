@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * aggregates.c
- *	  SQL functions statistics and buckets: numbers about an item's values.
+ *	  SQL functions statistics and buckets: aggregates of an item's values.
  *
  * Values are added up as aggregates over packed days do it (total.c).  Results are of
  * type numeric for both kinds of tables: exact for numeric columns, and for double

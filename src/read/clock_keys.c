@@ -3,23 +3,23 @@
  * clock_keys.c
  *	  Grouping keys that rise or fall with the clock.
  *
- * Where a key rises with the clock, or falls, and has the same value at two
- * clocks, it has that value between them.  So a whole segment falls into one
- * group if its first and its last row do, and in others groups are found
- * without a look at each row.  What a key computes is left to the executor;
- * here is only found out whether it goes one way:
+ * If a key is a monotonic function of the clock and has the same value at two clocks, it
+ * has that value between them.  So if the first and the last row of a segment are in one
+ * group, all of its rows are.  In other segments groups are found without evaluating the
+ * key for each row.  The executor evaluates the keys; this file only finds out whether
+ * they are monotonic:
  *
  *		clock / 3600 * 3600, clock - clock % 300, round(900.0 * (clock - a) / b, 0),
  *		to_timestamp(clock), date_bin(...), floor(clock / 60.0)
  *
- * A remainder goes one way as long as its quotient is the same, and a day of
- * a time zone as long as that is as far from UTC.  Such expressions are breaks:
- * between two clocks a key goes one way if the breaks are the same at both.
+ * A remainder is monotonic as long as its quotient is the same, and a day of a time zone
+ * as long as the zone's offset from UTC is the same.  Such expressions are breaks: a key
+ * is monotonic between two clocks if the breaks are equal at both.
  *
- * All of these functions round correctly or not at all, which keeps the
- * direction.  The quotient of numerics has 16 digits at least; with constants
- * of reasonable size, which are demanded, different clocks differ in it long
- * before that.  A function that is not known is not taken to go one way.
+ * All of these functions round correctly or not at all, which keeps them monotonic.  The
+ * quotient of numerics has at least 16 digits.  Constants must be of reasonable size, so
+ * that the quotients of different clocks differ before the last of these digits.
+ * Functions that are not known are not taken to be monotonic.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,16 +6,16 @@
  *	SELECT * FROM history WHERE itemid IN (5, 6, 7) ORDER BY clock DESC LIMIT 10
  *	SELECT max(clock) FROM history
  *
- * Partitions and packed days do not overlap.  So their rows are in the order of
- * their clocks if they come one after the other, the rows of each sorted, and
- * with a LIMIT nobody reads those after the first.  PostgreSQL knows that of
- * partitioned tables; of others it sorts all rows, or the rows of all tables.
- * Here it is offered an Append in the order of clocks.
+ * Partitions and packed days do not overlap.  So if they are read in the order of their
+ * clocks, and the rows of each are sorted, all rows are in the order of clocks, and a
+ * LIMIT stops at the first tables.  PostgreSQL does this for partitioned tables only; for
+ * others it sorts all rows, or the rows of all tables.  This file adds a path with an
+ * Append in the order of clocks.
  *
- * The packed table is several tables in that: a scan for each group of days
- * with no partition in between, between two clocks.  These clocks leave none
- * out, whatever days there are when the plan is executed.  The days that come
- * first are a group each; later groups grow, so that a thousand days are ten.
+ * In this Append the packed table is scanned several times, each time between two clocks:
+ * once for each group of days with no partition in between.  These clocks cover all days,
+ * whatever days there are when the plan is executed.  The first days are a group each.
+ * Later groups become larger, so a thousand days are ten groups.
  *
  * Rows of the parent itself, which may be of any clock, are merged with these.
  *

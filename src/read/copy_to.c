@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * copy_to.c
- *	  Refuses COPY of a parent, which would have its own rows only.
+ *	  Refuses COPY TO of a parent, which would copy its own rows only.
  *
- * COPY history TO copies the rows that are stored in the parent itself: mostly
- * none, and nothing says so.  A partitioned table is refused by PostgreSQL.
+ * COPY history TO copies only the rows that are stored in the parent itself, mostly none,
+ * without a warning.  PostgreSQL refuses it for partitioned tables.
  *
- * pg_dump wants just these rows, and copies children by themselves; so does
- * the first synchronisation of a logical subscription.  Both have an empty
- * search_path by then, which SET search_path cannot make: that of '' has
- * quotes around it.
+ * pg_dump needs just these rows, and copies children separately; so does the initial
+ * synchronization of a logical subscription.  Both are recognised by their empty
+ * search_path.  SET search_path cannot make it empty: SET search_path = '' gives a pair
+ * of quotes.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,11 +3,11 @@
  * double_total.c
  *	  Count, least, greatest and sum of doubles.
  *
- * A sum of doubles has another value in any other order, and rows come in no
- * order here, so it is made independent of that: what rounding takes from it is
- * added up, too, and what it takes from that (Klein), and the result, within 1
- * ulp of the exact sum, is rounded once.  A sum that exceeds the range raises
- * 22003, as PostgreSQL's does, but only if it does so in the end.
+ * A sum of doubles depends on their order, and rows come in no certain order here.  So
+ * the sum is computed in a way that does not depend on it: the rounding errors are added
+ * up, too, and the rounding errors of these (Klein).  The result is within 1 ulp of the
+ * exact sum, and is rounded once.  A sum out of range raises 22003, as in PostgreSQL, but
+ * only if the final sum is out of range.
  *
  *-------------------------------------------------------------------------
  */

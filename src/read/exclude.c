@@ -1,20 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * exclude.c
- *	  Leaves partitions out of a plan by arithmetic.
+ *	  Excludes partitions from a plan by comparing clocks.
  *
- * The planner proves from each child's CHECK constraint that it has no rows
- * for a query, reading and simplifying the constraint each time: a third of
- * what it takes to plan a range of one partition.  The bounds that these
- * constraints give are in the cache already, so the hook on a relation's
- * information, which is called for every child, compares the clocks and marks
- * a child as empty as the planner itself does a moment later for one whose
- * conditions are false.  The foreign table of packed days has no constraint;
- * it is left out where no packed day is within the clocks.
+ * The planner excludes a child by its CHECK constraint, which it reads and simplifies
+ * each time: a third of the time that it takes to plan a range of one partition.  The
+ * bounds in these constraints are in our cache already.  So get_relation_info_hook, which
+ * is called for every child, compares the clocks and marks a child as empty, as the
+ * planner itself does later for a child whose conditions are false.  The foreign table of
+ * packed days has no constraint; it is excluded if no packed day is within the clocks.
  *
- * Partitions are locked by then, so neither can a constraint change nor one be
- * packed before the plan is run; of what had been packed before they were listed
- * the day is found (ZbxhistCatchUp).  Whatever happens later invalidates the plan.
+ * Partitions are locked by then, so before the plan is run no constraint can change and
+ * no partition can be packed.  If one had been packed before the children were listed,
+ * its day is found (ZbxhistCatchUp).  Later changes invalidate the plan.
  *
  *-------------------------------------------------------------------------
  */

@@ -11,14 +11,14 @@
  *			  clock BETWEEN 100 AND 200 GROUP BY itemid, clock - clock % 300) s
  *		   ON h.itemid = s.itemid AND h.clock = s.clock
  *
- * and what comes of that once more with max(ns) by item, clock and tick.  If the
- * keys of the groups go one way as the clock rises, the rows of a group follow each
- * other, and such rows are found by reading each item once (item_scan.c).
+ * and joins the result once more with max(ns) by item, clock and tick.  If the keys of
+ * the groups are monotonic functions of the clock, the rows of a group are consecutive,
+ * and the wanted rows are found by reading each item once (item_scan.c).
  *
- * So the subquery is taken out of the query, which is then one of the rows alone:
- * all that it says of them are functions of a row's item, clock and ns.  What
- * chooses the rows goes to the mark of the parent's entry, where no condition from
- * elsewhere is added to it; conditions on what has been chosen stay in WHERE.
+ * So the subquery is removed, and the query is one of the rows alone: the outputs of the
+ * subquery are functions of a row's item, clock and ns.  Conditions that choose the rows
+ * go into the mark of the parent's range table entry, where the planner does not add
+ * others to them.  Conditions on the chosen rows stay in WHERE.
  *
  *-------------------------------------------------------------------------
  */

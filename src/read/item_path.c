@@ -3,9 +3,9 @@
  * item_path.c
  *	  Plans SELECT of rows of items.
  *
- * The entry of the table of such a query is marked before it is planned (select.c,
- * interval_query.c).  The planner works on the conditions, and the hook on paths takes
- * them from there: it puts a scan of item_scan.c in place of all paths.
+ * The range table entry of such a query is marked before it is planned (select.c,
+ * interval_query.c).  The planner prepares the conditions.  Then set_rel_pathlist_hook
+ * takes them, and replaces all paths by a scan of item_scan.c.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,30 +3,29 @@
  * item_query.c
  *	  Recognises SELECT of rows of items.
  *
- * Two kinds are executed by item_scan.c: rows of items that WHERE names, whatever
- * is done with them,
+ * item_scan.c executes three kinds.  Rows of the items that WHERE names, whatever the
+ * query does with them:
  *
  *	SELECT … WHERE itemid IN (5, 7) AND clock > 1795130262 GROUP BY …
  *
- * the first ones also as a part of a query that gives the item (LATERAL), and one row
- * of each item,
+ * These may also be a part of a query that gives the item (LATERAL).  One row of each
+ * item:
  *
  *	SELECT DISTINCT ON (itemid) … ORDER BY itemid, clock DESC, ns DESC
  *	SELECT itemid, max(clock) … GROUP BY itemid
  *	SELECT DISTINCT itemid …
  *	SELECT max(clock) … WHERE itemid = 5
  *
- * of all items or of a list.  Of the latter the planner
- * makes what it always does, Unique or an aggregation, and finds that each item has
- * one row only.
- * And all rows in the order of the key, item after item,
+ * of all items or of a list.  The planner still adds Unique or an aggregation, which gets
+ * only one row of each item.  Such a query may filter on itemid and clock only, and its
+ * order must say which row it wants; all others are left to the planner.  And all rows in
+ * the order of the key, item after item:
  *
  *	SELECT * … WHERE (itemid, clock) > (5, 1795130262) ORDER BY itemid, clock LIMIT 100
  *	SELECT min(itemid) …
  *
- * of which the planner makes the rows that it wants: the first by a LIMIT, or for min.
- * So of one row of each item conditions must not be about anything but item and clock,
- * and the order must say which row it is; whatever else there is, is planned as ever.
+ * from which the planner takes the rows that it needs: the first ones for a LIMIT or for
+ * min.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,16 +3,15 @@
  * item_read.c
  *	  Executes the custom scan that item_select.c plans.
  *
- * The values of the conditions are evaluated when the first row is asked for.
- * What they leave of an item is a range of positions, which is read from one
- * partition or packed day after the other, the parent's own rows with them, as
- * far as rows are asked for (read/reader.c).
+ * The values of the conditions are evaluated when the first row is requested.  For each
+ * item they give a range of positions.  It is read from one partition or packed day after
+ * the other, and from the parent's own rows, as long as rows are requested
+ * (read/reader.c).
  *
- * The relation is opened, and its privileges are checked, by the executor; the
- * snapshot is the query's.  All partitions that may have rows are locked, but
- * only those that are read are opened; reader.c says why no row is missed.  What
- * is opened is in the query's memory context and is closed with the scan, or by
- * the resource owner.
+ * The relation is opened, and its privileges are checked, by the executor; the snapshot
+ * is the query's.  All partitions that may have rows are locked, but only those that are
+ * read are opened; reader.c says why no row is missed.  Memory is allocated in the
+ * query's context.  Relations are closed with the scan, or by the resource owner.
  *
  *-------------------------------------------------------------------------
  */

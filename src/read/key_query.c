@@ -7,10 +7,10 @@
  *
  *	SELECT … WHERE (itemid = 5 AND clock = 100 AND ns = 7) OR (…) OR …
  *
- * up to a thousand of them.  Of (itemid, clock, ns) IN ((5, 100, 7), …) the parser makes
- * the same.  Parts may lack ns, or have other conditions.  Where a condition is, or
- * implies, such a list of constants item_scan.c reads these rows only.  A condition that
- * says nothing else is taken out of the query.
+ * up to a thousand of them.  The parser makes the same of (itemid, clock, ns) IN ((5,
+ * 100, 7), …).  An alternative may lack ns, or have other conditions.  If a condition is
+ * such a list of constants, or implies one, item_scan.c reads these rows only.  A
+ * condition that is only this list is removed from the query.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,9 +3,9 @@
  * packed_groups.c
  *	  Adds packed days to groups.
  *
- * Segments are added column by column (segment_groups.c).  Rows are made of
- * segments of which some rows may not pass a condition, and of days where a column
- * has got another type since, or is one that the day lacks.
+ * Segments are added column by column (segment_groups.c).  Rows are made if only some
+ * rows of a segment may meet a condition, and in days that lack a column or have it with
+ * another type.
  *
  *-------------------------------------------------------------------------
  */

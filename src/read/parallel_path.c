@@ -3,14 +3,13 @@
  * parallel_path.c
  *	  Plans aggregates over packed days for several processes.
  *
- * Each participant aggregates a share of the packed days and of the other
- * tables' rows, and gives out its groups' keys and, in one bytea, their totals;
- * above Gather another node of ours adds those of equal keys
- * (aggregate_parallel.c).  PostgreSQL's own partial aggregates would round sums
- * of doubles at every step.
+ * Each participant aggregates a share of the packed days and of the other tables' rows,
+ * and returns the keys of its groups and, in one bytea, their totals.  Above Gather
+ * another node of ours adds the totals of equal keys (aggregate_parallel.c).
+ * PostgreSQL's own partial aggregates would round sums of doubles at every step.
  *
- * Another table is shared out if it has a partial path that is cheaper than the
- * whole of it, else the participant that comes first reads all of it.
+ * Another table is divided among the participants if it has a partial path that is
+ * cheaper than reading all of it; else one participant reads all of it.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * parent.c
- *	  Arguments of functions that read or change rows: opens a parent, if the
- *	  role that calls could do the same by a plain statement; words and limits.
+ *	  Arguments of the functions that read or change rows: opens a parent, if the calling role could do the same by a plain statement; checks words and limits.
  *
- * The privileges that count are those on the parent, see owned_table.c.
+ * Privileges are needed on the parent only, see owned_table.c.
  *
  *-------------------------------------------------------------------------
  */

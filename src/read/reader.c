@@ -3,21 +3,18 @@
  * reader.c
  *	  Reads the rows of one item of a parent in the order of their clocks.
  *
- * Partitions and packed days do not overlap, so their rows follow each other;
- * with them are merged the rows that are in the parent itself and in children
- * that are neither.  A partition is opened when the rows before it have been
- * read, so a caller that stops early has not touched the rest, but for pages of
- * packed days asked for beforehand (open_days.c).  The usual parent is empty,
- * which its size tells at once.
+ * Partitions and packed days do not overlap, so they are read one after the other.  The
+ * rows of the parent itself, and of children that are neither, are merged with them.  A
+ * partition is opened when the rows before it have been read, so a caller that stops
+ * early has not touched the rest.  The usual parent is empty, which its size tells at
+ * once.
  *
- * Locks: the caller has locked the parent.  Each partition is locked when it
- * is reached and stays so until the transaction ends, as a table in a query
- * does.  One that is not a partition any more by then has been dropped, which
- * is as good as its having no rows, or packed: then the day has taken its
- * place.  Packed days are locked by open_days.c.  The foreign table that stands
- * for all of them is locked from the beginning, which keeps its columns as they
- * are.  A snapshot sees a moved row in one place only, whenever that place is
- * opened.
+ * Locks: the caller has locked the parent.  Each partition is locked when it is reached,
+ * until the transaction ends, as a table in a query is.  If it is gone by then, it was
+ * dropped by retention, and has no rows, or it was packed, and the packed day is read
+ * instead.  Packed days are locked by open_days.c.  The foreign table that stands for all
+ * of them is locked from the beginning, so that its columns do not change.  A snapshot
+ * sees a moved row in one place only, whenever that place is opened.
  *
  * Memory is in a context of the reader's, below the current one when it was
  * opened; relations and scans belong to the resource owner of that moment.

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row_set.c
- *	  SQL functions that give out rows of items: range, nearest, minimum_time and
- *	  last_values.
+ *	  SQL functions that return rows of items: range, nearest, minimum_time and last_values.
  *
  * Rows go straight to the executor's tuplestore.  With several items each is
  * searched from the newest partition backwards until it has its rows; the

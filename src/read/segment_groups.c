@@ -3,14 +3,13 @@
  * segment_groups.c
  *	  Adds a row, or a packed segment, to groups.
  *
- * A segment has rows of one item in the order of clocks.  If its first and
- * last row are of the same group (clock_keys.c) then all are, and if its
- * statistics say what is asked for, it is not even decoded.  Otherwise those
- * of its columns are that are added up, and rows of the same group, which
- * follow one another, are added column by column.
+ * A segment has rows of one item in the order of clocks.  If its first and last row are
+ * in the same group (clock_keys.c), all of its rows are; and if its statistics have what
+ * is needed, it is not decoded.  Otherwise only the columns that are aggregated are
+ * decoded, and consecutive rows of one group are added column by column.
  *
- * Conditions are decided by statistics as well (column_filter.c).  Where these leave
- * it open, rows are made of the segment, and each is asked.
+ * Conditions are decided by statistics as well (column_filter.c).  If these do not decide
+ * it, the rows of the segment are made, and each is checked.
  *
  *-------------------------------------------------------------------------
  */

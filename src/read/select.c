@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * select.c
- *	  Finds the parents in a SELECT that scans of ours read.
+ *	  Finds the parents in a SELECT that our own scans can read.
  *
- * The planner expands a parent to all of its children before it looks at a
- * single condition: each is locked, opened with its indexes and estimated.
- * A parent of which rows of some items are wanted is not expanded.  Its entry
- * is marked, and gets one custom scan (item_path.c), which finds the tables
- * by the clocks when it runs (item_scan.c).  So nothing of a partition is in the
- * plan.  All other parents are expanded; exclude.c leaves out children that
- * have none of their clocks.
+ * The planner expands a parent to all of its children before it uses any condition: each
+ * child is locked, opened with its indexes, and estimated.  If a query wants rows of some
+ * items only, the parent is not expanded.  Its range table entry is marked and gets one
+ * custom scan (item_path.c), which finds the tables by clock when it runs (item_scan.c).
+ * So the plan does not contain partitions.  All other parents are expanded; exclude.c
+ * excludes children that have none of the clocks.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,12 +3,12 @@
  * total.c
  *	  Count, least, greatest and sum of the values of a group.
  *
- * Results are those of PostgreSQL's aggregates.  Integers and numerics are
- * exact, to the last digit and with the same scale.  So are the least and the
- * greatest double; of their sums double_total.c tells.
+ * Results are those of PostgreSQL's aggregates.  Integers and numerics are exact, to the
+ * last digit and with the same scale.  So are the least and the greatest double; for sums
+ * of doubles see double_total.c.
  *
- * Numerics are mostly unsigned integers of 64 bits (Zabbix's history_uint),
- * whose sum has 128; others are added up besides.
+ * Numerics are mostly unsigned integers of 64 bits (Zabbix's history_uint), which are
+ * added up in 128 bits; others are added up separately.
  *
  * Memory: numerics of a total are in the context that its caller names.
  *
