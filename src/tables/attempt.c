@@ -16,9 +16,8 @@
 #include "tables/attempt.h"
 
 /*
- * ZbxhistIsBearable says whether an error is not one that ends the statement
- * whatever it does: a cancel or shutdown, a deadlock, a serialization failure, a
- * lock that the session did not want to wait for so long.
+ * ZbxhistIsBearable says whether a statement may continue after an error.  It may not
+ * after a cancel, a shutdown, a deadlock, a serialization failure or a lock timeout.
  */
 bool
 ZbxhistIsBearable(int sqlerrcode)
@@ -34,8 +33,8 @@ ZbxhistIsBearable(int sqlerrcode)
 }
 
 /*
- * IsOfWork says whether an error is bearable and does not come from a lack of
- * memory, which says nothing of what was looked at.
+ * IsOfWork says whether an error is bearable and is not a lack of memory, which has
+ * nothing to do with the work.
  */
 static bool
 IsOfWork(int sqlerrcode)
@@ -46,9 +45,9 @@ IsOfWork(int sqlerrcode)
 
 /*
  * ZbxhistAttemptIf calls work with arg in a subtransaction, in the current memory
- * context.  Returns NULL, or the error that it ended with, by which all that it
- * did is undone, allocated in the current context; an error that is not expected
- * is raised.
+ * context.  Returns NULL if it succeeds.  If it fails with an expected error, its changes
+ * are rolled back, and the error is returned, allocated in the current context.  Other
+ * errors are raised.
  */
 ErrorData *
 ZbxhistAttemptIf(void (*work) (void *arg), void *arg,
@@ -81,7 +80,7 @@ ZbxhistAttemptIf(void (*work) (void *arg), void *arg,
 }
 
 /*
- * ZbxhistAttempt does the same, and expects whatever comes from the work itself.
+ * ZbxhistAttempt does the same, and expects all errors that come from the work itself.
  */
 ErrorData *
 ZbxhistAttempt(void (*work) (void *arg), void *arg)
@@ -110,8 +109,7 @@ ZbxhistIsDamage(int sqlerrcode)
 }
 
 /*
- * ZbxhistIsIndexDamage says the same of one that may come from a damaged index,
- * or say that it cannot be used.
+ * ZbxhistIsIndexDamage says whether an error may come from a damaged or unusable index.
  */
 bool
 ZbxhistIsIndexDamage(int sqlerrcode)

@@ -84,8 +84,8 @@ typedef struct BoundsReader
 } BoundsReader;
 
 /*
- * FindInCatalog returns the first row by other keys than those that a scan of a
- * catalog has been begun with, in the same order, or NULL.
+ * FindInCatalog restarts a scan of a catalog with other values of the same keys, and
+ * returns the first row, or NULL.
  */
 static HeapTuple
 FindInCatalog(SysScanDesc scan, ScanKey key, int nkeys)
@@ -102,7 +102,7 @@ FindInCatalog(SysScanDesc scan, ScanKey key, int nkeys)
 }
 
 /*
- * BeginCatalogScan begins such a scan, by an index that has just these keys.
+ * BeginCatalogScan begins such a scan, by an index on exactly these keys.
  */
 static SysScanDesc
 BeginCatalogScan(Oid catalog, Oid index, ScanKey key, int nkeys)
@@ -167,9 +167,9 @@ collect_constants(Node *node, void *constants)
 }
 
 /*
- * TakeConstants makes of the expression read last another, if the texts of both
- * differ in the values of constants only, as those of partitions mostly do.
- * That takes a tenth of what reading the expression does.
+ * TakeConstants reuses the expression that was read last, if the texts of both differ
+ * only in the values of constants, as is usual for partitions.  That takes a tenth of the
+ * time of reading the expression.
  */
 static bool
 TakeConstants(BoundsReader *reader, const char *text)
@@ -323,8 +323,8 @@ compare_bounds(const void *a, const void *b)
 }
 
 /*
- * IsPlainTable says whether a child is there and a table like others: a
- * temporary one is some session's own business.
+ * IsPlainTable says whether a child exists and is an ordinary table that is not
+ * temporary.
  */
 static bool
 IsPlainTable(Oid relid)

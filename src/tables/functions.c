@@ -75,8 +75,8 @@ zbxhist_list_partitions(PG_FUNCTION_ARGS)
 }
 
 /*
- * zbxhist_invalidate(parent regclass) makes all sessions look at the parent's
- * partitions and policy anew, once this transaction commits.
+ * zbxhist_invalidate(parent regclass) makes all sessions read the parent's partitions and
+ * policy again when this transaction commits.
  */
 Datum
 zbxhist_invalidate(PG_FUNCTION_ARGS)

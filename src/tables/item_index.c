@@ -52,9 +52,9 @@ ZbxhistHasOrder(Relation index, AttrNumber first, AttrNumber second)
 }
 
 /*
- * ZbxhistFindItemIndex opens an index of rel that begins with (itemid, clock),
- * of Zabbix's types; returns NULL if there is none.  Who looks item by item does not
- * find rows without an item or clock, so there must be none.
+ * ZbxhistFindItemIndex opens an index of rel that begins with (itemid, clock), of
+ * Zabbix's types; returns NULL if there is none.  A search item by item does not find
+ * rows whose item or clock is null, so both columns must be NOT NULL.
  */
 Relation
 ZbxhistFindItemIndex(Relation rel)

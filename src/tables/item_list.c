@@ -22,8 +22,7 @@
 #define FIRST_SIZE 1024
 
 /*
- * ZbxhistInitItemList makes a list of all items, which is in the current
- * context.
+ * ZbxhistInitItemList makes an empty list for all items, in the current context.
  */
 void
 ZbxhistInitItemList(ItemList *list, bool is_descending)
@@ -52,7 +51,7 @@ compare_listed_items(const void *a, const void *b)
 }
 
 /*
- * AddClock adds to an item what is known of its rows elsewhere.
+ * AddClock merges into an item what another table tells about its rows.
  */
 static inline void
 AddClock(const ItemList *list, ListedItem *item, int32 clock, bool is_exact)
@@ -89,7 +88,7 @@ ZbxhistSortItemList(ItemList *list)
 }
 
 /*
- * MakePlace makes place for at least one more item in a full list.
+ * MakePlace makes room for at least one more item in a full list.
  */
 static void
 MakePlace(ItemList *list)

@@ -10,7 +10,7 @@
 #include "tables/kept_tables.h"
 
 /*
- * ZbxhistKeepTable keeps what reads a table, in the current context.
+ * ZbxhistKeepTable keeps the reader of a table open, in the current context.
  */
 void
 ZbxhistKeepTable(KeptTables *kept, Oid relid, void *reader)
@@ -20,8 +20,8 @@ ZbxhistKeepTable(KeptTables *kept, Oid relid, void *reader)
 }
 
 /*
- * ZbxhistFindKept returns what reads a table that is open already, or NULL.  One
- * item after the other reads them in the same order.
+ * ZbxhistFindKept returns the reader that is open of a table, or NULL.  The search begins
+ * after the one found last, because each item reads the tables in the same order.
  */
 void *
 ZbxhistFindKept(KeptTables *kept, Oid relid)

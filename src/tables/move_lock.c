@@ -66,9 +66,9 @@ ZbxhistBeginChanging(Oid parent)
 /* ---- the gate ---- */
 
 /*
- * ChooseGate returns the child of parent that a move locks, or InvalidOid if
- * it has none.  is_settled is set to whether every statement that changes the
- * parent's rows has locked it.
+ * ChooseGate returns the child of parent that a move locks, or InvalidOid if it has none.
+ * Sets is_settled to whether every running statement that changes the parent's rows has
+ * locked it.
  */
 static Oid
 ChooseGate(Oid parent, bool *is_settled)

@@ -58,8 +58,8 @@ ZbxhistOpenForMoving(Oid relid, LOCKMODE lockmode, bool has_clock)
 }
 
 /*
- * ZbxhistDeleteMoved deletes a row as moved elsewhere; returns false if
- * somebody else has changed it meanwhile.
+ * ZbxhistDeleteMoved deletes a row and marks it as moved; returns false if another
+ * transaction has changed it meanwhile.
  */
 bool
 ZbxhistDeleteMoved(Relation source, ItemPointer tid, Snapshot snapshot)
@@ -73,8 +73,8 @@ ZbxhistDeleteMoved(Relation source, ItemPointer tid, Snapshot snapshot)
 /* ---- finding the rows ---- */
 
 /*
- * WalkItem visits the rows of one item with the wanted clocks; returns false
- * if it was to stop.
+ * WalkItem visits the rows of one item with the wanted clocks; returns false if the
+ * visitor wants to stop.
  */
 static bool
 WalkItem(const RowWalk *walk, IndexScanDesc scan, TupleTableSlot *slot,
@@ -97,8 +97,8 @@ WalkItem(const RowWalk *walk, IndexScanDesc scan, TupleTableSlot *slot,
 }
 
 /*
- * WalkByItems visits rows item by item, beginning after *itemid unless is_first.
- * Returns true at the end of the items; else *itemid is where to go on.
+ * WalkByItems visits rows item by item, beginning after *itemid unless is_first.  Returns
+ * true at the end of the items; else *itemid is the item to continue with.
  */
 static bool
 WalkByItems(const RowWalk *walk, Relation index, bool is_first, int64 *itemid)
@@ -170,9 +170,9 @@ WalkTable(const RowWalk *walk)
 }
 
 /*
- * ZbxhistWalkRows visits the rows of the source with the wanted clocks, by its
- * index on (itemid, clock) if there is one.  Returns true at the end; if it
- * was to stop before and there is an index, *itemid is where to go on.
+ * ZbxhistWalkRows visits the rows of the source with the wanted clocks, by its index on
+ * (itemid, clock) if there is one.  Returns true at the end; if the visitor stops it
+ * before and there is an index, *itemid is the item to continue with.
  */
 bool
 ZbxhistWalkRows(const RowWalk *walk, Relation index, bool is_first,

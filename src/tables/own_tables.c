@@ -25,10 +25,10 @@
 #include "tables/own_tables.h"
 
 /*
- * ZbxhistOpenOwnTable opens one of the extension's tables, or returns NULL if
- * it is not there (the extension is being created, dropped or restored, or was
- * dropped while we waited for the lock).  A table of that name that somebody
- * else has made is not ours.
+ * ZbxhistOpenOwnTable opens one of the extension's tables, or returns NULL if it is not
+ * there (the extension is being created, dropped or restored, or was dropped while we
+ * waited for the lock).  A table of that name that is not part of the extension is not
+ * opened.
  */
 Relation
 ZbxhistOpenOwnTable(const char *name, LOCKMODE mode)
@@ -115,9 +115,9 @@ ZbxhistOwnValue(const OwnScan *scan, const char *column, bool *isnull)
 }
 
 /*
- * ZbxhistStoreOwnRow inserts a row into a table that has no indexes, whatever
- * the privileges of the user, who only wants to change a parent.  Returns false if
- * there is no such table.
+ * ZbxhistStoreOwnRow inserts a row into a table that has no indexes.  The user, who only
+ * wants to change a parent, needs no privileges on it.  Returns false if there is no such
+ * table.
  */
 bool
 ZbxhistStoreOwnRow(const char *table, const OwnValue *row, int nvalues)

@@ -25,11 +25,10 @@
 #include "tables/owner_rights.h"
 
 /*
- * ZbxhistTakeOwnerRights goes on as owner, until ZbxhistGiveBackRights.  A user
- * who is nobody else, not even by SET ROLE, has no rights to hide: the owner's
- * code may do what it does when the owner runs it.  The caller has made sure
- * that the user may act as the owner, or that what is run does only what the
- * user may do anyway.
+ * ZbxhistTakeOwnerRights switches to the rights of owner, until ZbxhistGiveBackRights.
+ * If the user is the owner, and not only by SET ROLE, nothing is switched: there are no
+ * other rights to protect.  The caller has made sure that the user may act as the owner,
+ * or that what is run does only what the user may do anyway.
  */
 void
 ZbxhistTakeOwnerRights(OwnerRights *before, Oid owner)
@@ -47,8 +46,8 @@ ZbxhistTakeOwnerRights(OwnerRights *before, Oid owner)
 }
 
 /*
- * ZbxhistGiveBackRights is the end of ZbxhistTakeOwnerRights: what the owner's
- * code has set is undone.
+ * ZbxhistGiveBackRights ends what ZbxhistTakeOwnerRights began, and undoes settings that
+ * the owner's code has changed.
  */
 void
 ZbxhistGiveBackRights(const OwnerRights *before)
@@ -60,8 +59,8 @@ ZbxhistGiveBackRights(const OwnerRights *before)
 /* ---- whose code an expression is ---- */
 
 /*
- * ZbxhistIsBuiltInType says whether a type comes with PostgreSQL, so that its
- * functions, and there are no constraints, are code of nobody else.
+ * ZbxhistIsBuiltInType says whether a type comes with PostgreSQL.  Such a type has no
+ * constraints, and its functions are PostgreSQL's code.
  */
 bool
 ZbxhistIsBuiltInType(Oid type)
@@ -70,7 +69,7 @@ ZbxhistIsBuiltInType(Oid type)
 }
 
 /*
- * is_foreign_function says whether a function did not come with PostgreSQL.
+ * is_foreign_function says whether a function does not come with PostgreSQL.
  */
 static bool
 is_foreign_function(Oid funcid, void *context)
@@ -79,9 +78,8 @@ is_foreign_function(Oid funcid, void *context)
 }
 
 /*
- * has_foreign_code looks for a part of a cast that is done by a function, or
- * makes a type, that did not come with PostgreSQL.  What is not a part of
- * casts may be anything.
+ * has_foreign_code is a walker that looks for a function or a result type in a cast that
+ * does not come with PostgreSQL.  Nodes that casts do not consist of count as such, too.
  */
 static bool
 has_foreign_code(Node *node, void *context)
@@ -106,7 +104,7 @@ has_foreign_code(Node *node, void *context)
 }
 
 /*
- * ZbxhistIsBuiltInExpr says whether an expression runs nobody's code.
+ * ZbxhistIsBuiltInExpr says whether an expression runs PostgreSQL's code only.
  */
 bool
 ZbxhistIsBuiltInExpr(Node *expr)

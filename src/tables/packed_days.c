@@ -44,7 +44,7 @@ static const char *const column_names[] = {
 #define NCOLUMNS lengthof(column_names)
 
 /*
- * ReadDay takes a row into day.  What is null is 0, which is InvalidOid.
+ * ReadDay reads a row into day.  Nulls become 0, which is InvalidOid.
  */
 static void
 ReadDay(const OwnScan *scan, const AttrNumber *attnums, PackedDay *day)
@@ -134,9 +134,9 @@ ZbxhistReadPackedDay(Oid relid, Snapshot snapshot, PackedDay *day)
 }
 
 /*
- * ZbxhistWasPacked says whether the rows of a packed day were packed already
- * for a snapshot, be it in another table, which has been repacked since, or in
- * several, which have been compacted: then the one that was packed last counts.
+ * ZbxhistWasPacked says whether a snapshot saw the rows of a packed day as packed.  They
+ * may have been in another table then, if the day has been repacked since, or in several,
+ * if it has been compacted: then the one that was packed last counts.
  */
 bool
 ZbxhistWasPacked(Oid relid, Snapshot snapshot)
@@ -158,10 +158,10 @@ ZbxhistWasPacked(Oid relid, Snapshot snapshot)
 }
 
 /*
- * ZbxhistCountPackedDays returns the number of parent's packed days, or of all
- * parents' with InvalidOid, whose tables are there and hold values: a day that
- * has been unpacked has them in a partition.  If there are any, *found, unless it
- * is NULL, is set to the parent of one.
+ * ZbxhistCountPackedDays returns the number of parent's packed days, or of all parents'
+ * with InvalidOid, whose tables exist and have values (those of a day that has been
+ * unpacked are in a partition).  If there are any, *found, unless it is NULL, is set to
+ * the parent of one.
  */
 int
 ZbxhistCountPackedDays(Oid parent, Oid *found)
@@ -241,8 +241,8 @@ ZbxhistIsPackedTable(Oid relid)
 }
 
 /*
- * GetPackedName returns the name under which days have a column of a foreign
- * table, of whose catalog row tuple is; NULL if none has been packed with it.
+ * GetPackedName returns the name that a column of a foreign table has in packed days,
+ * from the column's catalog row; NULL if no day was packed with it.
  */
 static const char *
 GetPackedName(HeapTuple tuple)
@@ -258,8 +258,8 @@ GetPackedName(HeapTuple tuple)
 }
 
 /*
- * ZbxhistHasPackedName says whether it is noted under which name days have a
- * column of a foreign table.
+ * ZbxhistHasPackedName says whether a column of a foreign table has an option with its
+ * name in packed days.
  */
 bool
 ZbxhistHasPackedName(Oid foreign, AttrNumber attnum)
@@ -302,12 +302,11 @@ ReadPackedColumn(HeapTuple tuple, List **new_columns, List **renamed)
 }
 
 /*
- * ZbxhistReadPackedColumns sets new_columns to the names of those columns of a
- * foreign table that no day has been packed with: what a day has under such a
- * name is another column, which was dropped.  If none is known to have been
- * packed, neither is any to be new.  It sets renamed to those that days have
- * under another name, as a list of RenamedColumn.  Allocates in the current
- * context.
+ * ZbxhistReadPackedColumns sets new_columns to the names of the columns with which no day
+ * has been packed.  If a day has a column of such a name, that is another one, which was
+ * dropped.  If no column has the option, none counts as new.  Sets renamed to the columns
+ * that have another name in packed days, as a list of RenamedColumn.  Allocates in the
+ * current context.
  */
 void
 ZbxhistReadPackedColumns(Oid foreign, List **new_columns, List **renamed)

@@ -102,8 +102,8 @@ ZbxhistForeignParent(Relation foreign)
 }
 
 /*
- * ZbxhistMissingOption returns what a column of a foreign table is in days
- * that lack it, as text, or NULL if nothing is said.
+ * ZbxhistMissingOption returns the value that a column of a foreign table has in days
+ * that lack it, as text, or NULL if there is no such option.
  */
 char *
 ZbxhistMissingOption(Oid relid, AttrNumber attnum)

@@ -59,9 +59,8 @@ static void ForgetAtCommit(XactEvent event, void *arg);
 static void BuildPartitionSet(PartitionSet *set, Relation parent);
 
 /*
- * ZbxhistGetPartitions returns the up-to-date set of a parent that the caller
- * has locked, with all that tells where rows are.  Must be called in a
- * transaction.
+ * ZbxhistGetPartitions returns the up-to-date set of a parent that the caller has locked:
+ * partitions, packed days and other children.  Must be called in a transaction.
  */
 PartitionSet *
 ZbxhistGetPartitions(Relation parent)
@@ -86,9 +85,10 @@ ZbxhistGetPartitions(Relation parent)
 
 /*
  * ZbxhistCatchUp returns the set with the days of all partitions that had been packed
- * before the planner listed the children of the parent.  What it lists is what has been
- * committed, of which others hear a moment later.  So a partition of the clocks that this
- * session has not locked is locked for a moment: then it is there, or the set changes.
+ * before the planner listed the children of the parent.  The planner sees committed
+ * changes, while invalidations arrive a moment later.  So each partition of the clocks
+ * that this session has not locked is locked for a moment: then it exists, or the set
+ * changes.
  */
 PartitionSet *
 ZbxhistCatchUp(Relation parent, const ClockRange *clocks)
@@ -128,8 +128,8 @@ ZbxhistGetPartitionSet(Relation parent)
 }
 
 /*
- * ZbxhistGetStrayState returns the set with what is known of rows of partitions in
- * the parent, which only sessions need that store rows while there may be some.
+ * ZbxhistGetStrayState returns the set with what is known about strays, which only
+ * sessions that store rows need.
  */
 const PartitionSet *
 ZbxhistGetStrayState(Relation parent)
@@ -160,8 +160,8 @@ FindSetMember(Oid relid)
 }
 
 /*
- * ZbxhistFindPartitions returns the set that a relation is part of, NULL if
- * none is known that is up to date.
+ * ZbxhistFindPartitions returns the set that a relation is part of; NULL if it is not
+ * known, or the set is stale.
  */
 PartitionSet *
 ZbxhistFindPartitions(Oid member)
@@ -174,9 +174,9 @@ ZbxhistFindPartitions(Oid member)
 }
 
 /*
- * ZbxhistLockIfEmpty locks a member of a set and says whether it has no rows
- * for any snapshot, see lock_if_empty.  To open the files of hours to come for
- * each query anew takes longer than the query.
+ * ZbxhistLockIfEmpty locks a member of a set and says whether it has no rows for any
+ * snapshot, see lock_if_empty.  It saves opening the files of future hours in each query,
+ * which would take longer than the query.
  */
 bool
 ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
@@ -215,8 +215,8 @@ ZbxhistFindPackedDay(const PartitionSet *set, int32 clock)
 }
 
 /*
- * ZbxhistCopyPackedDays returns a copy of the set's packed days, which may
- * change when one is locked, in the current context.
+ * ZbxhistCopyPackedDays returns a copy of the set's packed days in the current context.
+ * (The set may change when a day is locked.)
  */
 PackedDay *
 ZbxhistCopyPackedDays(const PartitionSet *set, int *ndays)
@@ -296,8 +296,7 @@ AddSetMember(PartitionSet *set, Oid relid)
 }
 
 /*
- * HasDropped says whether a set has more members that are no part of it any
- * more than others.
+ * HasDropped says whether most members of a set are stale: no longer part of it.
  */
 static bool
 HasDropped(const PartitionSet *set)
@@ -308,8 +307,8 @@ HasDropped(const PartitionSet *set)
 }
 
 /*
- * IsDropped says whether a member is known for a set and was no part of it when
- * that was last built.
+ * IsDropped says whether a member belongs to a set and is stale: it was not found when
+ * the set was last built.
  */
 static bool
 IsDropped(const PartitionSet *set, const MemberEntry *member)
@@ -319,10 +318,10 @@ IsDropped(const PartitionSet *set, const MemberEntry *member)
 }
 
 /*
- * ForgetStatisticsOf removes from the catalog cache that the columns of the members to
- * be forgotten had no statistics.  PostgreSQL remembers that of each table that a query
- * was planned for, and DROP TABLE has no row to invalidate it by.  That they have none
- * will be found out again if it was too early.
+ * ForgetStatisticsOf removes from the catalog cache the negative entries for column
+ * statistics of the members to be forgotten.  PostgreSQL keeps these for each table that
+ * it has planned a query for, and DROP TABLE does not invalidate them, because there is
+ * no row.  If one was removed too early, it is made again.
  */
 static void
 ForgetStatisticsOf(PartitionSet *set)
@@ -345,9 +344,8 @@ ForgetStatisticsOf(PartitionSet *set)
 }
 
 /*
- * ForgetDropped removes the members that were no part of a set when it was
- * last built.  One of a set that is up to date may come back when its DROP is
- * rolled back, so there must be none that this transaction might have made.
+ * ForgetDropped removes the stale members of a set.  A member comes back if its DROP is
+ * rolled back, so it must not be called for a set that this transaction may have changed.
  */
 static void
 ForgetDropped(PartitionSet *set)
@@ -387,9 +385,9 @@ ForgetOfAll(void (*forget) (PartitionSet *set))
 }
 
 /*
- * ForgetAtCommit forgets members for a transaction that has changed something,
- * as all of maintenance's do: first what takes a transaction, then, when there
- * is no place for errors any more, the members.
+ * ForgetAtCommit forgets members at the end of a transaction that has changed something,
+ * as all of maintenance's do.  What needs a transaction comes first; the members are
+ * forgotten when no error may be raised any more.
  */
 static void
 ForgetAtCommit(XactEvent event, void *arg)
@@ -416,8 +414,8 @@ CopyToSet(PartitionSet *set, const void *array, Size size)
 }
 
 /*
- * HasChildren says whether a table has children.  Unlike has_subclass(), it
- * does not mind that the table may have been dropped since it was listed.
+ * HasChildren says whether a table has children.  Unlike has_subclass(), it raises no
+ * error if the table has been dropped since it was listed.
  */
 static bool
 HasChildren(Oid relid)
@@ -459,10 +457,10 @@ IsExhaustive(const PartitionSet *set)
 }
 
 /*
- * TakePartitions fills in those of some partitions that take rows: that do not overlap
- * one before them, for what belongs to both is sent to the first, nor a packed day,
- * in which nobody would look for the rows' keys.  One that a day is being unpacked to
- * takes rows when those of the day have arrived there.
+ * TakePartitions adds to the set those of the given partitions that take rows.  One that
+ * overlaps a partition before it takes none: rows of both go to the first.  Nor does one
+ * that overlaps a packed day, where nobody would look for the rows' keys.  A partition to
+ * which a day is being unpacked takes rows when those of the day have arrived.
  */
 static void
 TakePartitions(PartitionSet *set, PartitionBounds *partitions, int npartitions)
@@ -491,12 +489,11 @@ TakePartitions(PartitionSet *set, PartitionBounds *partitions, int npartitions)
 }
 
 /*
- * ReadChildren fills in packed days, partitions, the foreign table of packed days, with
- * which columns these do not have, whatever the names of theirs, and which they have
- * under another name; and other children, which are never routed to, but may have rows.
+ * ReadChildren fills in the packed days, the partitions, the foreign table of packed days
+ * with its new and renamed columns, and the other children, which get no rows but may
+ * have some.
  *
- * Partitions are listed first: of one that is packed meanwhile either it is found, or
- * the day.
+ * Partitions are listed first: if one is packed meanwhile, either it or its day is found.
  */
 static void
 ReadChildren(PartitionSet *set)
@@ -546,9 +543,8 @@ ReadChildren(PartitionSet *set)
 }
 
 /*
- * BuildPartitionSet fills a set from the catalogs.  is_stale is cleared
- * before anything is read, so that a change that comes in meanwhile makes
- * the next user build again.
+ * BuildPartitionSet fills a set from the catalogs. is_stale is cleared before anything is
+ * read, so after a change in the meantime the next user builds the set again.
  */
 static void
 BuildPartitionSet(PartitionSet *set, Relation parent)

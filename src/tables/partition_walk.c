@@ -68,8 +68,8 @@ GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
 }
 
 /*
- * FindNextOf sets step to the first partition or packed day behind the place where the
- * walk is; returns false if none has rows of its clocks.
+ * FindNextOf sets step to the first partition or packed day after the clock that the walk
+ * has reached; returns false if there is none within the walk's clocks.
  */
 static bool
 FindNextOf(const PartitionWalk *walk, bool is_day, WalkStep *step)
@@ -90,7 +90,7 @@ FindNextOf(const PartitionWalk *walk, bool is_day, WalkStep *step)
 }
 
 /*
- * TakeSet has the walk go on in the present set, behind where it has arrived.
+ * TakeSet lets the walk continue in the present set, after the clock that it has reached.
  */
 static void
 TakeSet(PartitionWalk *walk)
@@ -127,8 +127,7 @@ ZbxhistBeginWalk(PartitionWalk *walk, Relation parent, const ItemRange *range,
 }
 
 /*
- * ZbxhistWalkBetween has a walk over packed days that has begun go over some clocks
- * only.
+ * ZbxhistWalkBetween limits a walk over packed days that has begun to some clocks.
  */
 void
 ZbxhistWalkBetween(PartitionWalk *walk, int64 from_clock, int64 to_clock)
@@ -138,9 +137,8 @@ ZbxhistWalkBetween(PartitionWalk *walk, int64 from_clock, int64 to_clock)
 }
 
 /*
- * ZbxhistWalkNext sets step to the next partition or packed day that may have
- * rows; returns false if there is none.  A caller that could open it says so by
- * ZbxhistWalkArrived.
+ * ZbxhistWalkNext sets step to the next partition or packed day that may have rows;
+ * returns false if there is none.  A caller that could open it calls ZbxhistWalkArrived.
  */
 bool
 ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step)
@@ -164,7 +162,7 @@ ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step)
 }
 
 /*
- * ZbxhistWalkArrived notes where the walk is.
+ * ZbxhistWalkArrived notes that the walk has reached a step.
  */
 void
 ZbxhistWalkArrived(PartitionWalk *walk, const WalkStep *step)
@@ -195,8 +193,8 @@ ZbxhistWalkKnows(const PartitionWalk *walk, Oid relid)
 }
 
 /*
- * ZbxhistLimitToStep leaves what is wanted of the range of a day of which it is only
- * a part.
+ * ZbxhistLimitToStep limits the wanted range to that of the step, if the step is only a
+ * part of a day.
  */
 void
 ZbxhistLimitToStep(const WalkStep *step, ItemRange *range)

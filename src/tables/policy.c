@@ -41,10 +41,9 @@ GetSeconds(const OwnScan *scan, const char *name)
 }
 
 /*
- * ZbxhistReadPolicy fills in what the policy says: whether rows may leave the
- * parent, false only while undo brings them back, and which clocks are left out.  A
- * parent without a policy row routes, so that the order in which a dump is
- * restored does not matter.
+ * ZbxhistReadPolicy fills in whether rows may leave the parent (false only while undo
+ * brings them back) and which clocks are left out.  A parent without a row in
+ * parent_config routes, so that the order in which a dump is restored does not matter.
  */
 void
 ZbxhistReadPolicy(Oid parent, ParentPolicy *policy)
@@ -70,8 +69,8 @@ ZbxhistReadPolicy(Oid parent, ParentPolicy *policy)
 }
 
 /*
- * ZbxhistFindUndoneParent returns a table of which an undo has begun and is not
- * through, or InvalidOid.
+ * ZbxhistFindUndoneParent returns a table whose undo has begun and is not finished, or
+ * InvalidOid.
  */
 Oid
 ZbxhistFindUndoneParent(void)
@@ -110,9 +109,9 @@ ZbxhistHasStrayMarks(Oid parent)
 }
 
 /*
- * ZbxhistReadVerified returns the partitions that maintenance has found to have no
- * rows in the parent, as long as that is sure to be so still, see tables/stray.c, as
- * a list of their OIDs in the current context.
+ * ZbxhistReadVerified returns the partitions of which the parent has no rows, as verified
+ * by maintenance and still certain (tables/stray.c), as a list of OIDs in the current
+ * context.
  */
 List *
 ZbxhistReadVerified(Relation parent)

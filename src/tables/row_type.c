@@ -21,8 +21,7 @@
 #include "tables/row_type.h"
 
 /*
- * ZbxhistRowsFit says whether rows of source tell the value of each column of
- * target.
+ * ZbxhistRowsFit says whether rows of source have a value for each column of target.
  */
 bool
 ZbxhistRowsFit(TupleDesc source, TupleDesc target)
@@ -39,8 +38,8 @@ ZbxhistRowsFit(TupleDesc source, TupleDesc target)
 }
 
 /*
- * SamePlace says whether a target's column, which is mapped to attnum of
- * source, is as it is in source at the same place.
+ * SamePlace says whether a target's column, mapped to attnum of source, is at the same
+ * place in source; of a dropped column, whether source has one of the same length there.
  */
 static bool
 SamePlace(TupleDesc source, Form_pg_attribute column, AttrNumber attnum)

@@ -132,8 +132,8 @@ OpenIndexOfColumn(Relation rel, AttrNumber key)
 }
 
 /*
- * OpenTextTable opens a table.  Returns false if the user may not read all that is
- * asked for, or if there is no unique index on the key, if there is one.
+ * OpenTextTable opens a table.  Returns false if the user may not read all that is asked
+ * for, or if a key is given and has no unique index.
  */
 static bool
 OpenTextTable(TextTable *table, Oid relid, const char *key, ArrayType *columns)

@@ -76,9 +76,9 @@ ZbxhistNoteStrayOnce(Relation parent, bool *is_noted)
 }
 
 /*
- * ZbxhistHasNoStrays says whether the parent surely has no rows of a partition
- * that its caller might collide with; to be called after the caller's own row is
- * stored there.
+ * ZbxhistHasNoStrays says whether the parent surely has no rows of a partition with which
+ * the caller's rows could collide.  It must be called after the caller's own row is
+ * stored in the partition.
  */
 bool
 ZbxhistHasNoStrays(Relation parent, Oid partition)
@@ -99,8 +99,8 @@ ZbxhistHasNoStrays(Relation parent, Oid partition)
 }
 
 /*
- * zbxhist_lock_strays(parent regclass) keeps strays away until the end of the
- * transaction.  Waits for those under way.
+ * zbxhist_lock_strays(parent regclass) prevents that strays are stored until the end of
+ * the transaction.  Waits for sessions that are storing some.
  */
 Datum
 zbxhist_lock_strays(PG_FUNCTION_ARGS)

@@ -110,8 +110,8 @@ ZbxhistCloseTarget(InsertTarget *target)
 
 /*
  * PrepareRows does for rows what ExecInsert does before it stores them: triggers,
- * generated columns, constraints.  Moves the ones that no trigger said to skip to
- * the front; returns their number.
+ * generated columns, constraints.  Moves the rows that no trigger has skipped to the
+ * front; returns their number.
  */
 static int
 PrepareRows(InsertTarget *target, TupleTableSlot **slots, int nslots)

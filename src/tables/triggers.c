@@ -19,8 +19,8 @@
 #include "tables/triggers.h"
 
 /*
- * ZbxhistHasRouteTrigger says whether a table has a trigger of our trigger's
- * name, by which a parent is known without a look into any catalog.
+ * ZbxhistHasRouteTrigger says whether a table has a trigger with the name of ours.  So
+ * parents are recognised without reading a catalog.
  */
 bool
 ZbxhistHasRouteTrigger(Relation rel)
