@@ -234,7 +234,7 @@ is_valid_json(const char *data, int length)
 }
 
 #if PG_VERSION_NUM < 170000
-/* what smgr_bulk_start_rel() and the others know; a page at a time is in hand */
+/* the state of smgr_bulk_start_rel() and the others; they hold one page at a time */
 struct BulkWriteState
 {
 	Relation	rel;

@@ -89,7 +89,7 @@ AddSampleRow(Sample *sample, RowMap *map, int row)
 }
 
 /*
- * AddFromSegment adds n of the rows of the segment in hand, evenly spread from
+ * AddFromSegment adds n of the rows of the current segment, evenly spread from
  * a random one on.
  */
 static void

@@ -186,7 +186,7 @@ ServerName(const ArchiveCopy *copy)
 }
 
 /*
- * FindGroupsTable makes the copy that a group is in the reader's.
+ * FindGroupsTable sets the reader's copy to the one that has a group.
  */
 static void
 FindGroupsTable(ArchiveReader *reader, Relation day,
@@ -396,9 +396,9 @@ ZbxhistWantArchived(ArchiveReader *reader, Relation day,
 }
 
 /*
- * FetchGroup fetches a group and those that will be needed next, with the rights of
- * the day's owner.  The reader's callback names the latter.  If it cannot, they are
- * the group's neighbours in its day, provided that the group before was near.
+ * FetchGroup fetches a group and those that will be needed next, with the rights of the
+ * day's owner.  The reader's callback names the latter.  If it cannot, the group's
+ * neighbours in its day are fetched, if the group before was near.
  */
 static void
 FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
@@ -490,7 +490,7 @@ ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg)
 }
 
 /*
- * ZbxhistKeepArchived has a reader keep all that it fetches.
+ * ZbxhistKeepArchived makes a reader keep all groups that it fetches.
  */
 void
 ZbxhistKeepArchived(ArchiveReader *reader)

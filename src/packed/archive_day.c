@@ -75,7 +75,7 @@ StandIn(const ArchiveState *state, const struct varlena *payload)
 }
 
 /*
- * NewPayload returns what the new table has for the bytes of the group in the slot.
+ * NewPayload returns the payload in the new table of the group in the slot.
  */
 static Datum
 NewPayload(ArchiveState *state, const DayGroup *group)
@@ -143,8 +143,8 @@ WriteNewDay(ArchiveState *state)
 }
 
 /*
- * zbxhist_archive_rows(day, new_day, copy) writes the table of an archived day, without copy that
- * of one which is here again; see sql/packed/archive.sql.
+ * zbxhist_archive_rows(day, new_day, copy) writes the table of an archived day or,
+ * without copy, of a day that is brought back; see sql/packed/archive.sql.
  */
 Datum
 zbxhist_archive_rows(PG_FUNCTION_ARGS)

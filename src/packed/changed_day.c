@@ -23,8 +23,7 @@
 #include "packed/day_conflicts.h"
 
 /*
- * RequireUnchanged raises an error if the group that has been found is not there any
- * more.
+ * RequireUnchanged raises an error if the group that has been found is gone.
  */
 static void
 RequireUnchanged(ChangedDay *day)

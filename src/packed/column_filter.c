@@ -174,7 +174,7 @@ SetColumnBounds(const ColumnCondition *condition, const RowMap *map,
 }
 
 /*
- * JudgeCondition says what of a segment passes a condition.
+ * JudgeCondition says whether all, some or no rows of a segment pass a condition.
  */
 static FilterVerdict
 JudgeCondition(ColumnCondition *condition, const RowMap *map,
@@ -227,8 +227,8 @@ JudgeCondition(ColumnCondition *condition, const RowMap *map,
 }
 
 /*
- * ZbxhistJudgeSegment says what of a segment passes, as far as that is known
- * without its rows.  What it needs meanwhile is left in the current context.
+ * ZbxhistJudgeSegment says whether all, some or no rows of a segment pass, as far as that
+ * is known without its rows.  Leaves allocations in the current context.
  */
 FilterVerdict
 ZbxhistJudgeSegment(const ColumnFilter *filter, const RowMap *map,

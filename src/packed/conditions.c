@@ -45,8 +45,8 @@
 /* ---- columns ---- */
 
 /*
- * PresentName returns the name that the foreign table's column has by now that
- * was packed as name; NULL if that is another one, which came later.
+ * PresentName returns the present name of the foreign table's column that was packed as
+ * name; NULL if a column of that name is another one, which was added later.
  */
 static const char *
 PresentName(Relation table, const char *name)
@@ -111,9 +111,9 @@ GetKey(Node *expr, const KeyColumns *columns)
 }
 
 /*
- * has_subplan is a walker that ends with true at a subquery that is executed for
- * rows.  One that gives an array or a value, and knows nothing of the table, is
- * executed once, and a parameter when the query is planned.
+ * has_subplan is a walker that returns true at a subquery that is executed for each row.
+ * (An uncorrelated one that gives an array or a value is executed once, and is a
+ * parameter when the query is planned.)
  */
 static bool
 has_subplan(Node *node, void *context)
@@ -180,8 +180,8 @@ IntegerOfExpr(Node *expr)
 }
 
 /*
- * GetStrategy returns what an operator of a type and that of a value does as one
- * of the type's ordering, 0 if it is none.
+ * GetStrategy returns the btree strategy of an operator for a column's type and a value's
+ * type, 0 if it has none.
  */
 static int
 GetStrategy(Oid operator, Oid type, Oid value_type)
@@ -278,8 +278,8 @@ TakeAny(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
 }
 
 /*
- * ToInt8 returns an integer of any size that is the same for all rows as an int8; NULL
- * if an expression is none.
+ * ToInt8 casts an integer of any size that is the same for all rows to int8; returns NULL
+ * if the expression is not one.
  */
 static Node *
 ToInt8(Node *expr, const KeyColumns *columns)
@@ -297,7 +297,8 @@ ToInt8(Node *expr, const KeyColumns *columns)
 
 /*
  * TakeRowComparison takes what "(itemid, clock, …) op (value, value, …)", or the other
- * way round, says of the two: rows that are equal in them may be wanted, or not.
+ * way round, says about itemid and clock: rows that are equal in both may be wanted, or
+ * not.
  */
 static void
 TakeRowComparison(RowCompareExpr *row, const KeyColumns *columns, List **conds)
@@ -416,7 +417,7 @@ AddItemClocks(Keys *keys, int64 itemid, int64 from_clock, int64 to_clock)
 }
 
 /*
- * AddOrPart adds what a part of an OR leaves.
+ * AddOrPart adds the items and clocks of an alternative of an OR.
  */
 static void
 AddOrPart(Keys *keys, const ScanBounds *part)
@@ -452,9 +453,9 @@ MakeItems(const Keys *keys)
 }
 
 /*
- * TakeOrClocks takes what follows from an OR whose parts have constants: the
- * clocks of each item; if some part does not name its items, the clocks
- * between the first and the last.
+ * TakeOrClocks takes what follows from an OR whose alternatives have constants: the
+ * clocks of each item; if an alternative does not name its items, only the range of all
+ * clocks.
  */
 static void
 TakeOrClocks(BoolExpr *or, const KeyColumns *columns, List **conds)
@@ -489,8 +490,8 @@ TakeOrClocks(BoolExpr *or, const KeyColumns *columns, List **conds)
 }
 
 /*
- * ZbxhistTakeCondition adds what a condition says of items and clocks to
- * conds.  Returns true if that is all it says.
+ * ZbxhistTakeCondition adds what a condition says about items and clocks to conds.
+ * Returns true if that is all of the condition.
  */
 bool
 ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)

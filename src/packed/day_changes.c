@@ -68,7 +68,8 @@ static dlist_head open_changes = DLIST_STATIC_INIT(open_changes);
 /* ---- life ---- */
 
 /*
- * UnlinkChanges is the callback of a context that goes, be it by an error.
+ * UnlinkChanges is the callback that is called when the context is deleted, also by an
+ * error.
  */
 static void
 UnlinkChanges(void *arg)
@@ -77,8 +78,8 @@ UnlinkChanges(void *arg)
 }
 
 /*
- * ZbxhistDayChangesOf returns the changes of the days that a packed table stands for
- * by a statement, whatever part of it makes them.
+ * ZbxhistDayChangesOf returns a statement's changes of the packed days of a packed table;
+ * all parts of the statement share them.
  */
 DayChanges *
 ZbxhistDayChangesOf(EState *estate, Relation table)
@@ -309,10 +310,10 @@ ZbxhistDeleteDayRow(DayChanges *changes, const PackedRowId *id,
 }
 
 /*
- * StoreInParent stores the new version of a row of a clock, whose day has other columns
- * than the table, in the parent, where late rows of such a day stay, too.  For the user
- * it stays in the same table, so no triggers fire but those of the UPDATE.  Other
- * sessions are told of one whose day is being unpacked: it belongs to the partition.
+ * StoreInParent stores the new version of a row in the parent, if the row's day has other
+ * columns than the table.  Late rows of such a day stay there, too.  For the user the row
+ * stays in the same table, so only the triggers of the UPDATE fire.  If the day is being
+ * unpacked, the row is a stray, as it belongs to the partition, and is noted as such.
  */
 static void
 StoreInParent(DayChanges *changes, int32 clock, TupleTableSlot *slot)

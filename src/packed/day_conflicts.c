@@ -43,8 +43,7 @@
 #include "tables/partition_set.h"
 
 /*
- * ZbxhistRaiseChanged raises the error for what another transaction has
- * changed.
+ * ZbxhistRaiseChanged raises the error for rows that another transaction has changed.
  */
 void
 ZbxhistRaiseChanged(void)
@@ -55,9 +54,9 @@ ZbxhistRaiseChanged(void)
 }
 
 /*
- * ZbxhistRaiseSecondChange raises the error for what our own transaction has
- * changed again: by another part of the statement, or a function that it
- * calls.  To repeat it would not help.
+ * ZbxhistRaiseSecondChange raises the error for rows that our own transaction has changed
+ * already: another part of the statement, or a function that it calls.  Repeating the
+ * transaction would not help.
  */
 void
 ZbxhistRaiseSecondChange(Relation day)
@@ -71,8 +70,7 @@ ZbxhistRaiseSecondChange(Relation day)
 }
 
 /*
- * RaiseConflict raises the error for what may break the order of serializable
- * transactions.
+ * RaiseConflict raises a serialization failure.
  */
 static void
 RaiseConflict(const char *detail)
@@ -87,8 +85,8 @@ RaiseConflict(const char *detail)
 /* ---- reading ---- */
 
 /*
- * ReadChanges reads the table of changes by a snapshot, which is all that
- * matters.
+ * ReadChanges reads the table of changes by a snapshot; the rows themselves are not
+ * needed.
  */
 static void
 ReadChanges(Snapshot snapshot)
@@ -187,9 +185,9 @@ ZbxhistCheckPackedChange(Oid day, Snapshot snapshot)
 }
 
 /*
- * ZbxhistNotePackedChange is to be called after rows of a day have been
- * changed, of which so many were removed.  It inserts whatever the privileges
- * of the user, who only wants to change the parent.
+ * ZbxhistNotePackedChange is to be called after rows of a day have been changed, of which
+ * so many were removed.  The user, who only wants to change the parent, needs no
+ * privileges for this insert.
  */
 void
 ZbxhistNotePackedChange(Oid day, int64 removed)

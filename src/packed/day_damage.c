@@ -172,9 +172,8 @@ ZbxhistFindLostBlock(const DayLook *look, BlockNumber number)
 }
 
 /*
- * HasRow says whether there is a row, be it dead, at tid.  The index is not
- * vacuumed there as long as the scan that has found tid stays, so there must
- * be one.
+ * HasRow says whether there is a row, maybe a dead one, at tid.  VACUUM cannot remove the
+ * index entry as long as the scan that has found it pins the page, so there must be one.
  */
 static bool
 HasRow(Relation day, ItemPointer tid)
@@ -281,8 +280,8 @@ FetchBytes(void *arg)
 }
 
 /*
- * ZbxhistOpenStored opens a row: its group, or none if it has shared times; returns
- * what prevents that, or is wrong with these, or NULL.
+ * ZbxhistOpenStored opens the group of a row, or checks its shared times; returns what is
+ * wrong, or NULL.
  */
 const char *
 ZbxhistOpenStored(DayLook *look, StoredGroup *stored)
@@ -315,8 +314,8 @@ ZbxhistOpenStored(DayLook *look, StoredGroup *stored)
 /* ---- the day ---- */
 
 /*
- * ZbxhistBeginDayLook prepares for a look through a day by a snapshot that stays,
- * in the current context.
+ * ZbxhistBeginDayLook prepares to read all of a day, in the current context.  The
+ * snapshot must stay registered.
  */
 void
 ZbxhistBeginDayLook(DayLook *look, Relation day, const DayLayout *layout,
@@ -339,8 +338,8 @@ ZbxhistBeginDayLook(DayLook *look, Relation day, const DayLayout *layout,
 }
 
 /*
- * ZbxhistLookThrough has all rows of a day visited, in memory that is reset with
- * each block, and tells how far it is, nrows being what the caller has done.
+ * ZbxhistLookThrough calls the visitor for all rows of a day, in memory that is reset
+ * with each block, and reports the progress; nrows is the caller's count.
  */
 void
 ZbxhistLookThrough(DayLook *look, DayJob job, const int64 *nrows,

@@ -113,7 +113,7 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 }
 
 /*
- * ZbxhistDayScanCount has the scan count the archived groups that it fetches from now
+ * ZbxhistDayScanCount makes the scan count the archived groups that it fetches from now
  * on; counters must live as long as the scan.
  */
 void
@@ -145,8 +145,7 @@ CloseGroupScans(DayScan *scan)
 }
 
 /*
- * ZbxhistMoveDayScan makes the scan one of another day that the same layout
- * suits.
+ * ZbxhistMoveDayScan moves the scan to another day of the same layout.
  */
 void
 ZbxhistMoveDayScan(DayScan *scan, Relation day)
@@ -279,8 +278,8 @@ ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first, BlockNumber last)
 /* ---- groups ---- */
 
 /*
- * OpenBytes opens a group, of which nhere bytes are at hand; only the segments of the
- * scan's item if no others are wanted.
+ * OpenBytes opens a group of which nhere bytes are available, with only the segments of
+ * the scan's item if no others are wanted.
  */
 static bool
 OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
@@ -311,8 +310,8 @@ ZbxhistDayScanFrom(DayScan *scan, ArchiveReader *archive, bool is_here)
 }
 
 /*
- * GetScannedBytes returns a group's bytes, of which payload is what the scan's
- * day has, in the current context or where they are.
+ * GetScannedBytes returns a group's bytes, given its payload in the scan's day.  They are
+ * in the current context, or not copied.
  */
 static struct varlena *
 GetScannedBytes(DayScan *scan, struct varlena *payload)
@@ -343,8 +342,8 @@ ZbxhistDayScanLoad(DayScan *scan, DayGroup *group)
 }
 
 /*
- * OpenPayload opens the group in the slot.  Of an archived group the directory is
- * enough for readers, if it is stored here; with is_here the group may stay closed.
+ * OpenPayload opens the group in the slot.  If the directory of an archived group is
+ * stored here, only that is opened; with is_here the group may stay closed.
  */
 static bool
 OpenPayload(DayScan *scan, DayGroup *group)
@@ -437,8 +436,8 @@ IsBeforeScan(const DayScan *scan, int64 itemid, int32 clock, int32 than)
 }
 
 /*
- * StartGroupScan starts the index scan at the groups that begin after a place,
- * or there (strategy), and not after another place.
+ * StartGroupScan starts the index scan at the groups that begin after (or at, as strategy
+ * says) one place, and not after another.
  */
 static void
 StartGroupScan(DayScan *scan, StrategyNumber strategy, int64 from_itemid,
@@ -543,8 +542,8 @@ FindBackward(DayScan *scan, DayGroup *group)
 }
 
 /*
- * NextAscending finds the next group of a range, oldest first: what contains
- * its beginning, if that is in a group, then those that begin in it.
+ * NextAscending finds the next group of a range, oldest first: the group that contains
+ * the range's beginning, if there is one, then those that begin within the range.
  */
 static bool
 NextAscending(DayScan *scan, DayGroup *group)
@@ -613,8 +612,8 @@ ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
 }
 
 /*
- * ZbxhistDayScanNext finds the next group; returns false at the end.  What it
- * found before is not valid any more.
+ * ZbxhistDayScanNext finds the next group; returns false at the end.  The group before is
+ * not valid any more.
  */
 bool
 ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
@@ -664,10 +663,10 @@ FindBeginning(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
 }
 
 /*
- * ZbxhistDayScanTarget finds the group to which a row of that item and clock
- * is to be added: the last that does not begin after it, or the first of all.
- * end is set to where the next one begins, up to which rows go to this group.
- * Returns false if the day is empty.
+ * ZbxhistDayScanTarget finds the group to which a row of that item and clock is to be
+ * added: the last that does not begin after it, or the first of all.  Sets end to where
+ * the next group begins: rows before that go to this group.  Returns false if the day is
+ * empty.
  */
 bool
 ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,

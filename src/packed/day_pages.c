@@ -104,7 +104,7 @@ ZbxhistBeginDayPages(Relation day)
 }
 
 /*
- * FinishPage gives away the page in hand, if any.
+ * FinishPage hands the current page, if any, to be written.
  */
 static void
 FinishPage(DayPages *pages)
@@ -117,7 +117,7 @@ FinishPage(DayPages *pages)
 }
 
 /*
- * PageFor returns the page in hand, or the next if that has no room for a row of
+ * PageFor returns the current page, or the next if that has no room for a row of
  * that length.
  */
 static Page
@@ -152,7 +152,7 @@ FreezeRow(const DayPages *pages, HeapTuple row)
 }
 
 /*
- * PlaceRow puts a row into the page in hand or the next.
+ * PlaceRow puts a row into the current page or the next.
  */
 static void
 PlaceRow(DayPages *pages, HeapTuple row)
@@ -179,8 +179,8 @@ PlaceRow(DayPages *pages, HeapTuple row)
 }
 
 /*
- * ZbxhistAddToDayPages stores the row in a slot and makes the slot's tid what it
- * has there.  Nobody can read it before the end.
+ * ZbxhistAddToDayPages stores the row in a slot and sets the slot's tid.  The row cannot
+ * be read before the end.
  */
 void
 ZbxhistAddToDayPages(DayPages *pages, TupleTableSlot *slot)

@@ -10,7 +10,7 @@
  *
  * Locks: the caller has locked the day's table.  Memory: a reader has a
  * context of its own below the one that is current when it is opened, and one
- * in that for the segment in hand.  Scans belong to the resource owner of
+ * in that for the current segment.  Scans belong to the resource owner of
  * that moment.
  *
  *-------------------------------------------------------------------------
@@ -104,7 +104,7 @@ ZbxhistCloseDayReader(DayReader *reader)
 /* ---- starting ---- */
 
 /*
- * Rewind forgets the segment in hand, so that the next row is the first of a
+ * Rewind forgets the current segment, so that the next row is the first of a
  * segment.
  */
 static void
@@ -116,9 +116,8 @@ Rewind(DayReader *reader)
 }
 
 /*
- * ZbxhistMoveDayReader makes a reader one of another day's table, whose
- * reference it takes over: days mostly have the same columns.  Returns false,
- * having done nothing, if this one has others.
+ * ZbxhistMoveDayReader moves a reader to another day's table, whose reference it takes
+ * over, if that has the same columns.  Otherwise it returns false and does nothing.
  */
 bool
 ZbxhistMoveDayReader(DayReader *reader, Relation day)
@@ -169,7 +168,7 @@ EnterGroup(DayReader *reader)
 }
 
 /*
- * HoldsRange says whether the group in hand has all rows of a range: others begin
+ * HoldsRange says whether the current group has all rows of a range: others begin
  * before or end after it.
  */
 static bool
@@ -320,8 +319,8 @@ NextReaderGroup(DayReader *reader)
 }
 
 /*
- * EndsInGroup says whether the group in hand is known to be the last one of
- * the item, because another item follows in it.  It stays in hand then.
+ * EndsInGroup says whether the current group is known to be the last one of the item,
+ * because another item follows in it.  Then it stays the current one.
  */
 static bool
 EndsInGroup(const DayReader *reader)
@@ -520,7 +519,7 @@ ZbxhistDayReaderNextSegment(DayReader *reader)
 /* ---- items ---- */
 
 /*
- * HoldsItem says whether the group in hand has the segments on either side of an item.
+ * HoldsItem says whether the current group has segments before and after an item.
  */
 static bool
 HoldsItem(const DayReader *reader, int64 itemid)

@@ -17,7 +17,7 @@ typedef struct DayStream
 	Relation	day;
 	const DayLayout *layout;
 	DayScan    *scan;
-	DayGroup	group;			/* in hand */
+	DayGroup	group;			/* the current one */
 	int			segment;		/* of the group; -1 after the last one */
 	int64		ngroups;		/* so far */
 	uint64		nbytes;			/* of them */
@@ -32,7 +32,7 @@ extern void ZbxhistVerifyWritten(Relation day, const DayLayout *layout,
 								 void (*note) (void *arg, uint64 nbytes),
 								 void *arg);
 
-/* the segment in hand, NULL after the last one */
+/* the current segment, NULL after the last one */
 static inline const SegmentInfo *
 day_stream_segment(const DayStream *stream)
 {

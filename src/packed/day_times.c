@@ -95,8 +95,8 @@ AddVectorRows(DayTimes *times, const SegmentRows *rows)
 }
 
 /*
- * AddVectorSegments adds what the row in the slot has of a vector; returns
- * false if the row is damaged.
+ * AddVectorSegments adds the row's segments of a vector; returns false if the row is
+ * damaged.
  */
 static bool
 AddVectorSegments(DayTimes *times, uint64 number)
@@ -164,7 +164,7 @@ NextVectorRow(DayTimes *times, IndexScanDesc scan, ScanDirection direction,
 /* ---- a vector ---- */
 
 /*
- * GetIndexScan returns what vectors are found by in the index.
+ * GetIndexScan returns the index scan by which vectors are found.
  */
 static IndexScanDesc
 GetIndexScan(DayTimes *times)
@@ -203,7 +203,7 @@ CloseVectorScans(DayTimes *times)
 }
 
 /*
- * ZbxhistEndDayTimes leaves nothing open; memory goes with the context.
+ * ZbxhistEndDayTimes closes everything; memory is freed with the context.
  */
 void
 ZbxhistEndDayTimes(DayTimes *times)
@@ -215,11 +215,11 @@ ZbxhistEndDayTimes(DayTimes *times)
 }
 
 /*
- * FindByIndex puts the row with a vector's beginning into the slot, looking for
- * rows that begin from a number on: a scan looks at all of those that are in the
- * same page of the index.  That row is the last that does not begin after the
- * vector, but for those that go on with it, of which *nrests are after it.
- * Returns false if there is none.
+ * FindByIndex puts the row with a vector's beginning into the slot: the last row that
+ * does not begin after the vector and is not a continuation of one.  Sets *nrests to the
+ * number of continuations after it.  The search begins at rows of a given number, because
+ * a scan reads all entries of an index page that are in its bounds.  Returns false if
+ * there is none.
  */
 static bool
 FindByIndex(DayTimes *times, IndexScanDesc scan, int64 itemid, int64 from,
@@ -293,7 +293,7 @@ typedef struct CarefulRead
 } CarefulRead;
 
 /*
- * ReadAndClose reads a vector and leaves nothing open.
+ * ReadAndClose reads a vector and closes everything.
  */
 static void
 ReadAndClose(void *arg)
@@ -462,7 +462,7 @@ ZbxhistMoveDayTimes(DayTimes *times, Relation day)
 }
 
 /*
- * ZbxhistTimesSource returns what readers of groups are given.
+ * ZbxhistTimesSource returns the source of shared times for readers of groups.
  */
 TimesSource *
 ZbxhistTimesSource(DayTimes *times)

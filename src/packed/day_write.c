@@ -299,8 +299,8 @@ RefuseRows(const DayWriter *writer, const SegmentRows *rows, int row)
 }
 
 /*
- * RefuseInvalid raises an error if a value of the rows from first on is none of
- * its column's type, as may be in a damaged partition: packed, it could not be
+ * RefuseInvalid raises an error if a value of the rows from first on is not valid for its
+ * column's type, as may be in a damaged partition.  If it were packed, it could not be
  * read any more.
  */
 static void
@@ -353,8 +353,8 @@ PackSome(DayWriter *writer, const SegmentRows *rows, int first)
 }
 
 /*
- * WriteTimes writes times that items are going to share.  A page has all of them
- * if they are not large; large ones leave no page half empty.
+ * WriteTimes writes times that items are going to share.  Small ones are in one page;
+ * large ones continue in the next, so that no page is left half empty.
  */
 static void
 WriteTimes(DayWriter *writer, const SharedTimes *times)
@@ -398,8 +398,8 @@ WriteTimes(DayWriter *writer, const SharedTimes *times)
 }
 
 /*
- * PackItems packs items that have waited to share their times; unless that is
- * the end, some may go on waiting.
+ * PackItems packs items that have waited to share their times; before the end, some may
+ * go on waiting.
  */
 static void
 PackItems(DayWriter *writer, bool is_end)

@@ -80,8 +80,8 @@ typedef struct ImportState
 /* ---- reading ---- */
 
 /*
- * HashValue returns a hash of a value's bytes.  Of a number of less than 64 bits
- * nobody has said what the others are.
+ * HashValue returns a hash of a value's bytes.  If a type passed by value has fewer than
+ * 64 bits, the other bits of the Datum are not defined.
  */
 static uint64
 HashValue(Datum value, Form_pg_attribute att)
@@ -94,9 +94,9 @@ HashValue(Datum value, Form_pg_attribute att)
 }
 
 /*
- * ReceiveRow takes a row of the query: adds a hash of its values, column by column,
- * and gives it to the sort, if rows are written.  A null that an INSERT would not have
- * stored is an error.
+ * ReceiveRow takes a row of the query: adds a hash of its values, column by column, and
+ * passes it to the sort, if rows are written.  A null in a column that is NOT NULL is an
+ * error.
  */
 static bool
 ReceiveRow(TupleTableSlot *slot, DestReceiver *self)

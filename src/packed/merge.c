@@ -107,9 +107,9 @@ typedef struct MergePart
 /* ---- late rows ---- */
 
 /*
- * TakeOutRow takes the row number of part out of the parent, unless it has to
- * stay there: another row has its key, or there are as many of its clock as there
- * can be.  Clocks come in their order.
+ * TakeOutRow removes a row of a part, given by its number, from the parent, unless it has
+ * to stay there: another row has its key, or there are as many of its clock as a day can
+ * hold.  Rows come in the order of clocks.
  */
 static void
 TakeOutRow(MergeState *state, MergePart *part, int number)
@@ -472,9 +472,9 @@ MergeBatch(MergeState *state)
 }
 
 /*
- * VisitRow adds a row of the parent to the batch; returns false if there are
- * enough.  Rows that must stay do not count, else a caller that begins with
- * them again would never get on.
+ * VisitRow adds a row of the parent to the batch; returns false if there are enough.
+ * Rows that must stay do not count, else a caller that begins with them again would make
+ * no progress.
  */
 static bool
 VisitRow(void *arg, TupleTableSlot *slot)
@@ -572,8 +572,8 @@ BeginMerge(MergeState *state, OwnerRights *before, Oid parent, Oid day)
 
 /*
  * zbxhist_merge_rows(parent, day, from_clock, to_clock, max_rows, only_fetch) moves rows
- * of the parent alone with from_clock <= clock < to_clock into the day, or fetches what is
- * archived of it for that; see sql/packed/repack.sql.
+ * of the parent alone with from_clock <= clock < to_clock into the day, or fetches its
+ * archived groups for that; see sql/packed/repack.sql.
  */
 Datum
 zbxhist_merge_rows(PG_FUNCTION_ARGS)

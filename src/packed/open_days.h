@@ -22,16 +22,16 @@ typedef struct OpenDays
 	List	   *fresh;			/* of Snapshot, each for a day */
 	bool		looks_again;	/* for rows that are going to be changed */
 	bool		keeps_days;		/* open, for more items to come; may be set
-								 * while none is in hand */
+								 * while none is current */
 	ScanCounters counters;
 
-	DayReader  *reader;			/* of the day in hand, or NULL */
+	DayReader  *reader;			/* of the current day, or NULL */
 	DayReader  *idle;			/* of one that has been left, or NULL */
 	KeptTables	kept;			/* of DayReader: of days that are kept open */
 
 	/* what is read, for archived groups that will be next; NULL: nobody knows */
 	const PartitionWalk *walk;
-	const ItemRange *range;		/* of the item in hand */
+	const ItemRange *range;		/* of the current item */
 	int			nitems;			/* items of each day; 0: just that one */
 	const int64 *items;			/* sorted */
 	bool		reads_all;		/* to the end, whatever comes */

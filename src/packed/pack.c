@@ -92,7 +92,7 @@ typedef struct KeptItems
 } KeptItems;
 
 /*
- * GetKeptItems takes the items of an argument, a sorted array.
+ * GetKeptItems reads the items to keep from an argument, a sorted array.
  */
 static void
 GetKeptItems(FunctionCallInfo fcinfo, int argument, KeptItems *kept)
@@ -153,7 +153,7 @@ typedef struct PackState
 } PackState;
 
 /*
- * SortHeapTuple gives a row of the partition to the sort.
+ * SortHeapTuple passes a row of the partition to the sort.
  */
 static void
 SortHeapTuple(void *arg, HeapTuple tuple)
@@ -406,10 +406,10 @@ NextSegmentDay(const RepackState *state)
 }
 
 /*
- * RoundTimes rounds the nanoseconds of an item's rows, which are in the order of
- * time, down to multiples of precision.  A row that would get another one's time,
- * or an earlier one, gets the next nanosecond instead: that is never later than its
- * own, for what comes before it was earlier and has not become later.
+ * RoundTimes rounds the nanoseconds of an item's rows, which are in the order of time,
+ * down to multiples of precision.  A row that would get the time of the row before, or an
+ * earlier one, gets the next nanosecond instead.  That is never later than its own time,
+ * because the row before was earlier and has not become later.
  */
 static void
 RoundTimes(const DayLayout *layout, int64 precision, SegmentRows *rows)
@@ -438,7 +438,7 @@ RoundTimes(const DayLayout *layout, int64 precision, SegmentRows *rows)
 }
 
 /*
- * RepackSegment writes the segment in hand of a day.
+ * RepackSegment writes the current segment of a day.
  */
 static void
 RepackSegment(RepackState *state, OldDay *day)
@@ -518,7 +518,8 @@ OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
 }
 
 /*
- * GetTimePrecision returns what times are to be rounded to, 0 for not at all.
+ * GetTimePrecision returns the precision to which times are to be rounded, 0 if they are
+ * not.
  */
 static int64
 GetTimePrecision(const DayLayout *layout, int64 precision)

@@ -120,10 +120,10 @@ zbxhist_attach_day(PG_FUNCTION_ARGS)
 }
 
 /*
- * zbxhist_end_older_snapshots(relation regclass, changed xid8) has standby
- * servers end queries by snapshots that do not see that transaction, before
- * the table is dropped that has the rows for them.  A transaction of another
- * cluster, whose dump has been restored, is nobody's.
+ * zbxhist_end_older_snapshots(relation regclass, changed xid8) has standby servers end
+ * queries by snapshots that do not see that transaction, before the table is dropped that
+ * has the rows for them.  A transaction of another cluster, from a restored dump, is
+ * ignored.
  */
 Datum
 zbxhist_end_older_snapshots(PG_FUNCTION_ARGS)

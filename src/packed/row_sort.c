@@ -161,7 +161,7 @@ HasRoom(const RowSort *sort, uint32 length)
 }
 
 /*
- * ZbxhistSortRow gives a row at a place to the sort, which copies it.
+ * ZbxhistSortRow adds a row to the sort, which copies it.
  */
 void
 ZbxhistSortRow(RowSort *sort, int64 itemid, int64 position, HeapTuple tuple)
@@ -285,8 +285,8 @@ ZbxhistRowSortPerform(RowSort *sort)
 }
 
 /*
- * NextOfPieces returns the next row of all pieces.  The piece of the row before
- * goes on only now, as that was in its memory.
+ * NextOfPieces returns the next row of all pieces.  The piece of the row before is
+ * advanced only now, because that row was in its memory.
  */
 static SortEntry *
 NextOfPieces(RowSort *sort)
@@ -305,8 +305,8 @@ NextOfPieces(RowSort *sort)
 }
 
 /*
- * ZbxhistRowSortNext returns the next row, which is good until the next call;
- * false if there is none.
+ * ZbxhistRowSortNext returns the next row, which is valid until the next call; false if
+ * there is none.
  */
 bool
 ZbxhistRowSortNext(RowSort *sort, SortedRow *row)

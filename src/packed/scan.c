@@ -92,7 +92,7 @@ FindTidOfBounds(const ScanBounds *bounds, int64 tid)
 
 /*
  * LimitToTids leaves the clocks of the tids, if there are bounds of that kind,
- * that are of the day in hand; returns false if none is.
+ * that are of the current day; returns false if none is.
  */
 static bool
 LimitToTids(const PackedScan *scan, ItemRange *range)
@@ -116,7 +116,7 @@ LimitToTids(const PackedScan *scan, ItemRange *range)
 
 /*
  * FindKeyOfDay returns the index of the next key, from first on, that may have
- * rows of the day in hand; that after the last one if there is none.
+ * rows of the current day; that after the last one if there is none.
  */
 static int
 FindKeyOfDay(const PackedScan *scan, int first)
@@ -131,7 +131,7 @@ FindKeyOfDay(const PackedScan *scan, int first)
 }
 
 /*
- * IsDayWanted says whether the day in hand, which has some of the clocks in
+ * IsDayWanted says whether the current day, which has some of the clocks in
  * bounds, may have rows that are asked for.
  */
 static bool
@@ -146,7 +146,7 @@ IsDayWanted(const PackedScan *scan)
 }
 
 /*
- * StartReader begins with the present item, or all, of the day in hand.
+ * StartReader begins with the present item, or all, of the current day.
  */
 static void
 StartReader(PackedScan *scan)
@@ -314,7 +314,7 @@ ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 }
 
 /*
- * NextDayOfItem begins with the next day of the item in hand, or the first one
+ * NextDayOfItem begins with the next day of the current item, or the first one
  * of the next item; returns false if there is none.
  */
 static bool
@@ -332,7 +332,7 @@ NextDayOfItem(PackedScan *scan)
 }
 
 /*
- * NextReader begins with the next item of the day in hand, or the next day, be it
+ * NextReader begins with the next item of the current day, or the next day, be it
  * the first one; returns false if there is none.  Read item after item, days that
  * a later key has rows of may follow when the first one has none.
  */

@@ -74,7 +74,7 @@ typedef struct PackedScan
 	OpenDays	open;			/* open.reader is the one of the present row */
 	Relation	parent;			/* whose days they are */
 	ScanBounds	bounds;
-	ItemRange	range;			/* the same, of the item or key in hand, or
+	ItemRange	range;			/* the same, of the current item or key, or
 								 * all items */
 	ItemRange	walked;			/* of these clocks days are walked over */
 	int			item;			/* index in bounds.keys, or bounds.items */
@@ -83,7 +83,7 @@ typedef struct PackedScan
 	ClockRange *ranges;
 	SharedDays *shared;			/* NULL: not a parallel scan */
 	PartitionWalk walk;			/* over the days that are wanted */
-	WalkStep	day;			/* the one in hand */
+	WalkStep	day;			/* the current one */
 	bool		has_started;
 
 	MemoryContext context;		/* owns all this */

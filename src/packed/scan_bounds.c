@@ -123,8 +123,8 @@ GetIntegers(Datum value, int *n)
 }
 
 /*
- * KeepCommon leaves of n sorted numbers those that are among others, too, or
- * all if there are no others, and returns how many these are.
+ * KeepCommon intersects n sorted numbers with others, if there are others, and returns
+ * how many are left.
  */
 static int
 KeepCommon(int64 *numbers, int n, const int64 *others, int nothers)
@@ -143,7 +143,7 @@ KeepCommon(int64 *numbers, int n, const int64 *others, int nothers)
 }
 
 /*
- * LimitItems leaves of the bounds' items those that are among others, too.
+ * LimitItems intersects the bounds' items with others.
  */
 static void
 LimitItems(ScanBounds *bounds, int64 *items, int nitems)
@@ -153,7 +153,7 @@ LimitItems(ScanBounds *bounds, int64 *items, int nitems)
 }
 
 /*
- * LimitClocks leaves the clocks of bounds that are between two, both included.
+ * LimitClocks limits the clocks of bounds to those between two, both included.
  */
 static void
 LimitClocks(ScanBounds *bounds, int64 from_clock, int64 to_clock)
@@ -192,7 +192,7 @@ ApplyArray(ScanBounds *bounds, PackedCondKind kind, Datum value)
 }
 
 /*
- * LimitItemRange leaves of the items those between two, both included.
+ * LimitItemRange limits the items to those between two, both included.
  */
 static void
 LimitItemRange(ScanBounds *bounds, int64 from_item, int64 to_item)
@@ -255,8 +255,8 @@ compare_key_ranges(const void *a, const void *b)
 }
 
 /*
- * ApplyKeys limits bounds to the keys of an array.  Of two such arrays only the
- * shorter one counts: every row is looked at again.
+ * ApplyKeys limits bounds to the keys of an array.  Of two such arrays only the shorter
+ * one is used, as every row is checked again.
  */
 static void
 ApplyKeys(ScanBounds *bounds, Datum value)
@@ -273,7 +273,7 @@ ApplyKeys(ScanBounds *bounds, Datum value)
 }
 
 /*
- * LimitKeys leaves what keys have of the items and clocks in bounds.
+ * LimitKeys intersects the keys with the items and clocks in bounds.
  */
 static void
 LimitKeys(ScanBounds *bounds)
@@ -318,7 +318,7 @@ ZbxhistMergeKeyRanges(KeyRange *keys, int nkeys)
 }
 
 /*
- * LimitToRange leaves of the items in bounds those of their range.
+ * LimitToRange limits the list of items in bounds to their range.
  */
 static void
 LimitToRange(ScanBounds *bounds)
@@ -478,9 +478,8 @@ LimitRange(int64 *from, int64 *to, PackedCondKind kind, Oid type, Datum value)
 }
 
 /*
- * ZbxhistApplyCond limits bounds by a condition, whose value is of that type.
- * Nothing is equal to null, or more or less.  The items of bounds are palloc'd
- * in the current context.
+ * ZbxhistApplyCond limits bounds by a condition, whose value is of that type.  A null
+ * leaves nothing.  The items of bounds are palloc'd in the current context.
  */
 void
 ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,

@@ -47,9 +47,9 @@ typedef struct SettledScan
 } SettledScan;
 
 /*
- * IsVisibleToAll says whether every transaction sees a row, whose page is
- * locked; no transaction does if not.  Anything else is an error.  Notes the
- * transaction that has stored or deleted the row.
+ * IsVisibleToAll returns true if every transaction sees a row, whose page is locked, and
+ * false if none does.  Otherwise it raises an error.  Notes the transaction that has
+ * stored or deleted the row.
  */
 static bool
 IsVisibleToAll(SettledScan *scan, HeapTuple tuple, Buffer buffer)
@@ -78,8 +78,8 @@ IsVisibleToAll(SettledScan *scan, HeapTuple tuple, Buffer buffer)
 }
 
 /*
- * ReadSettledPage gives the rows of a page to visit.  The page is pinned, so that
- * nobody moves them within it after its lock has been released.
+ * ReadSettledPage passes the rows of a page to visit.  The page stays pinned, so that
+ * they are not moved within it after its lock has been released.
  */
 static void
 ReadSettledPage(SettledScan *scan, Buffer buffer,
@@ -121,9 +121,9 @@ ReadSettledPage(SettledScan *scan, Buffer buffer,
 }
 
 /*
- * ZbxhistReadSettled gives all rows of a table to visit, in the order of the
- * heap, and returns the newest transaction that has stored or deleted some;
- * raises 55006 while not every transaction sees the same.
+ * ZbxhistReadSettled passes all rows of a table to visit, in the order of the heap, and
+ * returns the newest transaction that has stored or deleted a row.  Raises 55006 if
+ * transactions see different rows.
  */
 TransactionId
 ZbxhistReadSettled(Relation rel, void (*visit) (void *arg, HeapTuple row),
@@ -166,9 +166,8 @@ AddToVersion(void *arg, HeapTuple row)
 }
 
 /*
- * ZbxhistReadDayVersion finds the version of a day's table that the caller has
- * opened and locked; raises 55006 while some transactions see other groups
- * than others.
+ * ZbxhistReadDayVersion finds the version of a day's table that the caller has opened and
+ * locked; raises 55006 if transactions see different groups.
  */
 void
 ZbxhistReadDayVersion(Relation day, DayVersion *version)

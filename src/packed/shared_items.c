@@ -97,7 +97,7 @@ ZbxhistBeginSharedItems(const DayLayout *layout)
 /* ---- times ---- */
 
 /*
- * AreWorthwhile says whether times may be shared, and that is worth it.
+ * AreWorthwhile says whether sharing some times saves enough.
  */
 static bool
 AreWorthwhile(const SharedTimes *times)
@@ -209,7 +209,7 @@ ReplaceOldestTimes(SharedItems *items)
 }
 
 /*
- * Know returns what is kept of an item's times; NULL if they are not worth it.
+ * Know returns the entry of an item's times; NULL if they are not worth sharing.
  */
 static KnownTimes *
 Know(SharedItems *items, const SegmentRows *rows)

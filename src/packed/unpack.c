@@ -264,9 +264,9 @@ BeginBlock(LossReport *report, Relation day, BlockNumber number)
 }
 
 /*
- * ReportBlocks tells of what was in blocks that cannot be read and of what the
- * index has besides, by the groups that can be read; sorts these.  If the index is
- * damaged itself, nothing is known of blocks but that they cannot be read.
+ * ReportBlocks reports the groups that are lost: those in blocks that cannot be read, and
+ * other entries of the index without a group.  Sorts the groups that can be read.  If the
+ * index is damaged, too, it can only report that blocks cannot be read.
  */
 static void
 ReportBlocks(LossReport *report, DayLook *look)
@@ -322,7 +322,7 @@ typedef struct Unpacking
 	bool		is_salvage;		/* damage is reported, else an error */
 	LossReport	report;
 	int64		nrows;			/* that have been inserted */
-	ItemPointerData tid;		/* of the group in hand */
+	ItemPointerData tid;		/* of the current group */
 
 	/* rows that have been collected */
 	int			nslots;
@@ -338,12 +338,12 @@ typedef struct Unpacking
 /* ---- what rows pass through ---- */
 
 /*
- * BeginUnpacking opens and locks both tables, and what the rows pass through,
- * in the current context, and becomes the owner of the tables.
+ * BeginUnpacking opens and locks both tables, prepares the conversion of rows in the
+ * current context, and takes the rights of the tables' owner.
  *
- * The rows get the columns of the foreign table that stands for packed days, which
- * knows what was in columns that came later, of the partition's parent, or of the
- * partition itself.
+ * The rows get the columns of the foreign table that stands for packed days, which has
+ * the values of columns that were added later.  If there is none, they get those of the
+ * partition's parent, or of the partition itself.
  */
 static Unpacking *
 BeginUnpacking(Oid day, Oid partition)
@@ -396,7 +396,7 @@ BeginUnpacking(Oid day, Oid partition)
 }
 
 /*
- * EndUnpacking closes the tables, and becomes the user that it was; locks stay.
+ * EndUnpacking closes the tables, and returns to the user's own rights; locks stay.
  */
 static void
 EndUnpacking(Unpacking *state)
@@ -621,7 +621,7 @@ UnpackSegment(Unpacking *state, const GroupReader *reader, int segment)
 /* ---- a group ---- */
 
 /*
- * DeleteInHand deletes the group in hand.
+ * DeleteInHand deletes the current group.
  */
 static void
 DeleteInHand(void *arg)

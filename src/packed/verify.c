@@ -175,7 +175,7 @@ VerifyStored(void *arg, StoredGroup *stored)
 /* ---- the groups together ---- */
 
 /*
- * VerifyPlaces looks whether each group begins after the one before has ended.
+ * VerifyPlaces checks that each group begins after the end of the one before.
  */
 static void
 VerifyPlaces(VerifyState *state)
@@ -193,8 +193,8 @@ VerifyPlaces(VerifyState *state)
 }
 
 /*
- * VerifyIndex looks whether the index leads to the groups, which are sorted,
- * in their order.
+ * VerifyIndex checks that the index leads to the groups, which are sorted, in their
+ * order.
  */
 static void
 VerifyIndex(void *arg)

@@ -121,8 +121,8 @@ ZbxhistEndRowUpdates(RowUpdates *updates)
 /* ---- groups ---- */
 
 /*
- * WriteChangedSegment writes what the changes leave of a segment of the group found
- * last; first is the number of its first row there.
+ * WriteChangedSegment writes the remaining rows of a segment of the group found last;
+ * first is the number of its first row there.
  */
 static void
 WriteChangedSegment(ChangedDay *day, DayWriter *writer, int segment, int first,
@@ -168,7 +168,7 @@ CountRows(const uint8 *rows, int first, int nrows)
 }
 
 /*
- * WriteChangedGroup deletes a group and writes what the changes leave of it.
+ * WriteChangedGroup deletes a group and writes its remaining rows.
  */
 static void
 WriteChangedGroup(ChangedDay *day, DayWriter *writer, ChangedGroup *group,

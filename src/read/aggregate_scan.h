@@ -27,10 +27,10 @@ typedef struct InputSource
 	ExprState  *check;			/* of the rows that count; NULL: all do */
 	ColumnFilter *filter;		/* the same by statistics */
 
-	/* of the day in hand */
+	/* of the current day */
 	const LayoutColumn *column;
 
-	/* of the segment in hand */
+	/* of the current segment */
 	FilterVerdict verdict;		/* of filter */
 } InputSource;
 
@@ -72,7 +72,7 @@ typedef struct AggregateScanState
 	bool		depends_on_clock;	/* keys do */
 	MemoryContext bounds_context;	/* owns the items, and filters' values */
 
-	/* of the day in hand */
+	/* of the current day */
 	Oid			day;
 	const DayReader *reader;	/* whose it is */
 	bool		by_column;		/* rows need not be made */
@@ -80,7 +80,7 @@ typedef struct AggregateScanState
 	bool		wanted_rows[MaxHeapAttributeNumber];	/* for rows of the input */
 	MemoryContext segment_context;
 
-	/* keys at the beginning of the run of rows in hand, and at another one */
+	/* keys at the beginning of the current run of rows, and at another one */
 	KeyValues	first;
 	KeyValues	other;
 	int			usual_run;		/* rows of the last run; 0: none yet */
@@ -98,7 +98,7 @@ typedef struct AggregateScanState
 	 * When memory is full, groups are spilled, or given out by
 	 * AGGREGATE_SHARE, and it goes on from here.
 	 */
-	int			input_number;	/* the plan below in hand */
+	int			input_number;	/* the current plan below */
 	bool		has_input;		/* we are to run it */
 	bool		has_packed;		/* the packed days have begun */
 } AggregateScanState;

@@ -147,7 +147,7 @@ FindInputColumn(const AggregateScanState *state, int place, Oid type)
 }
 
 /*
- * EnterAggregatedDay finds out how the day in hand is added up: by its columns if it
+ * EnterAggregatedDay finds out how the current day is added up: by its columns if it
  * has those of all inputs, and which packed ones are needed.  Rows are counted as the
  * item, which is never null.
  */

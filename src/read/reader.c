@@ -395,7 +395,7 @@ OpenPartition(ItemReader *reader, const WalkStep *step)
 }
 
 /*
- * LeavePartition leaves the partition or packed day in hand, and closes a
+ * LeavePartition leaves the current partition or packed day, and closes a
  * partition unless sources are kept open.
  */
 static void
@@ -513,8 +513,7 @@ OpenNext(ItemReader *reader, WalkStep *step)
 }
 
 /*
- * NextPartition goes to the next row of partitions, in the one in hand or
- * another.
+ * NextPartition goes to the next row of partitions, in the current one or another.
  */
 static void
 NextPartition(ItemReader *reader)
@@ -763,7 +762,7 @@ ZbxhistFindItem(ItemReader *reader, const ItemRange *range, int64 first_itemid,
 /* ---- segments ---- */
 
 /*
- * FindSegment finds the segment that the partition in hand, or one after it,
+ * FindSegment finds the segment that the current partition, or one after it,
  * continues with; NULL if it does not continue with a whole one.
  */
 static const SegmentInfo *

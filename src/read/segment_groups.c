@@ -113,7 +113,7 @@ IsSameGroup(AggregateScanState *state, int64 itemid, int32 clock)
 }
 
 /*
- * FindGroup returns the group of the run in hand.
+ * FindGroup returns the group of the current run.
  */
 static ValueGroup *
 FindGroup(AggregateScanState *state)
@@ -394,7 +394,7 @@ AddSegmentPart(AggregateScanState *state, bool by_rows)
 }
 
 /*
- * AddWhole adds the rows of a segment, all of which are of the run in hand.
+ * AddWhole adds the rows of a segment, all of which are of the current run.
  */
 static void
 AddWhole(AggregateScanState *state, const SegmentInfo *info)
