@@ -55,7 +55,9 @@ typedef struct ItemReadState
 	ItemRange	range;			/* of each item */
 	NumberRange ns;				/* of rows of other seconds than the range's
 								 * first and last */
-	uint64		rows_left;		/* of the limit */
+	bool		limits_item;	/* the limit is of each item's rows */
+	uint64		limit;
+	uint64		rows_left;		/* of it, when an item has been begun with */
 	int			ntargets;
 	AttrNumber *attnums;		/* columns of the parent */
 	AttrNumber	last_attnum;	/* of these */
@@ -232,6 +234,7 @@ EvalConds(ItemReadState *state)
 	state->ns = ranges[READ_NS];
 	state->range.is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
 	state->items_descending = list_nth_int(order, ORDER_ITEMS_DESCENDING);
+	state->limits_item = list_nth_int(order, ORDER_LIMITS_ITEM);
 	if (has_null || clock->first > clock->last || state->ns.first > state->ns.last)
 		ZbxhistMakeEmpty(&state->range);
 	else
@@ -240,7 +243,7 @@ EvalConds(ItemReadState *state)
 		state->range.last = make_position(clock->last, state->ns.last);
 	}
 
-	state->rows_left = PG_UINT64_MAX;
+	state->limit = PG_UINT64_MAX;
 	if (limit != NULL)
 	{
 		bool		isnull;
@@ -252,7 +255,7 @@ EvalConds(ItemReadState *state)
 					errcode(ERRCODE_INVALID_ROW_COUNT_IN_LIMIT_CLAUSE),
 					errmsg("LIMIT must not be negative"));
 		if (!isnull)
-			state->rows_left = value;
+			state->limit = value;
 	}
 }
 
@@ -278,18 +281,21 @@ PrepareTargets(ItemReadState *state)
 }
 
 /*
- * NextReadItem begins with the next item; returns false if there is none.
+ * NextReadItem begins with the next item; returns false if there is none, or no row is
+ * wanted any more.
  */
 static bool
 NextReadItem(ItemReadState *state)
 {
 	int			next = state->next_item;
 
-	if (next == state->nitems)
+	if (next == state->nitems || (next > 0 && state->rows_left == 0 && !state->limits_item))
 		return false;
 	state->range.itemid = state->items[state->items_descending ?
 									   state->nitems - 1 - next : next];
 	state->next_item++;
+	if (state->limits_item || next == 0)
+		state->rows_left = state->limit;
 	ZbxhistReadItem(state->reader, &state->range);
 	return true;
 }
@@ -308,16 +314,15 @@ StartItemRead(ItemReadState *state)
 		PrepareTargets(state);
 	EvalConds(state);
 	state->has_started = true;
-	if (item_range_is_empty(&state->range) || state->nitems == 0)
-		state->rows_left = 0;
-	if (state->rows_left > 0)
+	if (item_range_is_empty(&state->range) || state->limit == 0)
+		state->nitems = 0;
+	if (state->nitems > 0)
 	{
 		ZbxhistLockScannedPartitions(parent, &state->range, &state->locked);
 		state->reader = ZbxhistOpenReader(parent, estate->es_snapshot,
 										  state->nitems > 1);
-		if (state->rows_left == PG_UINT64_MAX)
+		if (state->limit == PG_UINT64_MAX)
 			ZbxhistReadsToEnd(state->reader);
-		NextReadItem(state);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -349,11 +354,9 @@ ExecItemRead(CustomScanState *node)
 	if (!state->has_started)
 		StartItemRead(state);
 	ExecClearTuple(slot);
-	if (state->rows_left == 0)
-		return slot;
 	do
 	{
-		while (!ZbxhistReadNext(state->reader))
+		while (state->rows_left == 0 || !ZbxhistReadNext(state->reader))
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (!NextReadItem(state))
@@ -401,6 +404,7 @@ ReScanItemRead(CustomScanState *node)
 		pfree(state->items);
 	state->items = NULL;
 	state->next_item = 0;
+	state->rows_left = 0;
 	state->has_started = false;
 }
 
@@ -429,7 +433,9 @@ ExplainItemRead(CustomScanState *node, List *ancestors, ExplainState *es)
 									 ORDER_IS_DESCENDING) ?
 						"newest first" : "oldest first", es);
 	if (limit != NULL)
-		ExplainPropertyText("Limit",
+		ExplainPropertyText(list_nth_int(GetReadPrivate(state, ITEM_READ_ORDER),
+										 ORDER_LIMITS_ITEM) ?
+							"Limit of Each Item" : "Limit",
 							deparse_expression(limit, context, false, false),
 							es);
 	if (!es->analyze)

@@ -46,7 +46,9 @@ enum ReadCondPart
 enum ReadOrderPart
 {
 	ORDER_IS_DESCENDING,		/* rows of an item */
-	ORDER_ITEMS_DESCENDING		/* items */
+	ORDER_ITEMS_DESCENDING,		/* items */
+	ORDER_LIMITS_ITEM			/* the limit is of each item's rows, which are
+								 * sorted by the plan above */
 };
 
 /* item_read.c */

@@ -53,6 +53,9 @@
 /* what EXPLAIN says of the width of a column without a fixed one */
 #define USUAL_WIDTH 32
 
+/* so many rows are rather read too much than tables planned one by one */
+#define MAX_SORTED_ROWS 1000
+
 /* a function that compares two integers */
 typedef struct Comparison
 {
@@ -97,6 +100,7 @@ typedef struct SelectParts
 	bool		has_ns;			/* a condition on ns, or the order is by it */
 	bool		is_descending;
 	bool		items_descending;
+	bool		needs_sort;		/* the order is not that of items first */
 } SelectParts;
 
 /* ---- the statement ---- */
@@ -310,9 +314,10 @@ TakeQual(Node *qual, SelectParts *parts)
 /* ---- order, targets, limit ---- */
 
 /*
- * TakeOrder says whether the scan gives the rows in the order that ORDER BY wants,
- * and sets the directions.  Of columns that have one value it does not matter; rows
- * of one clock come in the order of ns.
+ * TakeOrder says whether the scan gives the rows of an item in the order that ORDER BY
+ * wants, and sets the directions.  Of columns that have one value it does not matter; rows
+ * of one clock come in the order of ns.  Rows of several items are sorted unless the items
+ * come first.
  */
 static bool
 TakeOrder(const Query *query, SelectParts *parts)
@@ -347,16 +352,17 @@ TakeOrder(const Query *query, SelectParts *parts)
 		}
 		if (column == READ_ITEM)
 		{
-			if (!has_items && !has_direction)
+			parts->needs_sort |= parts->has_list && has_items;
+			if (!has_items)
 				parts->items_descending = is_descending;
-			else if (parts->has_list)
-				return false;
 			has_items = true;
 			continue;
 		}
 		if (column == READ_CLOCK && parts->has_one_clock)
 			continue;
-		if (!has_items || has_ns || (column == READ_CLOCK) == has_clock ||
+		parts->needs_sort |= !has_items;
+		has_items = true;
+		if (has_ns || (column == READ_CLOCK) == has_clock ||
 			(has_direction && is_descending != parts->is_descending))
 			return false;
 		has_clock = true;
@@ -384,7 +390,7 @@ TakeTargets(const Query *query, SelectParts *parts)
 		if (!IsA(var, Var) || var->varno != 1 || var->varlevelsup != 0 ||
 			var->varattno <= 0)
 			return false;
-		if (entry->resjunk)
+		if (entry->resjunk && !parts->needs_sort)
 			continue;
 		parts->targets = lappend(parts->targets, entry);
 		parts->target_attnums = lappend_int(parts->target_attnums,
@@ -423,19 +429,19 @@ TakeSelect(const Query *query, Relation parent, SelectParts *parts)
 	return parts->limit != NULL;
 }
 
-/* ---- the plan ---- */
+/* ---- estimates ---- */
 
 /*
- * CountWantedRows estimates how many rows the conditions leave.
+ * EstimateRows estimates how many rows the conditions leave, of how many items.
  */
 static double
-CountWantedRows(const SelectParts *parts, const PartitionSet *set)
+EstimateRows(const SelectParts *parts, const PartitionSet *set, double *nitems)
 {
 	int64		first_clock = PG_INT32_MIN;
 	int64		last_clock = PG_INT32_MAX;
-	double		nitems = 1;
 	ListCell   *lc;
 
+	*nitems = 1;
 	foreach(lc, parts->values)
 	{
 		int			i = foreach_current_index(lc) * COND_PARTS;
@@ -444,7 +450,7 @@ CountWantedRows(const SelectParts *parts, const PartitionSet *set)
 		int64		clock = 0;
 
 		if (strategy == InvalidStrategy)
-			nitems = estimate_array_length_compat(NULL, lfirst(lc));
+			*nitems = estimate_array_length_compat(NULL, lfirst(lc));
 		if (list_nth_int(parts->conds, i + COND_COLUMN) != READ_CLOCK ||
 			!IsA(value, Const) || value->constisnull ||
 			!read_integer(value->consttype, value->constvalue, &clock))
@@ -454,26 +460,32 @@ CountWantedRows(const SelectParts *parts, const PartitionSet *set)
 		if (strategy <= BTEqualStrategyNumber)
 			last_clock = Min(last_clock, clock);
 	}
-	return ZbxhistCountItemRows(set, nitems, first_clock, last_clock);
+	return ZbxhistCountItemRows(set, *nitems, first_clock, last_clock);
 }
 
 /*
- * PutEstimates puts into the plan what EXPLAIN is to say, by which postgres_fdw decides
- * elsewhere what to ask for, and by which generic and custom plans are compared.
+ * PutEstimates puts into the plan of the scan what EXPLAIN is to say, by which postgres_fdw
+ * decides elsewhere what to ask for, and by which generic and custom plans are compared.
+ * Returns false if it may read far more rows of several items, so many of each as
+ * are wanted of all, than tables that are read in the order of clocks.
  */
-static void
+static bool
 PutEstimates(Plan *plan, const SelectParts *parts, Relation parent)
 {
 	const Const *limit = (const Const *) parts->limit;
+	double		nitems;
+	double		nread = EstimateRows(parts, ZbxhistGetPartitions(parent), &nitems);
 	ListCell   *lc;
 
-	plan->plan_rows = CountWantedRows(parts, ZbxhistGetPartitions(parent));
+	plan->plan_rows = nread;
 	if (limit != NULL && IsA(limit, FuncExpr))
 		limit = linitial(((const FuncExpr *) limit)->args);
 	if (limit != NULL && IsA(limit, Const) && !limit->constisnull &&
 		limit->consttype == INT4OID)
-		plan->plan_rows = clamp_row_est(Min(DatumGetInt32(limit->constvalue),
-											plan->plan_rows));
+	{
+		plan->plan_rows = clamp_row_est(Min(DatumGetInt32(limit->constvalue), nread));
+		nread = Min(plan->plan_rows * nitems, nread);
+	}
 	plan->total_cost = random_page_cost +
 		plan->plan_rows * (cpu_tuple_cost + cpu_index_tuple_cost);
 	foreach(lc, parts->target_attnums)
@@ -483,6 +495,29 @@ PutEstimates(Plan *plan, const SelectParts *parts, Relation parent)
 
 		plan->plan_width += length > 0 ? length : USUAL_WIDTH;
 	}
+	return limit == NULL || !parts->needs_sort || nread <= MAX_SORTED_ROWS;
+}
+
+/* ---- the plan ---- */
+
+/*
+ * ReferTo makes entries of targets that are columns of what is below, as varno says.
+ */
+static List *
+ReferTo(const List *targets, Index varno)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, targets)
+	{
+		TargetEntry *entry = flatCopyTargetEntry(lfirst(lc));
+
+		entry->resno = foreach_current_index(lc) + 1;
+		entry->expr = (Expr *) makeVarFromTargetEntry(varno, entry);
+		result = lappend(result, entry);
+	}
+	return result;
 }
 
 /*
@@ -493,28 +528,66 @@ static CustomScan *
 MakeRead(const Query *query, const SelectParts *parts)
 {
 	CustomScan *scan = makeNode(CustomScan);
-	List	   *targets = NIL;
-	ListCell   *lc;
 
-	foreach(lc, parts->targets)
-	{
-		TargetEntry *entry = flatCopyTargetEntry(lfirst(lc));
-
-		entry->resno = foreach_current_index(lc) + 1;
-		entry->expr = (Expr *) makeVarFromTargetEntry(INDEX_VAR, entry);
-		targets = lappend(targets, entry);
-	}
-	scan->scan.plan.targetlist = targets;
+	scan->scan.plan.targetlist = ReferTo(parts->targets, INDEX_VAR);
 	scan->scan.scanrelid = 1;
 	scan->custom_scan_tlist = parts->targets;
 	scan->custom_relids = bms_make_singleton(1);
 	scan->custom_exprs = parts->values;
 	scan->custom_private = list_make5(parts->conds, parts->target_attnums,
-									  list_make2_int(parts->is_descending,
-													 parts->items_descending),
+									  list_make3_int(parts->is_descending,
+													 parts->items_descending,
+													 parts->needs_sort),
 									  parts->limit, query->jointree->quals);
 	scan->methods = &zbxhist_item_read.methods;
 	return scan;
+}
+
+/*
+ * PutAbove makes a plan one of the rows of another.
+ */
+static Plan *
+PutAbove(Plan *plan, Plan *below)
+{
+	plan->targetlist = ReferTo(below->targetlist, OUTER_VAR);
+	plan->lefttree = below;
+	plan->startup_cost = plan->total_cost = below->total_cost;
+	plan->plan_rows = below->plan_rows;
+	plan->plan_width = below->plan_width;
+	return plan;
+}
+
+/*
+ * SortRead sorts the rows of a scan of several items, which has all columns of the order,
+ * and leaves so many of them as are wanted.
+ */
+static Plan *
+SortRead(const Query *query, const SelectParts *parts, Plan *scan)
+{
+	Sort	   *sort = makeNode(Sort);
+	Limit	   *limit = makeNode(Limit);
+	ListCell   *lc;
+
+	sort->numCols = list_length(query->sortClause);
+	sort->sortColIdx = palloc(sizeof(AttrNumber) * sort->numCols);
+	sort->sortOperators = palloc(sizeof(Oid) * sort->numCols);
+	sort->collations = palloc0(sizeof(Oid) * sort->numCols);
+	sort->nullsFirst = palloc(sizeof(bool) * sort->numCols);
+	foreach(lc, query->sortClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		int			i = foreach_current_index(lc);
+
+		sort->sortColIdx[i] = get_sortgroupclause_tle(clause, parts->targets)->resno;
+		sort->sortOperators[i] = clause->sortop;
+		sort->nullsFirst[i] = clause->nulls_first;
+	}
+	(void) PutAbove(&sort->plan, scan);
+	if (parts->limit == NULL)
+		return &sort->plan;
+	limit->limitCount = parts->limit;
+	limit->limitOption = LIMIT_OPTION_COUNT;
+	return PutAbove(&limit->plan, &sort->plan);
 }
 
 /*
@@ -524,7 +597,7 @@ MakeRead(const Query *query, const SelectParts *parts)
 PlannedStmt *
 ZbxhistPlanItemSelect(const Query *query, int cursor_options)
 {
-	CustomScan *scan = NULL;
+	Plan	   *plan = NULL;
 	SelectParts parts;
 	Relation	rel;
 
@@ -534,10 +607,12 @@ ZbxhistPlanItemSelect(const Query *query, int cursor_options)
 	rel = table_open(linitial_node(RangeTblEntry, query->rtable)->relid, NoLock);
 	if (ZbxhistIsRouted(rel) && TakeSelect(query, rel, &parts))
 	{
-		scan = MakeRead(query, &parts);
-		PutEstimates(&scan->scan.plan, &parts, rel);
+		plan = &MakeRead(query, &parts)->scan.plan;
+		if (!PutEstimates(plan, &parts, rel))
+			plan = NULL;
+		else if (parts.needs_sort)
+			plan = SortRead(query, &parts, plan);
 	}
 	table_close(rel, NoLock);
-	return scan == NULL ? NULL :
-		make_plan(query, query->rtable, &scan->scan.plan);
+	return plan == NULL ? NULL : make_plan(query, query->rtable, plan);
 }

@@ -42,6 +42,7 @@ BEGIN
 END $$;
 SELECT explained('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SELECT clock FROM history WHERE itemid = 1 AND clock BETWEEN 172700 AND 270000');
 SELECT explained('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SELECT * FROM history WHERE itemid IN (1, 2, 3, 99) AND clock < 260000 ORDER BY itemid, clock DESC');
+SELECT explained('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SELECT value FROM history WHERE itemid IN (1, 2, 3, 99) AND clock < 260000 ORDER BY clock DESC LIMIT 5');
 SELECT explained('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SELECT clock FROM history WHERE itemid = 1 AND clock < 0 LIMIT 0');
 SELECT explained('FORMAT json', 'SELECT clock FROM history WHERE itemid = 1 ORDER BY clock DESC LIMIT 3');
 SELECT explained('FORMAT xml', 'SELECT clock FROM history WHERE 1 = itemid AND ns < 5');
@@ -63,7 +64,7 @@ DECLARE
     plan jsonb;
 BEGIN
     EXECUTE 'EXPLAIN (FORMAT json) ' || statement INTO plan;
-    RETURN plan -> 0 -> 'Plan' ->> 'Custom Plan Provider' IS NOT DISTINCT FROM 'ZbxhistItemRows';
+    RETURN plan @? '$[0].**."Custom Plan Provider" ? (@ == "ZbxhistItemRows")';
 END $$;
 SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     'clock FROM history WHERE itemid = 3',
@@ -80,6 +81,9 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history WHERE itemid IN (''3'', 4::bigint, NULL) ORDER BY itemid, clock DESC, ns DESC',
     '* FROM history WHERE itemid = ANY (''{3,4}'') AND clock = 5 ORDER BY itemid DESC, clock',
     '* FROM history WHERE itemid = ANY (ARRAY[3, 4]) ORDER BY itemid',
+    'value FROM history WHERE itemid IN (3, 4) ORDER BY clock',
+    '* FROM history WHERE itemid IN (3, 4) ORDER BY clock DESC, itemid, ns DESC LIMIT 5',
+    '* FROM history WHERE itemid IN (3, 4) AND clock = 5 ORDER BY ns LIMIT 5',
     -- and what is not
     '* FROM history',
     '* FROM history WHERE clock > 5',
@@ -104,8 +108,8 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history WHERE itemid = ANY (ARRAY[[3, 4], [5, 6]])',
     '* FROM history WHERE itemid = ANY (ARRAY(SELECT 3))',
     '* FROM history WHERE itemid IN (SELECT 3)',
-    '* FROM history WHERE itemid IN (3, 4) ORDER BY clock',
-    '* FROM history WHERE itemid IN (3, 4) ORDER BY clock, itemid',
+    '* FROM history WHERE itemid IN (3, 4) ORDER BY clock, ns DESC',
+    '* FROM history WHERE itemid IN (3, 4) ORDER BY clock LIMIT 1000',
     '* FROM history WHERE clock IN (3, 4) AND itemid = 3',
     '* FROM history WHERE itemid = 3 ORDER BY clock DESC, ns',
     '* FROM history WHERE itemid = 3 ORDER BY ns',
@@ -166,6 +170,9 @@ UNION ALL SELECT '*', c, o, l, CASE WHEN l <> '' AND o = '' THEN 'count' WHEN o 
     unnest(ARRAY['itemid IN (1, 5, 2, 99, 1)', 'itemid IN (4, 3) AND clock > 250000 AND clock < 350000', 'itemid = ANY (''{5,-7,NULL,1}''::bigint[]) AND clock < 300001', 'itemid = ANY (ARRAY[5, 1]) AND ns > 0', 'itemid = ANY (NULL::bigint[])', 'itemid = ANY (''{}'')', 'itemid IN (NULL, 5)',
                  'itemid IN (5::smallint, 9223372036854775807)', 'itemid IN (5, 99999999999::integer)', 'itemid = ANY (ARRAY[[1, 2], [5, 1]]) AND clock = 300000']) c,
     unnest(ARRAY['', 'ORDER BY itemid, clock, ns', 'ORDER BY itemid DESC, clock DESC, ns DESC', 'ORDER BY itemid DESC, clock, ns']) o, unnest(ARRAY['', 'LIMIT 1', 'LIMIT 130', 'LIMIT 0']) l
+UNION ALL SELECT t, c, o, l, 'rows' FROM unnest(ARRAY['*', 'value']) t,
+    unnest(ARRAY['itemid IN (1, 5, 2, 99, 1)', 'itemid IN (4, 3) AND clock > 250000 AND clock < 350000', 'itemid = ANY (''{5,-7,NULL,1}''::bigint[]) AND clock < 300001', 'itemid = ANY (ARRAY[5, 1]) AND ns > 0', 'itemid = ANY (''{}'')', 'itemid IN (5, 99999999999::integer)', 'itemid IN (5, 1) AND clock = 300000']) c,
+    unnest(ARRAY['ORDER BY clock, itemid, ns', 'ORDER BY clock DESC, ns DESC, itemid', 'ORDER BY ns, itemid DESC, clock']) o, unnest(ARRAY['', 'LIMIT 1', 'LIMIT 130', 'LIMIT 0', 'LIMIT -1', 'LIMIT NULL']) l
 UNION ALL SELECT 'itemid, clock', 'itemid IN (1, 2, 5) AND clock > 200000', 'ORDER BY itemid' || d, '', 'any' FROM unnest(ARRAY['', ' DESC', ', clock', ', clock DESC']) d
 -- rows of one second and the order of ns
 UNION ALL SELECT '*', 'itemid = 5 AND clock = 300000', o, l, 'rows' FROM unnest(ARRAY['ORDER BY ns', 'ORDER BY ns DESC', 'ORDER BY clock, ns DESC']) o, unnest(ARRAY['', 'LIMIT 1']) l;
@@ -224,7 +231,9 @@ PREPARE read(bigint, integer, bigint, bigint) AS SELECT clock, ns FROM history W
 PREPARE with_cast(bigint) AS SELECT clock FROM history WHERE itemid = 5 AND clock > $1::integer ORDER BY clock;
 PREPARE listed(bigint[], integer) AS SELECT itemid, clock, ns FROM history WHERE itemid = ANY ($1) AND clock = $2 ORDER BY itemid DESC, ns;
 PREPARE in_list(integer, bigint) AS SELECT itemid, ns FROM history WHERE itemid IN ($1, $2, 5) AND clock = 300000;
+PREPARE sorted(bigint[], integer) AS SELECT ns, itemid FROM history WHERE itemid = ANY ($1) AND clock > 299999 AND clock < 310000 ORDER BY clock DESC, ns DESC LIMIT $2;
 SET plan_cache_mode = force_custom_plan;
+EXECUTE sorted('{2,5,1,1}', 3);
 EXECUTE listed('{2,5,1,1}', 300001);
 EXECUTE in_list(1, NULL);
 EXECUTE read(1, 90000, 345600, 3);
@@ -236,6 +245,8 @@ EXECUTE with_cast(99999999999);
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE read(1, 90000, 345600, 3);
 EXPLAIN (COSTS OFF) EXECUTE listed('{2,5,1,1}', 300001);
+EXECUTE sorted('{2,5,1,1}', 3);
+EXECUTE sorted('{2,5,NULL}', -1);
 EXECUTE listed('{2,5,1,1}', 300001);
 EXECUTE listed('{5,NULL,7}', 300000);
 EXECUTE listed(NULL, 300000);
