@@ -16,6 +16,9 @@
  *	 fit to be the plan of an INSERT, UPDATE or DELETE with nothing of ModifyTable around it, and on
  *	 the executor's looking at no other fields of PlannedStmt than those set here.
  *
+ * - skip_check: the executor makes a table's CHECK expressions when it checks the first
+ *	 row, unless they are there.  Relies on NULL being one that is always true.
+ *
  * - log_snapshot_conflict: a record of the WAL that says that an index's page is
  *	 used again stands for "snapshots that old are at an end".  Relies on replay
  *	 doing nothing else with it, and looking at no page.
@@ -97,6 +100,20 @@ make_plan(const Query *query, List *rtable, Plan *plan)
 	stmt->stmt_len = query->stmt_len;
 	set_plan_relations(stmt, query, rtable);
 	return stmt;
+}
+
+/*
+ * skip_check has the only CHECK constraint of a table not evaluated.  18 renames what is
+ * known of these.
+ */
+void
+skip_check(ResultRelInfo *table)
+{
+#if PG_VERSION_NUM >= 180000
+	table->ri_CheckConstraintExprs = palloc0(sizeof(ExprState *));
+#else
+	table->ri_ConstraintExprs = palloc0(sizeof(ExprState *));
+#endif
 }
 
 /*

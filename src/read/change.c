@@ -463,6 +463,28 @@ SetTids(ChangeState *state, Query *query, ParamListInfo *params)
 }
 
 /*
+ * KeepsBounds says whether an UPDATE of a table leaves clocks alone, and the table is a
+ * partition whose only CHECK constraint is about these.
+ */
+static bool
+KeepsBounds(const Query *query, const PartitionSet *set, const ResultRelInfo *table)
+{
+	ListCell   *lc;
+
+	if (query->commandType != CMD_UPDATE ||
+		partition_of(set, RelationGetRelid(table->ri_RelationDesc)) == NULL ||
+		!ZbxhistHasOnlyBounds(RelationGetDescr(table->ri_RelationDesc)) ||
+		(table->ri_TrigDesc != NULL && table->ri_TrigDesc->trig_update_before_row))
+		return false;
+	foreach(lc, query->targetList)
+	{
+		if (lfirst_node(TargetEntry, lc)->resno == set->clock_attnum)
+			return false;
+	}
+	return true;
+}
+
+/*
  * RunOn runs the statement on one table, or on the parent with all of its children.
  */
 static void
@@ -472,6 +494,7 @@ RunOn(ChangeState *state, Query *query, Oid relid, bool with_children,
 	EState	   *estate = state->css.ss.ps.state;
 	Query	   *own = copyObject(query);
 	QueryDesc  *running;
+	ResultRelInfo *table;
 
 	if (!with_children)
 		set_changed_table(own, relid);
@@ -486,6 +509,9 @@ RunOn(ChangeState *state, Query *query, Oid relid, bool with_children,
 						 standard_planner_compat(own, estate->es_sourceText, 0,
 												 estate->es_param_list_info),
 						 params);
+	table = castNode(ModifyTableState, running->planstate)->resultRelInfo;
+	if (KeepsBounds(query, ZbxhistGetPartitions(state->css.ss.ss_currentRelation), table))
+		skip_check(table);
 	ExecutorRunCompat(running);
 	estate->es_processed += running->estate->es_processed;
 	EndQuery(running);
@@ -500,7 +526,7 @@ RunOnTables(ChangeState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
 	Relation	parent = state->css.ss.ss_currentRelation;
-	Query	   *query = copyObject(state->query);
+	Query	   *query = state->query->hasSubLinks ? copyObject(state->query) : state->query;
 	ParamListInfo params = estate->es_param_list_info;
 	ScanBounds	bounds;
 	ClockRange	clocks;

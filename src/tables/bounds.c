@@ -68,6 +68,17 @@ ReadBound(Node *expr, AttrNumber clock_attnum, PartitionBounds *bounds)
 	return true;
 }
 
+/*
+ * ZbxhistHasOnlyBounds says whether a partition, whose columns desc are, has no CHECK
+ * constraint but that of its bounds.
+ */
+bool
+ZbxhistHasOnlyBounds(TupleDesc desc)
+{
+	return desc->constr != NULL && desc->constr->num_check == 1 &&
+		strcmp(desc->constr->check[0].ccname, ZBXHIST_BOUNDS_CONSTRAINT) == 0;
+}
+
 /* ---- the catalogs ---- */
 
 /* a constant's value in an expression's text, as outfuncs.c writes an int4 */

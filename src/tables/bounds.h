@@ -39,6 +39,7 @@ typedef struct PartitionBounds
 	bool		has_same_keys;	/* as the parent, see ingest/key_match.c */
 } PartitionBounds;
 
+extern bool ZbxhistHasOnlyBounds(TupleDesc desc);
 extern bool ZbxhistReadBounds(Oid relid, PartitionBounds *bounds);
 extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);
 

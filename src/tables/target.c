@@ -75,8 +75,7 @@ ZbxhistOpenTarget(Relation rel, TupleDesc source, TargetKind kind,
 	target->needs_generated = constr != NULL && constr->has_generated_stored;
 	/* rows meet a partition's bounds, because they were routed by them */
 	target->needs_constraints = constr != NULL && constr->num_check > 0 &&
-		(kind == TARGET_PARENT || constr->num_check > 1 ||
-		 strcmp(constr->check[0].ccname, ZBXHIST_BOUNDS_CONSTRAINT) != 0);
+		(kind == TARGET_PARENT || !ZbxhistHasOnlyBounds(RelationGetDescr(rel)));
 	/* index_insert can be called with plain column values for all indexes */
 	target->has_plain_indexes = !target->fires_after;
 	for (int i = 0; i < target->rri->ri_NumIndices; i++)

@@ -58,6 +58,14 @@ EXECUTE bump;
 \echo :ROW_COUNT
 SELECT * FROM stored ORDER BY itemid, clock;
 
+-- the clock stays within the partition's, whoever changes it
+UPDATE trends SET clock = clock + 5000000, num = 3 WHERE itemid = 1 AND clock = 5097600;
+CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN NEW.clock := NEW.clock + 5000000; RETURN NEW; END $$;
+CREATE TRIGGER later BEFORE UPDATE ON trends_p197003 FOR EACH ROW EXECUTE FUNCTION later();
+UPDATE trends SET num = 3 WHERE itemid = 1 AND clock = 5097600;
+DROP FUNCTION later CASCADE;
+
 -- several partitions, none; for all children: RETURNING, other tables, statement triggers
 SELECT zbxhist.create_partition('trends', '1970-02-01');
 CREATE FUNCTION plan_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
