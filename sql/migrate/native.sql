@@ -75,7 +75,7 @@ DECLARE
 BEGIN
     SELECT * INTO STRICT relation FROM pg_class k WHERE k.oid = parent;
     SELECT * INTO obstacle FROM zbxhist_internal.native_obstacle(parent);
-    PERFORM zbxhist_internal.refuse('55000', format('cannot take over the partitions of table %s: %s', parent, obstacle.problem),
+    PERFORM zbxhist_internal.refuse('55000', format('cannot take over table %s: %s', parent, obstacle.problem),
         hint => obstacle.remedy)
       WHERE obstacle.problem IS NOT NULL;
     PERFORM zbxhist_internal.refuse('42501', format('role %s may not create tables in schema %s',

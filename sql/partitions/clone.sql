@@ -277,7 +277,7 @@ CREATE FUNCTION zbxhist_internal.attached_object(relation regclass) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('row security of table %s', relation) FROM pg_class k WHERE k.oid = relation AND k.relrowsecurity
      UNION ALL
-    SELECT o.object
+    SELECT regexp_replace(o.object, '^rule _RETURN on ', '')
       FROM (SELECT pg_describe_object(d.classid, d.objid, 0) AS object
               FROM pg_depend d
               LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid

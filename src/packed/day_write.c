@@ -78,7 +78,6 @@ struct DayWriter
 	ResultRelInfo *rri;
 	TupleTableSlot *slot;
 	DayPages   *pages;			/* of a new table; NULL: of another */
-	BulkInsertState bistate;	/* of another */
 	CommandId	cid;
 
 	uint64		nrows;
@@ -158,8 +157,6 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->cid = GetCurrentCommandId(true);
 	if (is_frozen)
 		writer->pages = ZbxhistBeginDayPages(day);
-	else
-		writer->bistate = GetBulkInsertState();
 	writer->slot = table_slot_create(day, NULL);
 	writer->estate = CreateExecutorState();
 	writer->rri = makeNode(ResultRelInfo);
@@ -211,7 +208,7 @@ StoreRow(DayWriter *writer, const DayGroup *place, Datum payload)
 		ZbxhistAddToDayPages(writer->pages, slot);
 	else
 		table_tuple_insert(writer->day, slot, writer->cid,
-						   TABLE_INSERT_NO_LOGICAL, writer->bistate);
+						   TABLE_INSERT_NO_LOGICAL, NULL);
 	writer->estate->es_output_cid = writer->cid;
 	(void) ExecInsertIndexTuplesCompat(writer->rri, slot, writer->estate);
 	ResetPerTupleExprContext(writer->estate);
@@ -596,11 +593,6 @@ ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows)
 	FreeExecutorState(writer->estate);
 	if (writer->pages != NULL)
 		ZbxhistEndDayPages(writer->pages);
-	else
-	{
-		FreeBulkInsertState(writer->bistate);
-		table_finish_bulk_insert(writer->day, 0);
-	}
 	MemoryContextDelete(writer->context);
 	return nbytes;
 }

@@ -240,14 +240,11 @@ class Schedule:
             )
         text, where = self.reading()
         if dice.chance(30):
-            return Change(
-                "sums",
-                f"SELECT itemid, 0, count(*), sum(value) FROM ({text}) t GROUP BY itemid"
-                if dice.chance(20)
-                else text.replace("itemid, clock, ns, value", "itemid, 0, count(*), sum(value)")
-                + " GROUP BY itemid",
-                where,
-            )
+            if dice.chance(20):
+                sums = f"SELECT itemid, 0, count(*), sum(value) FROM ({text}) t"
+            else:
+                sums = text.replace("itemid, clock, ns, value", "itemid, 0, count(*), sum(value)")
+            return Change("sums", f"{sums} GROUP BY itemid", where)
         return Change("select", text, where)
 
     # ---- the order ----
