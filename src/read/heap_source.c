@@ -26,13 +26,11 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
-#include "access/visibilitymap.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -579,297 +577,19 @@ NextOfHeapSource(ItemSource *base)
 	return base->has_row;
 }
 
-/* ---- the ends of items ---- */
-
-/*
- * Items are listed with the clocks of their newest or oldest rows by a walk over the
- * index on (itemid, clock), from item to item, backwards for the newest rows: what
- * comes before all rows of an item is the newest row of the item before it.  So one
- * descent of the index finds an item and its clock, and the table itself is
- * looked at only where the visibility map does not say that all see the row.
- *
- * A scan takes all that its keys leave in a page of the index, though one row is
- * asked for.  So where items are numbered one after the other, the next one is
- * looked for first with rows of about the last one's clock.
- */
-
-/* keys of the walk's scans */
-#define NUM_ENDS_KEYS 2
-
-/* seconds around the last item's clock in which the next one's is expected */
-#define FIRST_ITEM_REACH 60
-
-typedef struct ItemWalk
-{
-	Relation	rel;
-	IndexScanDesc scan;
-	TupleTableSlot *slot;
-	Buffer		map;			/* pinned page of the visibility map */
-	bool		is_descending;
-
-	/* the row found last */
-	int64		itemid;
-	int32		clock;
-
-	/* where the next one is expected */
-	bool		is_dense;		/* beside the last one, as that one was */
-	int64		reach;			/* seconds from clock */
-} ItemWalk;
-
-/*
- * FindRow finds the first visible row in the direction of the walk of a scan that
- * is to be started with keys.
- */
-static bool
-FindRow(ItemWalk *walk, ScanKey keys)
-{
-	IndexScanDesc scan = walk->scan;
-	ScanDirection direction = walk->is_descending ? BackwardScanDirection :
-		ForwardScanDirection;
-	ItemPointer tid;
-	bool		isnull;
-
-	index_rescan(scan, keys, NUM_ENDS_KEYS, NULL, 0);
-	while ((tid = index_getnext_tid(scan, direction)) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!VM_ALL_VISIBLE(walk->rel, ItemPointerGetBlockNumber(tid),
-							&walk->map) &&
-			!index_fetch_heap(scan, walk->slot))
-			continue;
-		walk->itemid = DatumGetInt64(index_getattr(scan->xs_itup, 1,
-												   scan->xs_itupdesc, &isnull));
-		walk->clock = DatumGetInt32(index_getattr(scan->xs_itup, 2,
-												  scan->xs_itupdesc, &isnull));
-		return true;
-	}
-	return false;
-}
-
-/*
- * FindBetween finds the first row of items between two.
- */
-static bool
-FindBetween(ItemWalk *walk, int64 from, int64 to)
-{
-	ScanKeyData keys[NUM_ENDS_KEYS];
-
-	ScanKeyInit(&keys[0], 1, BTGreaterEqualStrategyNumber, F_INT8GE,
-				Int64GetDatum(from));
-	ScanKeyInit(&keys[1], 1, BTLessEqualStrategyNumber, F_INT8LE,
-				Int64GetDatum(to));
-	return FindRow(walk, keys);
-}
-
-/*
- * FindInItem finds the first row of an item whose clock is not before another,
- * or not after it.
- */
-static bool
-FindInItem(ItemWalk *walk, int64 itemid, bool is_before, int32 clock)
-{
-	ScanKeyData keys[NUM_ENDS_KEYS];
-
-	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT8EQ,
-				Int64GetDatum(itemid));
-	if (is_before)
-		ScanKeyInit(&keys[1], 2, BTLessEqualStrategyNumber, F_INT4LE,
-					Int32GetDatum(clock));
-	else
-		ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT4GE,
-					Int32GetDatum(clock));
-	return FindRow(walk, keys);
-}
-
-/*
- * FindNear finds the next item where it is expected.
- */
-static bool
-FindNear(ItemWalk *walk, int64 next)
-{
-	int64		clock = walk->is_descending ?
-		Max(walk->clock - walk->reach, PG_INT32_MIN) :
-		Min(walk->clock + walk->reach, PG_INT32_MAX);
-
-	return walk->is_dense &&
-		FindInItem(walk, next, !walk->is_descending, (int32) clock);
-}
-
-/*
- * FindNext finds the next item from next to end, which is the first of all if
- * next is not beside one.
- */
-static bool
-FindNext(ItemWalk *walk, int64 next, int64 end)
-{
-	if (FindNear(walk, next))
-		return true;
-	if (!(walk->is_descending ? FindBetween(walk, end, next) :
-		  FindBetween(walk, next, end)))
-		return false;
-	/* it was there, but its clock was not */
-	if (walk->is_dense && walk->itemid == next)
-		walk->reach *= 2;
-	walk->is_dense = walk->itemid == next;
-	return true;
-}
-
-/*
- * AddFound adds the item found, if it has rows in the range, with the clock of
- * the outermost one of these.  The walk's place stays.
- */
-static void
-AddFound(ItemWalk *walk, const ItemRange *range, ItemList *list)
-{
-	int32		first = position_clock(range->first);
-	int32		last = position_clock(range->last);
-	int32		clock = walk->clock;
-
-	if (walk->is_descending ? clock > last : clock < first)
-		(void) FindInItem(walk, walk->itemid, walk->is_descending,
-						  walk->is_descending ? last : first);
-	if (walk->clock >= first && walk->clock <= last)
-		ZbxhistAddItem(list, walk->itemid, walk->clock, true);
-	walk->clock = clock;
-}
-
-/*
- * WalkItems walks from item to item.  A list that is full does without its last
- * items: there a walk forward ends.
- */
-static void
-WalkItems(ItemWalk *walk, const ItemRange *range, ItemList *list)
-{
-	int64		next = walk->is_descending ? list->last : list->first;
-
-	while (FindNext(walk, next,
-					walk->is_descending ? list->first : list->last))
-	{
-		CHECK_FOR_INTERRUPTS();
-		AddFound(walk, range, list);
-		/* the list may have become full, and end before this item */
-		if (walk->is_descending ? walk->itemid <= list->first :
-			walk->itemid >= list->last)
-			return;
-		next = walk->is_descending ? walk->itemid - 1 : walk->itemid + 1;
-	}
-}
-
-/*
- * ListItemEnds adds to list the items that have rows between the clocks
- * of range, with the clock of the newest row of each, or of the oldest.
- * The snapshot sees all of its rows by the index, which begins with (itemid, clock); no
- * clock is null.
- */
-static void
-ListItemEnds(Relation rel, Relation index, Snapshot snapshot,
-			 const ItemRange *range, ItemList *list)
-{
-	ItemWalk   *walk = palloc0(sizeof(ItemWalk));
-
-	walk->rel = rel;
-	walk->scan = index_beginscan_compat(rel, index, snapshot, NUM_ENDS_KEYS);
-	walk->scan->xs_want_itup = true;
-	walk->slot = table_slot_create(rel, NULL);
-	walk->map = InvalidBuffer;
-	walk->is_descending = list->is_descending;
-	walk->reach = FIRST_ITEM_REACH;
-	WalkItems(walk, range, list);
-	if (BufferIsValid(walk->map))
-		ReleaseBuffer(walk->map);
-	ExecDropSingleTupleTableSlot(walk->slot);
-	index_endscan(walk->scan);
-	pfree(walk);
-}
-
 /* ---- items ---- */
 
 /*
- * ListsEnds says whether the ends of items can be listed.  Those of the newest rows
- * are found from the last item on, which must not be done again and again for
- * a list that holds few.
- */
-static bool
-ListsEnds(const HeapSource *source, const ItemList *list)
-{
-	return source->has_clocks && source->index->rd_opcintype[0] == INT8OID &&
-		(!list->is_descending || list->first == PG_INT64_MIN);
-}
-
-/*
- * ListByIndex finds one item after the other in the index.
+ * EndHeapScan ends what has been started.
  */
 static void
-ListByIndex(HeapSource *source, int32 clock, ItemList *list)
+EndHeapScan(HeapSource *source)
 {
-	Relation	rel = source->base.rel;
-	IndexScanDesc scan = index_beginscan_compat(rel, source->index,
-												source->snapshot, 1);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	bool		is_first = list->first == PG_INT64_MIN;
-	int64		itemid = is_first ? list->first : list->first - 1;
-
-	while (itemid < list->last &&
-		   ZbxhistNextItem(scan, slot, is_first, &itemid))
-	{
-		CHECK_FOR_INTERRUPTS();
-		is_first = false;
-		ZbxhistAddItem(list, itemid, clock, false);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	index_endscan(scan);
-}
-
-/*
- * ListByRows looks at all rows, for want of an index.
- */
-static void
-ListByRows(HeapSource *source, const ItemRange *range, ItemList *list)
-{
-	Relation	rel = source->base.rel;
-	TableScanDesc scan = table_beginscan_compat(rel, source->snapshot);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull;
-		bool		is_item_null;
-		int32		clock = DatumGetInt32(slot_getattr(slot,
-													   source->clock_attnum,
-													   &isnull));
-		Datum		itemid = slot_getattr(slot, source->itemid_attnum,
-										  &is_item_null);
-
-		CHECK_FOR_INTERRUPTS();
-		if (!isnull && !is_item_null &&
-			clock >= position_clock(range->first) &&
-			clock <= position_clock(range->last))
-			ZbxhistAddItem(list, DatumGetInt64(itemid), clock, true);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
-}
-
-/*
- * ListHeapItems is the method "list_items".  That there are no others is what
- * a serializable transaction relies on.
- */
-static void
-ListHeapItems(ItemSource *base, const ItemRange *range, int32 clock,
-			  ItemList *list)
-{
-	HeapSource *source = (HeapSource *) base;
-	MemoryContext old = MemoryContextSwitchTo(source->context);
-
-	PredicateLockRelation(base->rel, source->snapshot);
-	if (source->index != NULL && ListsEnds(source, list))
-		ListItemEnds(base->rel, source->index, source->snapshot, range,
-					 list);
-	else if (source->index != NULL)
-		ListByIndex(source, clock, list);
-	else
-		ListByRows(source, range, list);
-	MemoryContextSwitchTo(old);
+	ExecClearTuple(source->base.slot);
+	ExecClearTuple(source->scan_slot);
+	source->base.has_row = false;
+	source->is_at_end = true;
+	source->has_rest = false;
 }
 
 /*
@@ -926,6 +646,73 @@ FindItemByIndex(HeapSource *source, int64 first_itemid, int64 last_itemid, bool 
 }
 
 /*
+ * ListByIndex finds one item after the other in the index.
+ */
+static void
+ListByIndex(HeapSource *source, int32 clock, ItemList *list)
+{
+	int64		itemid = list->first;
+
+	while (FindItemByIndex(source, itemid, list->last, false, &itemid))
+	{
+		CHECK_FOR_INTERRUPTS();
+		ZbxhistAddItem(list, itemid, clock, false);
+		/* a list that is full does without its last items */
+		if (itemid >= list->last)
+			break;
+		itemid++;
+	}
+}
+
+/*
+ * ListByRows looks at all rows, for want of an index.
+ */
+static void
+ListByRows(HeapSource *source, const ItemRange *range, ItemList *list)
+{
+	TableScanDesc scan = table_beginscan_compat(source->base.rel, source->snapshot);
+	TupleTableSlot *slot = source->scan_slot;
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		isnull;
+		bool		is_item_null;
+		int32		clock = DatumGetInt32(slot_getattr(slot,
+													   source->clock_attnum,
+													   &isnull));
+		Datum		itemid = slot_getattr(slot, source->itemid_attnum,
+										  &is_item_null);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!isnull && !is_item_null &&
+			clock >= position_clock(range->first) &&
+			clock <= position_clock(range->last))
+			ZbxhistAddItem(list, DatumGetInt64(itemid), clock, true);
+	}
+	table_endscan(scan);
+}
+
+/*
+ * ListHeapItems is the method "list_items".  That there are no others is what
+ * a serializable transaction relies on.
+ */
+static void
+ListHeapItems(ItemSource *base, const ItemRange *range, int32 clock,
+			  ItemList *list)
+{
+	HeapSource *source = (HeapSource *) base;
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	PredicateLockRelation(base->rel, source->snapshot);
+	EndHeapScan(source);
+	if (source->index != NULL)
+		ListByIndex(source, clock, list);
+	else
+		ListByRows(source, range, list);
+	MemoryContextSwitchTo(old);
+}
+
+/*
  * FindHeapItem is the method "find_item".
  */
 static bool
@@ -936,11 +723,7 @@ FindHeapItem(ItemSource *base, const ItemRange *range, int64 first_itemid,
 	MemoryContext old = MemoryContextSwitchTo(source->context);
 	bool		found;
 
-	ExecClearTuple(base->slot);
-	ExecClearTuple(source->scan_slot);
-	base->has_row = false;
-	source->is_at_end = true;
-	source->has_rest = false;
+	EndHeapScan(source);
 	found = source->index != NULL ?
 		FindItemByIndex(source, first_itemid, last_itemid, is_last, itemid) :
 		FindItemByRows(source, first_itemid, last_itemid, is_last, itemid);

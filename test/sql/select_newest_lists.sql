@@ -59,7 +59,7 @@ SELECT (SELECT count(*) FROM items i WHERE EXISTS (SELECT 1 FROM history h WHERE
     (SELECT count(*) FROM items i WHERE EXISTS (SELECT h.itemid FROM history h WHERE h.itemid = i.itemid AND h.clock < 90000 + i.hostid GROUP BY h.itemid)) =
     (SELECT count(*) FROM items i WHERE EXISTS (SELECT 1 FROM plain h WHERE h.itemid = i.itemid AND h.clock < 90000 + i.hostid)) AS same_group;
 
--- clocks are known from the index and the directories; a list is looked for
+-- clocks are known from directories of packed days alone; items of a list are looked for
 CREATE FUNCTION known(statement text) RETURNS TABLE (items text, known text) LANGUAGE plpgsql AS $$
 DECLARE
     plan jsonb;
