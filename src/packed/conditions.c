@@ -264,12 +264,12 @@ static bool
 TakeAny(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
 {
 	Node	   *left = linitial(any->args);
-	AttrNumber	key = GetKey(left, columns);
+	AttrNumber	key = GetKey(IntegerOfExpr(left), columns);
 	Node	   *array = lsecond(any->args);
 
 	if (key == InvalidAttrNumber || !any->useOr ||
 		GetStrategy(any->opno, exprType(left),
-					InvalidOid) != BTEqualStrategyNumber ||
+					get_base_element_type(exprType(array))) != BTEqualStrategyNumber ||
 		!IsFixedExpr(array, columns))
 		return false;
 	AddCond(conds, key == SelfItemPointerAttributeNumber ? COND_TIDS :

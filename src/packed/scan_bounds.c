@@ -56,17 +56,89 @@ ZbxhistInitBounds(ScanBounds *bounds)
 	bounds->tids = NULL;
 }
 
-/*
- * GetInteger returns an integer of any size.
- */
-static int64
-GetInteger(Oid type, Datum value)
-{
-	int64		result;
+/* ---- integers ---- */
 
-	if (!read_integer(type, value, &result))
-		elog(ERROR, "type %u is no integer", type);
-	return result;
+/*
+ * FloorOfDouble sets the greatest integer that is not above a number, and says
+ * whether it is the number.  NaN is above all.
+ */
+static bool
+FloorOfDouble(double value, int64 *floor_of)
+{
+	if (isnan(value) || value >= MAX_NUMBER)
+	{
+		*floor_of = PG_INT64_MAX;
+		return false;
+	}
+	if (value <= -MAX_NUMBER)
+	{
+		*floor_of = PG_INT64_MIN;
+		return false;
+	}
+	*floor_of = (int64) floor(value);
+	return *floor_of == value;
+}
+
+/*
+ * FloorOfTime does so for a time as a clock.
+ */
+static bool
+FloorOfTime(TimestampTz time, int64 *floor_of)
+{
+	int64		part;
+
+	if (TIMESTAMP_NOT_FINITE(time))
+		return FloorOfDouble(TIMESTAMP_IS_NOBEGIN(time) ? -get_float8_infinity() :
+							 get_float8_infinity(), floor_of);
+	part = time % USECS_PER_SEC;
+	*floor_of = time / USECS_PER_SEC - (part < 0 ? 1 : 0) +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY;
+	return part == 0;
+}
+
+/*
+ * FloorOfNumeric does so for a numeric.  NaN is above all.
+ */
+static bool
+FloorOfNumeric(Datum value, int64 *floor_of)
+{
+	Datum		whole = DirectFunctionCall1(numeric_floor, value);
+
+	if (DatumGetBool(DirectFunctionCall2(numeric_gt, whole,
+										 NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))))
+	{
+		*floor_of = PG_INT64_MAX;
+		return false;
+	}
+	if (DatumGetBool(DirectFunctionCall2(numeric_lt, whole,
+										 NumericGetDatum(int64_to_numeric(PG_INT64_MIN)))))
+	{
+		*floor_of = PG_INT64_MIN;
+		return false;
+	}
+	*floor_of = DatumGetInt64(DirectFunctionCall1(numeric_int8, whole));
+	return DatumGetBool(DirectFunctionCall2(numeric_eq, whole, value));
+}
+
+/*
+ * GetFloor does so for a value of a type that items or clocks are compared with.
+ */
+static bool
+GetFloor(Oid type, Datum value, int64 *floor_of)
+{
+	switch (type)
+	{
+		case FLOAT8OID:
+			return FloorOfDouble(DatumGetFloat8(value), floor_of);
+		case NUMERICOID:
+			return FloorOfNumeric(value, floor_of);
+		case TIMESTAMPTZOID:
+			return FloorOfTime(DatumGetTimestampTz(value), floor_of);
+		default:
+			if (!read_integer(type, value, floor_of))
+				elog(ERROR, "type %u is no integer", type);
+			return true;
+	}
 }
 
 /*
@@ -87,8 +159,8 @@ ZbxhistSortItems(int64 *items, int nitems)
 }
 
 /*
- * GetIntegers returns the members of an array, those of ctids as numbers of the rows that
- * they may mean, sorted and each once, palloc'd; nulls are equal to nothing.
+ * GetIntegers returns the members of an array that are whole numbers, and ctids as numbers
+ * of the rows that they may mean, sorted and each once, palloc'd; nulls are equal to nothing.
  */
 static int64 *
 GetIntegers(Datum value, int *n)
@@ -112,10 +184,11 @@ GetIntegers(Datum value, int *n)
 	{
 		PackedRowId id;
 
-		if (!nulls[i] && type != TIDOID)
-			result[(*n)++] = GetInteger(type, values[i]);
-		else if (!nulls[i] &&
-				 get_packed_tid((ItemPointer) DatumGetPointer(values[i]), &id))
+		if (nulls[i])
+			continue;
+		if (type != TIDOID)
+			*n += GetFloor(type, values[i], &result[*n]) ? 1 : 0;
+		else if (get_packed_tid((ItemPointer) DatumGetPointer(values[i]), &id))
 			result[(*n)++] = make_packed_tid(&id);
 	}
 	*n = ZbxhistSortItems(result, *n);
@@ -366,88 +439,6 @@ ZbxhistSettleBounds(ScanBounds *bounds)
 }
 
 /* ---- conditions ---- */
-
-/*
- * FloorOfDouble sets the greatest integer that is not above a number, and says
- * whether it is the number.  NaN is above all.
- */
-static bool
-FloorOfDouble(double value, int64 *floor_of)
-{
-	if (isnan(value) || value >= MAX_NUMBER)
-	{
-		*floor_of = PG_INT64_MAX;
-		return false;
-	}
-	if (value <= -MAX_NUMBER)
-	{
-		*floor_of = PG_INT64_MIN;
-		return false;
-	}
-	*floor_of = (int64) floor(value);
-	return *floor_of == value;
-}
-
-/*
- * FloorOfTime does so for a time as a clock.
- */
-static bool
-FloorOfTime(TimestampTz time, int64 *floor_of)
-{
-	int64		part;
-
-	if (TIMESTAMP_NOT_FINITE(time))
-		return FloorOfDouble(TIMESTAMP_IS_NOBEGIN(time) ? -get_float8_infinity() :
-							 get_float8_infinity(), floor_of);
-	part = time % USECS_PER_SEC;
-	*floor_of = time / USECS_PER_SEC - (part < 0 ? 1 : 0) +
-		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY;
-	return part == 0;
-}
-
-/*
- * FloorOfNumeric does so for a numeric.  NaN is above all.
- */
-static bool
-FloorOfNumeric(Datum value, int64 *floor_of)
-{
-	Datum		whole = DirectFunctionCall1(numeric_floor, value);
-
-	if (DatumGetBool(DirectFunctionCall2(numeric_gt, whole,
-										 NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))))
-	{
-		*floor_of = PG_INT64_MAX;
-		return false;
-	}
-	if (DatumGetBool(DirectFunctionCall2(numeric_lt, whole,
-										 NumericGetDatum(int64_to_numeric(PG_INT64_MIN)))))
-	{
-		*floor_of = PG_INT64_MIN;
-		return false;
-	}
-	*floor_of = DatumGetInt64(DirectFunctionCall1(numeric_int8, whole));
-	return DatumGetBool(DirectFunctionCall2(numeric_eq, whole, value));
-}
-
-/*
- * GetFloor does so for a value of a type that items or clocks are compared with.
- */
-static bool
-GetFloor(Oid type, Datum value, int64 *floor_of)
-{
-	switch (type)
-	{
-		case FLOAT8OID:
-			return FloorOfDouble(DatumGetFloat8(value), floor_of);
-		case NUMERICOID:
-			return FloorOfNumeric(value, floor_of);
-		case TIMESTAMPTZOID:
-			return FloorOfTime(DatumGetTimestampTz(value), floor_of);
-		default:
-			*floor_of = GetInteger(type, value);
-			return true;
-	}
-}
 
 /*
  * LimitRange leaves of a range what a comparison of one of these kinds does.

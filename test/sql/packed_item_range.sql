@@ -45,6 +45,18 @@ BEGIN
     RETURN (plan -> 0 -> 'Plan' ->> 'Plan Rows')::float8 / (plan -> 0 -> 'Plan' ->> 'Actual Rows')::float8 BETWEEN 0.2 AND 5;
 END $$;
 SELECT is_estimate_near('SELECT * FROM history_packed WHERE itemid BETWEEN 100 AND 150'), is_estimate_near('SELECT * FROM history_packed WHERE itemid < 300 AND clock < 172800');
+-- items as numbers of another type, and groups of what is computed of the item alone
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid IN (12.0, 14.0);
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = '12'::text::bigint AND clock > 100000;
+EXPLAIN (COSTS OFF) SELECT to_char(itemid, 'FM99999999999999999999') AS metric, clock / 7200 * 7200 AS time, avg(value) AS value FROM history WHERE itemid IN (12, 14, 16) AND clock > 100000 AND clock < 360000 GROUP BY 1, 2 ORDER BY time;
+CREATE FUNCTION groups_expected(item text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+    plan jsonb;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) SELECT ' || item || ', clock / 7200 * 7200 AS time, avg(value) FROM history WHERE itemid IN (12, 14, 16) AND clock > 100000 GROUP BY 1, 2 ORDER BY time' INTO plan;
+    RETURN plan -> 0 -> 'Plan' -> 'Plan Rows';
+END $$;
+SELECT item, groups_expected(item) = groups_expected('itemid') AS same FROM unnest('{itemid::text, "to_char(itemid, ''FM99999999999999999999'')", "''item '' || itemid"}'::text[]) item;
 
 CREATE TABLE query (number serial, query text);
 INSERT INTO query (query) VALUES
@@ -73,6 +85,15 @@ INSERT INTO query (query) VALUES
 ('SELECT * FROM %s WHERE itemid = (SELECT 12.0) AND itemid > -1e30 AND itemid < 1e30'),
 ('SELECT * FROM %s WHERE itemid > 489.5 AND itemid <= 491.0'),
 ('SELECT max(clock), count(*) FROM %s WHERE itemid = ''12''::text::bigint'),
+('SELECT * FROM %s WHERE itemid IN (12.0, 14.0, NULL, 15.5) AND clock < 200000'),
+('SELECT * FROM %s WHERE itemid IN (9223372036854775807.0, 9223372036854775807.5, 9223372036854775808, -1e30, ''NaN'')'),
+('SELECT * FROM %s WHERE itemid IN (12.5, 14.5)'),
+('SELECT itemid, avg(value) FROM %s WHERE itemid IN (12.0, 14.0, ''16''::text::bigint) GROUP BY itemid'),
+('SELECT * FROM %s WHERE itemid IN (''12''::text::bigint, ''14''::text::bigint) AND clock IN (100800.0, 100800.5, 260400)'),
+('SELECT * FROM %s WHERE clock::float8 = ANY (''{100800, 100800.5, NaN, Infinity}'') AND itemid = ''12'''),
+('SELECT * FROM %s WHERE to_timestamp(clock) IN (to_timestamp(100800), ''1970-01-02 04:00:00.5+00'', ''infinity'') AND itemid < 50'),
+('SELECT to_char(itemid, ''FM99999999999999999999'') AS metric, clock / 7200 * 7200 AS time, avg(value) FROM %s WHERE itemid IN (12, 14, 16) AND clock > 100000 AND clock < 360000 GROUP BY 1, 2 ORDER BY time'),
+('SELECT itemid::text, clock / 7200 * 7200, max(value), min(ns), count(*) FROM %s WHERE itemid BETWEEN 12 AND 77 GROUP BY 1, 2'),
 ('SELECT DISTINCT ON (itemid) * FROM %s WHERE itemid > 450 ORDER BY itemid, clock DESC, ns DESC'),
 ('SELECT DISTINCT itemid FROM %s WHERE itemid BETWEEN 300 AND 400'),
 ('SELECT itemid, max(clock) FROM %s WHERE itemid < -50 GROUP BY itemid'),
