@@ -139,11 +139,8 @@ BEGIN
 END
 $$;
 
--- Maintenance: gives a partition the privileges, foreign keys and row triggers of its parent, and puts
--- it into the schema of partitions: one that was taken over, or made one again, may be in any.
--- What GRANT, CREATE TRIGGER and ALTER TABLE give a parent reaches it alone.
--- Foreign keys hold for rows to come: to look through those that are there
--- would lock the table they refer to.
+-- Maintenance: gives a partition the privileges of its parent, for GRANT reaches the parent alone, and
+-- puts it into the schema of partitions: one that was taken over, or made one again, may be in any.
 CREATE FUNCTION zbxhist_internal.step_align(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -171,12 +168,6 @@ BEGIN
     END IF;
     IF 'privileges' = ANY (found) THEN
         PERFORM zbxhist_internal.clone_grants(parent, partition);
-    END IF;
-    IF 'foreign keys' = ANY (found) THEN
-        PERFORM zbxhist_internal.clone_foreign_keys(parent, partition);
-    END IF;
-    IF 'row triggers' = ANY (found) THEN
-        PERFORM zbxhist_internal.clone_triggers(parent, partition);
     END IF;
     PERFORM zbxhist_internal.refuse('55000', format('%s of partition %s cannot be made those of its parent',
         array_to_string(zbxhist_internal.unlike(parent, partition), ', '), partition))

@@ -51,7 +51,8 @@ CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
 
 COMMENT ON EVENT TRIGGER zbxhist_before_change IS 'Keeps packed days from being dropped unawares, made unreadable or copied by halves';
 
--- Event trigger: notes what a new column contains in packed rows.
+-- Event trigger: notes what a new column contains in packed rows, and refuses what would not be there for
+-- rows in partitions.
 -- An event trigger for every user who alters a table.  ALTER TABLE ... ADD COLUMN has
 -- the foreign table locked already, and only its owner gets that far.
 CREATE FUNCTION zbxhist_internal.after_change() RETURNS event_trigger
@@ -67,6 +68,12 @@ BEGIN
                   FROM pg_event_trigger_ddl_commands() c
                   JOIN zbxhist.packed_day d ON d.parent = c.objid
                  WHERE c.classid = 'pg_class'::regclass) p;
+        PERFORM zbxhist_internal.refuse('0A000', format('table %s is managed by zbxhist: its %s', p.parent, o.problem),
+                    hint => format('Use a statement trigger, or a CHECK constraint.  To have a plain table again, CALL zbxhist.undo(%L);', p.parent))
+           FROM pg_event_trigger_ddl_commands() c
+           LEFT JOIN pg_trigger t ON c.classid = 'pg_trigger'::regclass AND t.oid = c.objid
+           JOIN zbxhist.parent_config p ON p.parent = coalesce(t.tgrelid, c.objid)
+          CROSS JOIN zbxhist_internal.unfollowed_objects(p.parent) o;
     EXCEPTION WHEN insufficient_privilege THEN
         -- PUBLIC has lost its privileges on these schemas: the next maintenance notes it
         RETURN;
@@ -78,10 +85,10 @@ END
 $$;
 
 CREATE EVENT TRIGGER zbxhist_after_change ON ddl_command_end
-    WHEN TAG IN ('ALTER TABLE')
+    WHEN TAG IN ('ALTER TABLE', 'CREATE TRIGGER')
     EXECUTE FUNCTION zbxhist_internal.after_change();
 
-COMMENT ON EVENT TRIGGER zbxhist_after_change IS 'Notes what a new column contains in packed rows';
+COMMENT ON EVENT TRIGGER zbxhist_after_change IS 'Notes what a new column contains in packed rows, and refuses what would not be there for rows in partitions';
 
 -- Event trigger: notes what a new column contains in packed rows before the table is rewritten.
 -- An event trigger for every user who alters a table.  One ALTER TABLE may add a column

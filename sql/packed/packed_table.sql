@@ -56,7 +56,6 @@ BEGIN
      WHERE k.relnamespace = source.relnamespace AND k.relname = new_name
        AND i.inhparent = create_packed_table.parent;
     PERFORM zbxhist_internal.own_alone(result, source.relowner);
-    PERFORM zbxhist_internal.clone_triggers(parent, result);
     PERFORM zbxhist_internal.invalidate(parent);
     RETURN result;
 END

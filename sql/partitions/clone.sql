@@ -37,39 +37,11 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
                         WHERE d.classid = 'pg_namespace'::regclass AND d.objid = f.pronamespace AND d.deptype = 'e'))
 $$;
 
--- The triggers of a managed table that its partitions are to have, too.
--- The row triggers that PostgreSQL fires on the table a row is stored in.
--- BEFORE INSERT ones stay behind: they fire on the parent, before the routing.
-CREATE FUNCTION zbxhist_internal.row_triggers(parent regclass) RETURNS SETOF pg_trigger
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT t
-      FROM pg_trigger t
-     WHERE t.tgrelid = parent AND NOT t.tgisinternal
-       AND t.tgtype & 1 <> 0                            -- FOR EACH ROW
-       AND (t.tgtype & 2 = 0 OR t.tgtype & 24 <> 0)     -- not only BEFORE INSERT
-       AND t.tgnewtable IS NULL AND t.tgoldtable IS NULL
-       AND t.tgfoid <> 'zbxhist.route()'::regprocedure
-       AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(parent) o)
-$$;
-
 -- The privileges granted on a table and its columns, to compare them.
 CREATE FUNCTION zbxhist_internal.describe_grants(relation regclass) RETURNS text[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(DISTINCT format('%s %s %s%s', p.grantee, p.privilege_type, p.is_grantable, ' (' || p.column_name || ')')), '{}')
       FROM zbxhist_internal.privileges(relation) p
-$$;
-
--- The definitions of those foreign keys of a managed table that a partition has not.
-CREATE FUNCTION zbxhist_internal.missing_foreign_keys(parent regclass, partition regclass) RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT pg_get_constraintdef(c.oid)
-      FROM pg_constraint c
-     WHERE c.conrelid = missing_foreign_keys.parent AND c.contype = 'f'
-       AND NOT EXISTS (SELECT FROM pg_constraint o
-                        WHERE o.conrelid = missing_foreign_keys.partition AND o.contype = 'f'
-                          AND replace(pg_get_constraintdef(o.oid), ' NOT VALID', '')
-                              = replace(pg_get_constraintdef(c.oid), ' NOT VALID', ''))
-     ORDER BY c.conname
 $$;
 
 -- Gives a new partition the statistics targets, column options and replica identity of its parent.
@@ -101,18 +73,6 @@ BEGIN
                                   CASE k.relreplident WHEN 'f' THEN 'FULL' ELSE 'NOTHING' END))
        FROM pg_class k
       WHERE k.oid = parent AND k.relreplident IN ('f', 'n');
-END
-$$;
-
--- Gives a partition the foreign keys of its parent that it has not, for new rows if it has some
--- already.
-CREATE FUNCTION zbxhist_internal.clone_foreign_keys(parent regclass, partition regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    PERFORM zbxhist_internal.execute_as_owner(
-                partition, format('ALTER TABLE %s ADD %s%s', partition, replace(m, ' NOT VALID', ''),
-                                  CASE WHEN zbxhist_internal.own_pages(partition) > 0 THEN ' NOT VALID' END))
-       FROM zbxhist_internal.missing_foreign_keys(parent, partition) m;
 END
 $$;
 
@@ -190,58 +150,6 @@ BEGIN
             PERFORM zbxhist_internal.execute_as_owner(partition, format(
                 'ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', partition,
                 (SELECT k.relname FROM pg_class k WHERE k.oid = copy)));
-        END IF;
-    END LOOP;
-END
-$$;
-
--- Gives a partition the row triggers of its parent that it has not, except those before INSERT and
--- those with transition tables.
-CREATE FUNCTION zbxhist_internal.clone_triggers(parent regclass, partition regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    item       record;
-    separator  CONSTANT text := format(' ON %s ', parent);
-    definition text;
-    place      integer;
-    rest       text;
-    renamed    name;
-BEGIN
-    FOR item IN
-        SELECT t.tgname, t.tgenabled, pg_get_triggerdef(t.oid) AS definition
-          FROM zbxhist_internal.row_triggers(parent) t
-         WHERE NOT EXISTS (SELECT FROM pg_trigger o
-                            WHERE o.tgrelid = partition AND o.tgname = t.tgname)
-         ORDER BY t.tgname
-    LOOP
-        definition := regexp_replace(item.definition, '^(CREATE TRIGGER .* BEFORE) INSERT OR ', '\1 ');
-        place := strpos(definition, separator);
-        rest := substr(definition, place + length(separator));
-        PERFORM zbxhist_internal.refuse('0A000', format('cannot copy trigger "%s" of table %s', item.tgname, parent),
-            detail => item.definition)
-          WHERE place = 0 OR rest !~ '^(FROM|NOT DEFERRABLE|DEFERRABLE|INITIALLY|FOR EACH ROW) ';
-        definition := left(definition, place) || format('ON %s ', partition) || rest;
-        -- where it was renamed at the parent it must not fire twice
-        SELECT o.tgname INTO renamed
-          FROM pg_trigger o
-         WHERE o.tgrelid = partition AND NOT o.tgisinternal
-           AND replace(pg_get_triggerdef(o.oid), format('TRIGGER %I ', o.tgname), '')
-               = replace(definition, format('TRIGGER %I ', item.tgname), '')
-           AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(parent) t WHERE t.tgname = o.tgname)
-         LIMIT 1;
-        IF FOUND THEN
-            PERFORM zbxhist_internal.execute_as_owner(partition, format(
-                'ALTER TRIGGER %I ON %s RENAME TO %I', renamed, partition, item.tgname));
-            CONTINUE;
-        END IF;
-        EXECUTE definition;
-        IF item.tgenabled <> 'O' THEN
-            PERFORM zbxhist_internal.execute_as_owner(partition, format(
-                'ALTER TABLE %s %s TRIGGER %I', partition,
-                CASE item.tgenabled WHEN 'D' THEN 'DISABLE'
-                                    WHEN 'R' THEN 'ENABLE REPLICA'
-                                    ELSE 'ENABLE ALWAYS' END,
-                item.tgname));
         END IF;
     END LOOP;
 END

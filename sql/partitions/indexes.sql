@@ -39,8 +39,8 @@ BEGIN
 END
 $$;
 
--- What a partition lacks of its parent, or has otherwise: privileges, foreign keys, row triggers; or that it is not in
--- the schema of partitions.
+-- What of a partition is not as it is to be: its privileges are not those of its parent, or it is not in the
+-- schema of partitions.
 -- With row security the partitions get no privileges: they would show what
 -- policies hide.
 CREATE FUNCTION zbxhist_internal.unlike(parent regclass, partition regclass) RETURNS text[]
@@ -50,12 +50,6 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                   <> CASE WHEN source.relrowsecurity THEN '{}'
                           ELSE zbxhist_internal.describe_grants(parent) END
              THEN 'privileges' END,
-        CASE WHEN EXISTS (SELECT FROM zbxhist_internal.missing_foreign_keys(parent, partition))
-             THEN 'foreign keys' END,
-        CASE WHEN EXISTS (SELECT FROM zbxhist_internal.row_triggers(parent) t
-                           WHERE NOT EXISTS (SELECT FROM pg_trigger o
-                                              WHERE o.tgrelid = partition AND o.tgname = t.tgname))
-             THEN 'row triggers' END,
         CASE WHEN k.relnamespace IS DISTINCT FROM to_regnamespace('zbxhist_partitions') THEN 'schema' END], NULL)
       FROM pg_class source, pg_class k
      WHERE source.oid = parent AND k.oid = partition
@@ -76,10 +70,7 @@ BEGIN
                AND (k.relacl IS DISTINCT FROM source.relacl
                 OR k.relnamespace IS DISTINCT FROM to_regnamespace('zbxhist_partitions')
                 OR EXISTS (SELECT FROM pg_attribute a
-                            WHERE a.attrelid IN (k.oid, source.oid) AND a.attacl IS NOT NULL)
-                OR EXISTS (SELECT FROM pg_constraint c
-                            WHERE c.conrelid = source.oid AND c.contype = 'f')
-                OR EXISTS (SELECT FROM zbxhist_internal.row_triggers(unaligned_partitions.parent))))
+                            WHERE a.attrelid IN (k.oid, source.oid) AND a.attacl IS NOT NULL)))
         SELECT s.partition
           FROM suspects s
          WHERE zbxhist_internal.unlike(unaligned_partitions.parent, s.partition) <> '{}'

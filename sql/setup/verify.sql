@@ -53,6 +53,8 @@ BEGIN
     PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: a foreign key refers to it', parent),
         hint => 'A foreign key sees only the rows of the table itself, not those of partitions.')
       WHERE EXISTS (SELECT FROM pg_constraint c WHERE c.confrelid = parent);
+    PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: its %s', parent, o.problem), hint => o.remedy)
+       FROM zbxhist_internal.unfollowed_objects(parent) o;
     PERFORM zbxhist_internal.verify_columns(parent);
     PERFORM zbxhist_internal.require_owner(parent);
 END
@@ -114,6 +116,26 @@ BEGIN
 END
 $$;
 
+-- What a managed table cannot have, for it is not there for rows in partitions, and the command that drops it.
+-- Tools that follow a table while they copy it mean its own rows alone.
+CREATE FUNCTION zbxhist_internal.unfollowed_objects(parent regclass) RETURNS TABLE (problem text, remedy text)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT format('row trigger "%s" would not fire for rows in partitions (one BEFORE INSERT does)', t.tgname),
+           format('DROP TRIGGER %I ON %s;', t.tgname, parent)
+      FROM pg_trigger t
+     WHERE t.tgrelid = parent AND NOT t.tgisinternal
+       AND t.tgtype & 1 <> 0                            -- FOR EACH ROW
+       AND (t.tgtype & 2 = 0 OR t.tgtype & 24 <> 0)     -- not only BEFORE INSERT
+       AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(parent) o)
+     UNION ALL
+    -- in one command: a part of it would be refused for the others
+    SELECT format('foreign key "%s" would not hold for rows in partitions', min(c.conname::text)),
+           format('ALTER TABLE %s %s;', parent, string_agg(format('DROP CONSTRAINT %I', c.conname), ', ' ORDER BY c.conname))
+      FROM pg_constraint c
+     WHERE c.conrelid = parent AND c.contype = 'f'
+    HAVING count(*) > 0
+$$;
+
 -- Why a managed table cannot be maintained as it is now, and the command that mends it; NULL if it
 -- can.
 -- A managed table may be altered until it is none that zbxhist could manage.
@@ -123,15 +145,17 @@ CREATE FUNCTION zbxhist_internal.why_unfit(parent regclass, OUT problem text, OU
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     SELECT u.problem, u.remedy INTO problem, remedy
-      FROM (SELECT c.conname, format('foreign key "%s" of table %s refers to it', c.conname, c.conrelid::regclass),
+      FROM (SELECT 'its ' || o.problem, o.remedy FROM zbxhist_internal.unfollowed_objects(parent) o
+             UNION ALL
+            SELECT format('foreign key "%s" of table %s refers to it', c.conname, c.conrelid::regclass),
                    format('ALTER TABLE %s DROP CONSTRAINT %I;', c.conrelid::regclass, c.conname)
               FROM pg_constraint c
              WHERE c.confrelid = why_unfit.parent AND c.contype = 'f'
              UNION ALL
-            SELECT NULL, c.problem, coalesce(c.remedy, format('CALL zbxhist.undo(%L);', parent))
+            SELECT c.problem, coalesce(c.remedy, format('CALL zbxhist.undo(%L);', parent))
               FROM zbxhist_internal.column_problem(parent) c
-             WHERE c.problem IS NOT NULL) u (name, problem, remedy)
-     ORDER BY u.name LIMIT 1;
+             WHERE c.problem IS NOT NULL) u (problem, remedy)
+     LIMIT 1;
 END
 $$;
 

@@ -87,7 +87,7 @@ SELECT bag_eq(
         altered_days,packable_partitions,packed_table,waiting_days,why_not_packable,
         load_guards,oldest_blocker,is_shared,check_parent,own_children,drop_views,most_partitions,why_unfit,column_problem,packed_columns,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
-        span_seconds,check_rows,time_clock,time_ns,last_values,statistics,check_triggers,missing_foreign_keys,own_column,row_triggers,
+        span_seconds,check_rows,time_clock,time_ns,last_values,statistics,check_triggers,own_column,unfollowed_objects,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,
         statistics,statistics,item_usage,item_usage,
         clock_range,count_waiting,current_clock,cutoff_clock,describe_grants,

@@ -58,7 +58,6 @@ CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     RETURN NULL;
 END $$;
 CREATE TRIGGER b_upper BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION upper_value();
-CREATE TRIGGER a_tell AFTER INSERT ON history FOR EACH ROW EXECUTE FUNCTION tell();
 CREATE TRIGGER a_tell_all AFTER INSERT ON history FOR EACH STATEMENT EXECUTE FUNCTION tell();
 SELECT zbxhist.create_parent('history');
 SELECT zbxhist.create_partition('history', '1970-01-02');

@@ -70,17 +70,6 @@ SELECT has_table_privilege('regress_zbxhist_someone', :'today', 'INSERT'), has_c
 REVOKE ALL ON history FROM regress_zbxhist_someone;
 CALL zbxhist.run_maintenance();
 SELECT zbxhist_internal.describe_grants(:'today');
--- a trigger that is renamed does not fire twice
-CREATE TRIGGER kept BEFORE UPDATE ON history FOR EACH ROW EXECUTE FUNCTION nop();
-CALL zbxhist.run_maintenance();
-ALTER TRIGGER kept ON history RENAME TO renamed;
-CALL zbxhist.run_maintenance();
-SELECT array_agg(tgname) FROM pg_trigger WHERE tgrelid = :'today'::regclass;
-SELECT * FROM overdue();
-DROP TRIGGER renamed ON history;
-DROP TRIGGER renamed ON :today;
-DROP TRIGGER renamed ON :tomorrow;
-
 -- triggers, rules, row security
 DROP TRIGGER zzz_zbxhist_route ON history;
 ALTER TABLE history DISABLE TRIGGER zzz_zbxhist_replica;

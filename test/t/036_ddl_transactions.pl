@@ -272,26 +272,26 @@ my @commands = (
 	},
 	{
 		sql => 'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %h.nanoseconds',
-		on => 'pc',
+		on => 'c',
 		undo => 'ALTER TABLE %t DROP CONSTRAINT c'
 	},
 	{
 		sql => 'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %h.nothing NOT VALID',
-		on => 'pc',
+		on => 'c',
 		only_own => 1,
 		undo => 'ALTER TABLE %t DROP CONSTRAINT c'
 	},
 	{
 		sql => 'ALTER TABLE %t ALTER CONSTRAINT c DEFERRABLE',
 		before => 'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %h.nanoseconds',
-		on => 'pc',
+		on => 'c',
 		undo => 'ALTER TABLE %t DROP CONSTRAINT c'
 	},
 	{
 		sql => 'ALTER TABLE %t ALTER CONSTRAINT c NOT ENFORCED',
 		before =>
 		  'ALTER TABLE %t ADD CONSTRAINT c FOREIGN KEY (ns) REFERENCES %h.nothing NOT VALID',
-		on => 'pc',
+		on => 'c',
 		only_own => 1,
 		since => 18,
 		undo => 'ALTER TABLE %t DROP CONSTRAINT c'
@@ -329,11 +329,15 @@ my @commands = (
 				undo => 'DROP TRIGGER t ON %t'
 			}
 		} 'BEFORE INSERT ON %t FOR EACH ROW',
-		'AFTER INSERT ON %t FOR EACH ROW',
 		'BEFORE INSERT ON %t',
 		'AFTER INSERT ON %t REFERENCING NEW TABLE AS n',
 		'BEFORE INSERT ON %t FOR EACH ROW WHEN (NEW.ns > 3)',
 		'BEFORE UPDATE OR DELETE OR TRUNCATE ON %t'),
+	{
+		sql => 'CREATE TRIGGER t AFTER INSERT ON %t FOR EACH ROW EXECUTE FUNCTION plain.go_on()',
+		on => 'c',
+		undo => 'DROP TRIGGER t ON %t'
+	},
 	{
 		sql => 'CREATE TRIGGER t BEFORE INSERT ON %t FOR EACH ROW EXECUTE FUNCTION plain.stop()',
 		on => 'pc',
@@ -342,7 +346,7 @@ my @commands = (
 	{
 		sql =>
 		  'CREATE CONSTRAINT TRIGGER t AFTER INSERT ON %t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION plain.go_on()',
-		on => 'pc',
+		on => 'c',
 		undo => 'DROP TRIGGER t ON %t'
 	},
 	{
