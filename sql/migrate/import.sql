@@ -1,27 +1,13 @@
 -- sql/migrate/import.sql
 
--- Why the rows of an import are not packed straight away, if triggers are.
-CREATE FUNCTION zbxhist_internal.describe_import_triggers(parent regclass) RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT format('table %s has the trigger %s: all rows are inserted, so that it is fired, and packed by maintenance later',
-                  parent, string_agg(format('"%s"', t.tgname), ', ' ORDER BY t.tgname))
-      FROM zbxhist_internal.insert_triggers(parent) t
-    HAVING count(*) > 0
-$$;
-
 -- Plans an import, or goes on with one; returns where the slices begin that are not done and
 -- compared.
 -- A table that has got rows since it was planned, or lost some, is gone through
 -- again: rows that are there are left out.
 CREATE FUNCTION zbxhist_internal.begin_import(source regclass, parent regclass) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
-DECLARE
-    line text;
 BEGIN
     PERFORM zbxhist_internal.lock_for_hand(parent);
-    FOR line IN SELECT zbxhist_internal.describe_import_triggers(parent) LOOP
-        RAISE NOTICE '%', line;
-    END LOOP;
     IF cardinality(zbxhist_internal.open_slices(source, parent)) = 0 THEN
         DELETE FROM zbxhist.import_slice s
          WHERE s.parent = begin_import.parent AND s.source = begin_import.source;
@@ -140,8 +126,6 @@ BEGIN
               FROM slice
              UNION ALL
             SELECT zbxhist_internal.expiring_slices(parent, ARRAY(SELECT (s).to_clock FROM slice))
-             UNION ALL
-            SELECT zbxhist_internal.describe_import_triggers(parent)
         LOOP
             RAISE NOTICE '%', line;
         END LOOP;

@@ -16,31 +16,27 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
                (zbxhist_internal.clock_range(p.length, zbxhist_internal.current_clock() + 86400)).to_clock AS ceiling
           FROM (SELECT zbxhist_internal.coarse_interval(c.partition_interval) AS length
                   FROM zbxhist.parent_config c WHERE c.parent = plan_import.parent) p),
-    block AS MATERIALIZED (SELECT * FROM zbxhist_internal.source_blocks(source, parent)),
+    present AS MATERIALIZED (SELECT * FROM zbxhist_internal.source_days(source, parent)),
     slice AS (
         SELECT DISTINCT r.from_clock, r.to_clock
-          FROM block b, bound l,
+          FROM present b, bound l,
                generate_series(greatest(b.low, l.floor) / 86400, least(b.high, l.ceiling - 1) / 86400) day,
                zbxhist_internal.clock_range(l.length, day * 86400) r
          UNION ALL
-        SELECT min(b.low), least(max(b.high) + 1, l.floor) FROM block b, bound l WHERE b.low < l.floor GROUP BY l.floor
+        SELECT min(b.low), least(max(b.high) + 1, l.floor) FROM present b, bound l WHERE b.low < l.floor GROUP BY l.floor
          UNION ALL
-        SELECT greatest(min(b.low), l.ceiling), max(b.high) + 1 FROM block b, bound l WHERE b.high >= l.ceiling GROUP BY l.ceiling)
+        SELECT greatest(min(b.low), l.ceiling), max(b.high) + 1 FROM present b, bound l WHERE b.high >= l.ceiling GROUP BY l.ceiling)
     SELECT plan_import.parent, plan_import.source, s.from_clock, s.to_clock,
-           array_agg(DISTINCT b.first_block) FILTER (WHERE b.end_block IS NOT NULL),
-           array_agg(DISTINCT b.end_block) FILTER (WHERE b.end_block IS NOT NULL),
            NULL::bigint, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::timestamptz, NULL::integer, NULL::timestamptz
       FROM slice s
-      JOIN block b ON b.low < s.to_clock AND b.high >= s.from_clock
-     GROUP BY s.from_clock, s.to_clock
+     WHERE EXISTS (SELECT FROM present b WHERE b.low < s.to_clock AND b.high >= s.from_clock)
      ORDER BY s.from_clock
 $$;
 
 -- The ranges of a slice of an import that are packed straight away.
 -- What is over and has neither a partition nor a packed day, and would be packed
 -- if it had.  Rows that an INSERT might refuse, or whose key may be null and so
--- be there twice, are inserted, as are those of a table with triggers of others,
--- which are to see them; and so are all while no partition tells whether
+-- be there twice, are inserted, and so are all while no partition tells whether
 -- it could be packed.
 CREATE FUNCTION zbxhist_internal.import_gaps(slice zbxhist.import_slice) RETURNS TABLE (gap_from bigint, gap_to bigint)
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -52,42 +48,10 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog
        AND EXISTS (SELECT FROM (SELECT p.partition FROM zbxhist.list_partitions((slice).parent) p
                                  ORDER BY p.from_clock DESC LIMIT 1) p
                     WHERE zbxhist_internal.not_packable((slice).parent, p.partition) IS NULL)
-       AND NOT EXISTS (SELECT FROM zbxhist_internal.insert_triggers((slice).parent))
-       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = (slice).parent AND k.contype IN ('c', 'f'))
+       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = (slice).parent AND k.contype = 'c')
        AND NOT EXISTS (SELECT FROM pg_attribute a
                         WHERE a.attrelid = (slice).parent AND NOT a.attnotnull
                           AND a.attname = ANY (zbxhist_internal.key_columns((slice).parent)))
-$$;
-
--- How many rows of a query a managed table does not have in a range of clocks, with just these
--- values or by their keys.
--- Compared value by value, as many times as each row is there, or by the columns of
--- a key; as text where a type knows no equality.
-CREATE FUNCTION zbxhist_internal.count_absent(
-    parent regclass, query text, from_clock bigint, to_clock bigint, keys name[]) RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    columns text;
-    labels  text;
-BEGIN
-    SELECT string_agg(format(CASE WHEN o.is_comparable THEN 'r.%I' ELSE 'r.%I::text' END, a.attname), ', ' ORDER BY a.attnum),
-           string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
-      INTO columns, labels
-      FROM pg_attribute a
-      JOIN pg_type t ON t.oid = a.atttypid
-     CROSS JOIN LATERAL (
-           SELECT EXISTS (SELECT FROM pg_opclass c JOIN pg_am m ON m.oid = c.opcmethod
-                           WHERE m.amname = 'btree' AND c.opcdefault
-                             AND (c.opcintype = a.atttypid
-                                  OR a.atttypid = 'varchar'::regtype AND c.opcintype = 'text'::regtype)) AS is_comparable) o
-     WHERE a.attrelid = count_absent.parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-       AND (keys IS NULL OR a.attname = ANY (keys));
-    RETURN coalesce(zbxhist_internal.execute_as_owner(parent, format(
-        'SELECT sum(n) FROM (SELECT sum(n) AS n FROM (SELECT %1$s, 1 AS n FROM (%3$s) r'
-        ' UNION ALL SELECT %1$s, -1 FROM %4$s r WHERE r.clock >= %5$s AND r.clock <= %6$s) AS b (%2$s, n)'
-        ' GROUP BY %2$s HAVING %7$s(n) > 0) AS a',
-        columns, labels, query, parent, from_clock, to_clock - 1, CASE WHEN keys IS NULL THEN 'sum' ELSE 'min' END))::bigint, 0);
-END
 $$;
 
 -- Packs rows of another table as a day that the managed table had nothing of.
@@ -113,11 +77,6 @@ DECLARE
     twice   bigint := 0;
     known   bigint := 0;
 BEGIN
-    IF query IS NULL THEN
-        rows_read := 0;
-        rows_stored := 0;
-        RETURN;
-    END IF;
     IF keys IS NOT NULL AND zbxhist_internal.waiting_clock(target, gap_from, gap_to, false) IS NOT NULL THEN
         SELECT c.nrows, c.checksum INTO twice, known
           FROM zbxhist_internal.checksum_rows(target, format('SELECT * FROM (%s) s WHERE EXISTS (%s)', query, same)) c;
@@ -150,7 +109,7 @@ BEGIN
 END
 $$;
 
--- Inserts rows of another table into a managed one, those whose key is not there, and compares.
+-- Inserts rows of another table into a managed one, those whose key is not there, and looks for them.
 -- What has a place already goes there as other late values do.  ON CONFLICT keeps
 -- the rows in the parent, until maintenance moves or merges them.
 CREATE FUNCTION zbxhist_internal.import_rest(
@@ -162,10 +121,7 @@ DECLARE
     target  CONSTANT regclass := slice.parent;
     columns CONSTANT text := zbxhist_internal.import_columns(target, false);
     query   CONSTANT text := zbxhist_internal.source_query(slice, columns, from_clock, to_clock);
-    -- these may store other values, or none
-    altered CONSTANT boolean := EXISTS (SELECT FROM zbxhist_internal.insert_triggers(target) t WHERE t.tgtype & 3 = 3);
-    keys    CONSTANT name[] := zbxhist_internal.key_columns(target);
-    before  bigint;
+    keys    CONSTANT text := (SELECT string_agg(quote_ident(k), ', ') FROM unnest(zbxhist_internal.key_columns(target)) k);
     absent  bigint;
     is_same boolean;
 BEGIN
@@ -175,22 +131,19 @@ BEGIN
         rows_read := 0;
         RETURN;
     END IF;
-    IF NOT altered THEN
-        before := zbxhist_internal.count_absent(target, query, from_clock, to_clock, NULL);
-    END IF;
     rows_stored := zbxhist_internal.execute_as_owner(target, format(
         'INSERT INTO %s (%s) %s ON CONFLICT DO NOTHING', target, columns, query));
-    IF NOT altered THEN
-        absent := zbxhist_internal.count_absent(target, query, from_clock, to_clock, NULL);
-    END IF;
-    -- each that was stored is one less, and of the others the key is there
-    IF absent > before - rows_stored
-       OR absent > 0 AND (keys IS NULL OR zbxhist_internal.count_absent(target, query, from_clock, to_clock, keys) > 0) THEN
+    absent := CASE WHEN keys IS NULL THEN rows_read - rows_stored
+                   ELSE zbxhist_internal.execute_as_owner(target, format(
+                            'SELECT count(*) FROM (SELECT %1$s FROM (%2$s) r EXCEPT'
+                            ' SELECT %1$s FROM %3$s WHERE clock >= %4$s AND clock <= %5$s) a',
+                            keys, query, target, from_clock, to_clock - 1))::bigint END;
+    IF absent > 0 THEN
         SELECT (c.nrows, c.checksum) = (import_rest.rows_read, import_rest.checksum) INTO is_same
           FROM zbxhist_internal.checksum_rows(target, query) c;
         PERFORM zbxhist_internal.refuse('55000', format('table %s does not answer with the rows of table %s that have been inserted',
             target, slice.source),
-            detail => format('Those with clocks from %s to %s have been compared.  Nothing of them has been kept.', from_clock, to_clock - 1),
+            detail => format('Those with clocks from %s to %s have been looked for.  Nothing of them has been kept.', from_clock, to_clock - 1),
             hint => 'SELECT * FROM zbxhist.check();')
           WHERE is_same;
     END IF;
@@ -276,7 +229,7 @@ BEGIN
         RETURN true;
     END IF;
     IF zbxhist_internal.key_columns(parent) IS NOT NULL THEN
-        UPDATE zbxhist.import_slice s SET done_at = NULL, first_block = NULL, end_block = NULL
+        UPDATE zbxhist.import_slice s SET done_at = NULL
          WHERE s.parent = compare_slice.parent AND s.source = compare_slice.source AND s.from_clock = slice_from;
     END IF;
     RETURN false;

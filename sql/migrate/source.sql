@@ -1,16 +1,5 @@
 -- sql/migrate/source.sql
 
--- The triggers of others that an INSERT into a managed table fires.
-CREATE FUNCTION zbxhist_internal.insert_triggers(parent regclass) RETURNS SETOF pg_trigger
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT t
-      FROM pg_trigger t
-      JOIN pg_proc p ON p.oid = t.tgfoid
-     WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgenabled <> 'D'
-       AND t.tgtype & 4 <> 0                            -- of INSERT
-       AND p.pronamespace NOT IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
-$$;
-
 -- Raises an error unless the rows of a table can be imported into a managed one.
 -- Read with the rights of the parent's owner, who must be allowed to.
 CREATE FUNCTION zbxhist_internal.verify_source(source regclass, parent regclass) RETURNS void
@@ -41,6 +30,19 @@ BEGIN
     PERFORM zbxhist_internal.refuse('0A000', format('cannot import %s: it has row security', source),
         hint => format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', source))
       WHERE row_security_active(source) OR EXISTS (SELECT FROM pg_class k WHERE k.oid = source AND k.relrowsecurity);
+    PERFORM zbxhist_internal.refuse('0A000', format('cannot import into %s: trigger "%s" would not fire for rows that are packed straight away', parent, t.tgname),
+        hint => format('ALTER TABLE %s DISABLE TRIGGER %I;', parent, t.tgname))
+       FROM pg_trigger t
+      WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 4 <> 0  -- of INSERT
+        AND t.tgfoid <> 'zbxhist.route()'::regprocedure
+        AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(parent) o);
+    -- of a small one that takes no time
+    PERFORM zbxhist_internal.refuse('55000', format('cannot import %s: it has no index that begins with the clock, and would be read once for each day', source),
+        hint => format('CREATE INDEX ON %s USING brin (clock);', source))
+      WHERE kind = 'r' AND pg_relation_size(source) > 8388608
+        AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = source)
+        AND NOT EXISTS (SELECT FROM pg_index x JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
+                         WHERE x.indrelid = source AND x.indisvalid AND a.attname = 'clock');
     FOR item IN
         SELECT p.attname, format_type(p.atttypid, p.atttypmod) AS type, s.atttypid IS NULL AS is_missing,
                s.atttypid <> p.atttypid OR s.atttypmod <> p.atttypmod AS is_other, format_type(s.atttypid, s.atttypmod) AS its
@@ -61,62 +63,34 @@ END
 $$;
 
 -- The query that reads rows of a slice of an import.
--- Of a table whose rows are found by their blocks only those are read.
 CREATE FUNCTION zbxhist_internal.source_query(
     slice zbxhist.import_slice, columns text, from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT string_agg(format('SELECT %s FROM %s s WHERE %ss.clock >= %s AND s.clock <= %s', columns,
-                             CASE WHEN b.first IS NULL THEN '' ELSE 'ONLY ' END || (slice).source,
-                             CASE WHEN b.first IS NULL THEN ''
-                                  ELSE format('s.ctid >= ''(%s,0)'' AND s.ctid < ''(%s,0)'' AND ', b.first, b.behind) END,
-                             from_clock, to_clock - 1), ' UNION ALL ')
-      FROM (SELECT NULL::bigint, NULL::bigint WHERE (slice).first_block IS NULL
-             UNION ALL
-            SELECT * FROM unnest((slice).first_block, (slice).end_block)) AS b (first, behind)
+    SELECT format('SELECT %s FROM %s s WHERE s.clock >= %s AND s.clock <= %s', columns, (slice).source, from_clock, to_clock - 1)
 $$;
 
--- The days that rows of a table have, in ranges of its blocks, or without blocks where rows are
--- found by their clock.
--- A table without an index that begins with the clock would be read once for each
--- day.  Values come in the order of time, mostly: of each 64 MB, or less of a small table, it is
--- noted which days they have.  TimescaleDB knows the ranges of its chunks.
-CREATE FUNCTION zbxhist_internal.source_blocks(source regclass, parent regclass)
-RETURNS TABLE (first_block bigint, end_block bigint, low bigint, high bigint)
+-- The first and last clock of each day of which a table has rows, or of each chunk that TimescaleDB
+-- knows of.
+CREATE FUNCTION zbxhist_internal.source_days(source regclass, parent regclass) RETURNS TABLE (low bigint, high bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    is_whole CONSTANT boolean := EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = source)
-        OR (SELECT k.relkind FROM pg_class k WHERE k.oid = source) <> 'r'
-        OR EXISTS (SELECT FROM pg_index x JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
-                    WHERE x.indrelid = source AND x.indisvalid AND a.attname = 'clock');
-    pages CONSTANT bigint := CASE WHEN is_whole THEN 1 ELSE pg_relation_size(source) / current_setting('block_size')::bigint END;
-    step  CONSTANT bigint := least(8192, greatest(64, pages / 256));
-    query text := format('SELECT min(clock) AS low, max(clock) AS high, count(*) AS n FROM %s%s',
-                         CASE WHEN is_whole THEN '' ELSE 'ONLY ' END, source);
+    query text := format('SELECT min(clock) AS low, max(clock) AS high, count(*) AS n FROM %s', source);
     days  json;
-    lost  bigint := 0;
+    lost  bigint;
 BEGIN
-    IF is_whole AND source IN (SELECT zbxhist_internal.hypertables()) AND to_regclass('timescaledb_information.chunks') IS NOT NULL THEN
+    IF source IN (SELECT zbxhist_internal.hypertables()) AND to_regclass('timescaledb_information.chunks') IS NOT NULL THEN
         query := (SELECT format('SELECT min(c.range_start_integer) AS low, max(c.range_end_integer) - 1 AS high, 0 AS n'
                                 ' FROM timescaledb_information.chunks c, LATERAL (SELECT c.range_start_integer) t (clock)'
                                 ' WHERE c.hypertable_schema = %L AND c.hypertable_name = %L', n.nspname, k.relname)
                     FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = source);
     END IF;
-    FOR block IN 0 .. greatest(pages - 1, 0) BY step LOOP
-        IF NOT is_whole THEN
-            first_block := block;
-            end_block := block + step;
-        END IF;
-        days := zbxhist_internal.execute_as_owner(parent, format(
-            'SELECT json_agg(json_build_array(low, high, n)) FROM (%s%s GROUP BY clock - clock %% 86400) d', query,
-            CASE WHEN is_whole THEN '' ELSE format(' WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''', first_block, end_block) END));
-        RETURN QUERY
-            SELECT source_blocks.first_block, source_blocks.end_block, (d ->> 0)::bigint, (d ->> 1)::bigint
-              FROM json_array_elements(days) d WHERE d ->> 0 IS NOT NULL;
-        lost := lost + (SELECT coalesce(sum((d ->> 2)::bigint), 0) FROM json_array_elements(days) d WHERE d ->> 0 IS NULL);
-    END LOOP;
+    days := zbxhist_internal.execute_as_owner(parent, format(
+        'SELECT json_agg(json_build_array(low, high, n)) FROM (%s GROUP BY clock - clock %% 86400) d', query));
+    lost := (SELECT sum((d ->> 2)::bigint) FROM json_array_elements(days) d WHERE d ->> 0 IS NULL);
     PERFORM zbxhist_internal.refuse('23502', format('cannot import %s: rows without a clock: %s', source, lost),
         hint => format('SELECT * FROM %s WHERE clock IS NULL;', source))
       WHERE lost > 0;
+    RETURN QUERY SELECT (d ->> 0)::bigint, (d ->> 1)::bigint FROM json_array_elements(days) d;
 END
 $$;
 

@@ -8,9 +8,6 @@ CREATE TABLE zbxhist.import_slice (
     source      regclass NOT NULL,  -- the table whose rows are imported
     from_clock  bigint NOT NULL,  -- first clock of the slice
     to_clock    bigint NOT NULL,  -- its end: the first clock that is not in it
-    -- where in the source its rows are: the first block of each range of blocks; NULL: anywhere
-    first_block bigint[],
-    end_block   bigint[],  -- the block after the last one of each
     rows_read   bigint,  -- rows that the source has of it
     rows_stored bigint,  -- those whose key was not there yet
     checksum    bigint,  -- a checksum over all values that the source has of it

@@ -106,7 +106,7 @@ SELECT bag_eq(
     $$SELECT unnest('{
         source_query,verify_source,
         adoption_gaps,adoption_policy,native_obstacle,native_partitions,verify_native,
-        add_checksums,check_timescaledb,describe_import_triggers,former_name,insert_triggers,open_slices,expiring_slices,verify_hypertable,verify_replaceable}'::text[])$$,
+        add_checksums,check_timescaledb,former_name,open_slices,expiring_slices,verify_hypertable,verify_replaceable}'::text[])$$,
     '... and of migrations');
 -- this one is called when the library is missing
 SELECT is_empty(
