@@ -96,9 +96,9 @@ relation_user(const Query *query, const RangeTblEntry *rte)
 }
 
 /*
- * set_changed_table puts a locked table without its children, which has the columns of
- * the table that is there, in the place of the only one of an UPDATE or DELETE.  Privileges
- * are not asked for.
+ * set_changed_table replaces the only table of an UPDATE or DELETE by another one without
+ * its children, which is locked and has the same columns.  No privileges are checked for
+ * it.
  */
 void
 set_changed_table(Query *query, Oid relid)
@@ -296,9 +296,9 @@ smgr_bulk_write(BulkWriteState *state, BlockNumber block,
 }
 
 /*
- * smgr_bulk_finish ends that.  The next checkpoint has all pages of the file, but
- * if one has begun meanwhile, it may have passed over pages that were logged
- * before it and written after it: then the file is synchronized here.
+ * smgr_bulk_finish ends that.  The next checkpoint writes all pages of the file.  But a
+ * checkpoint that has begun meanwhile may have missed pages that were logged before it
+ * and written after it: then the file is synchronized here.
  */
 void
 smgr_bulk_finish(BulkWriteState *state)
@@ -395,11 +395,10 @@ is_locked_by_me(Oid relid)
 }
 
 /*
- * lock_if_empty locks a table, until the transaction ends, and says whether it
- * has no rows for any snapshot, without opening it: to make a relation
- * descriptor takes a session that has none ten times as long, and of hours to
- * come there are dozens.  Its file stays open as kept, unless that is NULL.
- * False: it has to be opened, or is not there any more.
+ * lock_if_empty locks a table, until the transaction ends, and says whether it has no
+ * rows for any snapshot, without opening it.  To build a relation descriptor would take
+ * ten times as long, and there are dozens of future hours.  Its file stays open as kept,
+ * unless that is NULL.  If it returns false, the table must be opened, or is gone.
  */
 bool
 lock_if_empty(Oid relid, LOCKMODE lockmode, SMgrRelation *kept)

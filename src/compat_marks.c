@@ -39,7 +39,7 @@
 #include "compat_marks.h"
 
 /*
- * mark_table marks the entry of a table with what is to be known besides.
+ * mark_table attaches a mark to the range table entry of a table.
  */
 void
 mark_table(RangeTblEntry *rte, List *content)
@@ -117,10 +117,9 @@ skip_check(ResultRelInfo *table)
 }
 
 /*
- * log_snapshot_conflict has standby servers end queries by snapshots that do
- * not see xid as ended, before they replay what is logged from here on.  There
- * is a record that does nothing else: a page of an index is used again.  16
- * renames its members.
+ * log_snapshot_conflict makes standby servers cancel queries whose snapshots do not see
+ * xid as ended, before they replay later records.  It uses the record for the reuse of an
+ * index page, which has no other effect. 16 renames its members.
  */
 void
 log_snapshot_conflict(Relation rel, TransactionId xid)

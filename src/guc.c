@@ -55,8 +55,8 @@ DefineSwitch(const char *name, const char *summary, const char *details,
 }
 
 /*
- * CheckAllowPackedDrop lets the consent to lose values come from the session
- * itself only, by SET.
+ * CheckAllowPackedDrop makes sure that only the session itself gives the consent to lose
+ * values, by SET.
  */
 static bool
 CheckAllowPackedDrop(bool *newval, void **extra, GucSource source)

@@ -55,8 +55,7 @@ typedef struct Sample
 /* ---- rows ---- */
 
 /*
- * AddSampleRow adds a row to the sample; when that is full, in the place of
- * another one.
+ * AddSampleRow adds a row to the sample; when that is full, it replaces another one.
  */
 static void
 AddSampleRow(Sample *sample, RowMap *map, int row)

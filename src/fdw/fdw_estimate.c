@@ -83,7 +83,7 @@ CountOverlap(int64 from_clock, int64 to_clock, int64 first_clock, int64 last_clo
 
 /*
  * ZbxhistCountItemRows estimates how many rows some items of a parent have between two
- * clocks: as often as in packed days, or as usual.  No table is looked at.
+ * clocks, from their rate in packed days or else a usual rate.  No table is read.
  */
 double
 ZbxhistCountItemRows(const PartitionSet *set, double nitems, int64 first_clock,
@@ -120,8 +120,8 @@ ZbxhistCountItemRows(const PartitionSet *set, double nitems, int64 first_clock,
 /* ---- the foreign table ---- */
 
 /*
- * CountValues estimates how many values a column has, by ANALYZE; without it there are
- * as many as the caller says.
+ * CountValues estimates how many distinct values a column has, from ANALYZE; without it,
+ * the caller's number.
  */
 static double
 CountValues(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attnum, Oid type,
@@ -139,7 +139,7 @@ CountValues(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attnum, Oid typ
 }
 
 /*
- * CountSeconds returns how many seconds packed days are of.
+ * CountSeconds returns how many seconds packed days cover.
  */
 static double
 CountSeconds(const PackedRel *packed)

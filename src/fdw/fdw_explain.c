@@ -19,9 +19,9 @@
 #include "fdw/fdw_scan.h"
 
 /*
- * as_external is the mutator that makes the executor's parameters in an expression ones from
- * outside.  The nodes that set them are not known here, and PostgreSQL takes
- * it for a mistake if it cannot find them.
+ * as_external is the mutator that turns the executor's parameters in an expression into
+ * external ones.  The nodes that set them are not known here, and PostgreSQL would raise
+ * an error when it cannot find them.
  */
 static Node *
 as_external(Node *node, void *context)
@@ -38,7 +38,7 @@ as_external(Node *node, void *context)
 }
 
 /*
- * ZbxhistAsExternal returns an expression in which they are.
+ * ZbxhistAsExternal returns a copy of an expression with external parameters.
  */
 Node *
 ZbxhistAsExternal(Node *expr)

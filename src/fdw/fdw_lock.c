@@ -20,8 +20,7 @@
 #include "tables/packed_table.h"
 
 /*
- * GetRowMarkType has LockRows come to RefetchForeignRow for a row that is to be
- * locked.
+ * GetRowMarkType makes LockRows call RefetchForeignRow for a row that is to be locked.
  */
 static RowMarkType
 GetRowMarkType(RangeTblEntry *rte, LockClauseStrength strength)

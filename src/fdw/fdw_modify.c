@@ -77,7 +77,7 @@ typedef struct ConditionSearch
 /* ---- planning ---- */
 
 /*
- * AddForeignUpdateTargets adds what names a row.  For UPDATE, PostgreSQL
+ * AddForeignUpdateTargets adds the columns that identify a row.  For UPDATE, PostgreSQL
  * itself adds the whole row.
  */
 static void
@@ -134,8 +134,8 @@ FindOneItem(Node *node, ConditionSearch *search)
 }
 
 /*
- * HasTidAlone says whether a query finds the rows that it changes by their
- * ctids, without saying of which item each is.
+ * HasTidAlone says whether a query finds the rows that it changes by their ctids, without
+ * a condition on the item.
  */
 static bool
 HasTidAlone(PlannerInfo *root)
@@ -181,10 +181,10 @@ FindScan(ModifyTable *plan, Index rtindex)
 }
 
 /*
- * LetScanLookAgain has the scan that finds the rows of a change find them as
- * they are when their day is locked, if conditions are of the columns of a key, or
- * ctid, alone: then a row that satisfies them is one that they meant.
- * Returns whether it does.
+ * LetScanLookAgain lets the scan that finds the rows of a change read each day as it is
+ * when it is locked.  That is correct if the conditions are on key columns and ctid only:
+ * then a row that satisfies them is one that the statement means.  Returns whether it
+ * does so.
  */
 static bool
 LetScanLookAgain(PlannerInfo *root, ModifyTable *plan, Index rtindex)
@@ -266,8 +266,8 @@ RaiseTidAlone(const FdwModifyState *state)
 }
 
 /*
- * BeginRow makes sure that changes can be collected, which begin with the first row,
- * and reads the name of the row that the plan's row is for.
+ * BeginRow prepares the collection of changes at the first row, and reads which row the
+ * plan's row identifies.
  */
 static void
 BeginRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
@@ -364,7 +364,8 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 }
 
 /*
- * RunOtherParts runs what WITH changes to its end, as the executor is going to do.
+ * RunOtherParts runs data-modifying WITH queries to their end, as the executor would do
+ * later.
  */
 static void
 RunOtherParts(EState *estate)
@@ -386,8 +387,8 @@ RunOtherParts(EState *estate)
 }
 
 /*
- * ZbxhistWritePackedChanges writes the changes that a query makes, before its AFTER
- * triggers look for them.  For that all parts of it must have run.
+ * ZbxhistWritePackedChanges writes the changes of a query, before its AFTER triggers read
+ * them.  All parts of the query must have run before.
  */
 void
 ZbxhistWritePackedChanges(QueryDesc *query)

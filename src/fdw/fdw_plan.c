@@ -317,10 +317,10 @@ AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 }
 
 /*
- * AddPartialPath adds a path whose days workers share out.  What is small is
- * not worth their start; for children PostgreSQL leaves that to the costs, in
- * which a guess at the rows of an item, made without statistics, counts.  Returns
- * whether there is one.
+ * AddPartialPath adds a path whose days are divided among workers.  A small scan is not
+ * worth starting workers.  For children PostgreSQL decides that by costs only, where a
+ * guess at the rows of an item, made without statistics, may mislead it; so it is decided
+ * here.  Returns whether a path was added.
  */
 static bool
 AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
@@ -348,8 +348,8 @@ AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 }
 
 /*
- * KeepFromWorkers has a parent, of whose rows these are most, not be read by workers,
- * of which one would read all of these while the others have nothing to do.
+ * KeepFromWorkers prevents that workers read a parent most of whose rows are packed: one
+ * worker would read all of these while the others have nothing to do.
  */
 static void
 KeepFromWorkers(PlannerInfo *root, RelOptInfo *rel)
@@ -381,8 +381,8 @@ IsItemMember(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
 }
 
 /*
- * AddOuterOf adds the relations that a join condition on the item needs to
- * outers, unless they are there or it is none.
+ * AddOuterOf adds the relations that a join condition on the item needs to outers, unless
+ * they are in it already.
  */
 static List *
 AddOuterOf(RelOptInfo *rel, RestrictInfo *join, List *outers)
@@ -500,7 +500,7 @@ WantedAttributes(RelOptInfo *rel, List *local)
 }
 
 /*
- * AddClocks adds the conditions that a path of some clocks has besides.
+ * AddClocks adds the clock bounds of a path that is limited to some clocks.
  */
 static void
 AddClocks(List **conds, const List *path)

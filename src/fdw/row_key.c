@@ -77,8 +77,8 @@ RaiseNoItemid(Relation table)
 }
 
 /*
- * ZbxhistAddKeyJunk adds what names a row, besides its ctid, to the plan's
- * rows, and for UPDATE its key, which must stay.
+ * ZbxhistAddKeyJunk adds to the plan's rows the columns that identify a row besides its
+ * ctid, and for UPDATE its key, which must not change.
  */
 void
 ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex, Relation table)
@@ -128,8 +128,7 @@ ZbxhistKeyAttributes(Relation table)
 /* ---- execution ---- */
 
 /*
- * IsBuiltIn says whether a type came with PostgreSQL: what others have made
- * is somebody's code.
+ * IsBuiltIn says whether a type comes with PostgreSQL: other types run code of users.
  */
 static bool
 IsBuiltIn(Oid type)

@@ -44,9 +44,9 @@ ZbxhistCloseBatchTarget(InsertBatch *batch)
 }
 
 /*
- * OpenRowsPartition locks and opens the partition of a slice; returns NULL if
- * somebody keeps writers out, it is not the rows' place any more, or they do not
- * fit it.
+ * OpenRowsPartition locks and opens the partition of a slice.  Returns NULL if a session
+ * has locked writers out, if it is no longer the partition of these rows, or if they do
+ * not fit it.
  */
 static Relation
 OpenRowsPartition(const InsertBatch *batch, Relation parent,
@@ -141,8 +141,8 @@ ZbxhistCheckBatchKeptRows(InsertBatch *batch)
 /* ---- writing ---- */
 
 /*
- * WriteSlice inserts rows that have one partition, or all have none, and looks for
- * their keys wherever else they may be, see key_look.c.
+ * WriteSlice inserts rows of one partition, or rows without a partition, and looks for
+ * their keys in all other places, see key_look.c.
  */
 static void
 WriteSlice(InsertBatch *batch, Relation parent, const BufferedRow *rows,

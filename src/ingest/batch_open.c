@@ -62,8 +62,8 @@ CreateBatch(void)
 }
 
 /*
- * TakeFromPool returns an idle batch: the one last used for parent, whose
- * slots fit, or else a new one, or if there are many, the one idle longest.
+ * TakeFromPool returns an idle batch: the one last used for parent, because its slots
+ * fit, else a new one, or if there are many, the one that has been idle longest.
  */
 static InsertBatch *
 TakeFromPool(Oid parent)
@@ -108,8 +108,8 @@ ReleaseBatch(InsertBatch *batch)
 /* ---- opening ---- */
 
 /*
- * ChooseAction decides what is to be done with rows, as far as the session's
- * settings go, which may have changed since a statement was planned.
+ * ChooseAction decides by the session's settings what is to be done with rows.  (Settings
+ * may have changed since the statement was planned.)
  */
 static RowAction
 ChooseAction(void)
@@ -380,8 +380,7 @@ ZbxhistFlushForNestedQuery(void)
 }
 
 /*
- * XactCallbackBatches closes leftovers before a commit and forgets them on
- * abort.
+ * XactCallbackBatches closes open batches before a commit and discards them on abort.
  */
 static void
 XactCallbackBatches(XactEvent event, void *arg)

@@ -46,9 +46,9 @@ GetCurrentSet(InsertBatch *batch, Relation parent)
 }
 
 /*
- * FindRowPlace returns the partition that a row belongs to by its clock, or NULL.
- * The result is valid until the next row.  Rows that an older set of partitions
- * routed are written first, which may bring in a newer one.
+ * FindRowPlace returns the partition of a row's clock, or NULL.  The result is valid
+ * until the next row.  Rows that were routed by an older partition set are written first,
+ * which may bring in a newer set.
  */
 static const ClockPlace *
 FindRowPlace(InsertBatch *batch, Relation parent, const NewRow *row)

@@ -19,9 +19,8 @@
 /* ---- rows to be written ---- */
 
 /*
- * is_same_row_type says whether tuples of one row type can be taken for those
- * of the other: they are laid out alike and named alike, for triggers look the
- * name up.
+ * is_same_row_type says whether tuples of one row type can be used as those of the other.
+ * They must have the same layout and the same name, because triggers look up the name.
  */
 static bool
 is_same_row_type(TupleDesc a, TupleDesc b)

@@ -161,7 +161,7 @@ ZbxhistCountersAdd(Oid parent, const InsertStats *stats)
 }
 
 /*
- * PutPaths adds a row for each way that rows of a parent have taken.
+ * PutPaths adds a row for each path by which rows of a parent were stored.
  */
 static void
 PutPaths(ReturnSetInfo *rsinfo, Oid parent, ParentCounters *slot)
@@ -184,8 +184,8 @@ PutPaths(ReturnSetInfo *rsinfo, Oid parent, ParentCounters *slot)
 }
 
 /*
- * zbxhist_stored_paths returns a row for each parent of this database that is
- * still there and each way that statements have taken since the server started.
+ * zbxhist_stored_paths returns a row for each parent of this database that still exists
+ * and each path of its statements since the server started.
  */
 Datum
 zbxhist_stored_paths(PG_FUNCTION_ARGS)

@@ -98,9 +98,9 @@ FindKeyIndex(Relation parent)
 }
 
 /*
- * LookForKey looks for the key of a row: decodes the clocks of the segment that may
- * have it, and what else is of the key.  What the own statement is about to
- * delete is gone.
+ * LookForKey looks for the key of a row: decodes the clocks of the segment that may have
+ * it, and what else is of the key.  Rows that the statement itself is about to delete do
+ * not count.
  */
 static KeyState
 LookForKey(DayKeys *place, FoundKey *found)
@@ -206,8 +206,8 @@ CloseDayKeys(KeyHolder *base)
 }
 
 /*
- * ZbxhistOpenDayKeys opens a packed day for a look for keys of rows of the
- * parent; both are locked by the caller.  The rows are borrowed.
+ * ZbxhistOpenDayKeys opens a packed day to look for keys of rows of the parent; the
+ * caller has locked both.  The rows are not copied.
  */
 KeyHolder *
 ZbxhistOpenDayKeys(Relation day, Relation parent, const KeyRows *rows)

@@ -75,9 +75,8 @@ GetPrivate(const InsertState *state, FastInsertPrivate member)
 }
 
 /*
- * PrepareInsert sets up what rows are formed with, in the statement's memory.  The
- * columns that all rows have in common are in the row being formed from now on:
- * defaults, NULL elsewhere.
+ * PrepareInsert prepares the forming of rows, in the statement's memory.  Columns without
+ * literals get their values once: the default, or NULL.
  */
 static void
 PrepareInsert(InsertState *state)
@@ -204,8 +203,8 @@ ReScanInsert(CustomScanState *node)
 }
 
 /*
- * ExplainInsert says how many rows there are, and after execution what became
- * of them.
+ * ExplainInsert shows how many rows there are and, after execution, where they were
+ * stored.
  */
 static void
 ExplainInsert(CustomScanState *node, List *ancestors, ExplainState *es)

@@ -38,9 +38,9 @@ typedef struct InsertParts
 } InsertParts;
 
 /*
- * IsPlainInsert says whether a query inserts one or more rows of expressions
- * into a table and does nothing else.  The cheap part comes first: it is asked
- * for every query.
+ * IsPlainInsert says whether a query inserts one or more rows of expressions into a table
+ * and does nothing else.  The cheap checks come first, because it is called for every
+ * query.
  */
 static bool
 IsPlainInsert(const Query *query)

@@ -62,8 +62,8 @@ ZbxhistIsInChange(void)
 }
 
 /*
- * ZbxhistSetOnlyReads says whether the statement that is being executed, one that
- * changes rows, has none changed before this is said anew.
+ * ZbxhistSetOnlyReads notes whether the statement that is being executed, which changes
+ * rows, only reads until the next call.
  */
 void
 ZbxhistSetOnlyReads(bool only_reads)
@@ -121,7 +121,7 @@ ZbxhistPushFrame(ExecFrame *frame, QueryDesc *query, const Node *utility)
 }
 
 /*
- * ZbxhistPopFrame is to be called however the statement ends.
+ * ZbxhistPopFrame must be called when the statement ends, also by an error.
  */
 void
 ZbxhistPopFrame(const ExecFrame *frame)
@@ -165,8 +165,8 @@ FindModifyTable(const QueryDesc *query, const Trigger *trigger)
 }
 
 /*
- * CallsFunctions says whether a plan depends on functions that somebody
- * created: only those can run queries in the midst of the statement.
+ * CallsFunctions says whether a plan depends on functions that do not come with
+ * PostgreSQL: only those can run queries within the statement.
  */
 static bool
 CallsFunctions(const PlannedStmt *stmt)
@@ -198,8 +198,8 @@ DescribeModifyTable(const ModifyTable *node, StatementInfo *info)
 }
 
 /*
- * DescribeUnframed looks for the plans that insert into relid in the
- * session's own statement, for want of a frame.
+ * DescribeUnframed looks for the plans that insert into relid in the session's top-level
+ * statement, if there is no frame.
  */
 static void
 DescribeUnframed(Oid relid, StatementInfo *info)
@@ -234,8 +234,8 @@ DescribeUnframed(Oid relid, StatementInfo *info)
 }
 
 /*
- * ZbxhistDescribeStatement tells what routing must know of the statement
- * that fires the row trigger in trigdata.
+ * ZbxhistDescribeStatement describes, for routing, the statement that fires the row
+ * trigger in trigdata.
  */
 void
 ZbxhistDescribeStatement(const TriggerData *trigdata, StatementInfo *info)

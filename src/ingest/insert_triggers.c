@@ -48,8 +48,8 @@ CallsRouting(Oid function, Oid *route)
 }
 
 /*
- * ZbxhistHasOnlyRouting says whether our row trigger fires for an INSERT and no
- * trigger of anybody else does, unless as a replica.
+ * ZbxhistHasOnlyRouting says whether our row trigger fires for an INSERT and no other
+ * trigger does, except replica triggers.
  */
 bool
 ZbxhistHasOnlyRouting(Relation rel)
@@ -79,8 +79,8 @@ ZbxhistHasOnlyRouting(Relation rel)
 }
 
 /*
- * ZbxhistHasOtherRowTriggers says whether the statement that fires our row
- * trigger fires others that may look at the rows that came before.
+ * ZbxhistHasOtherRowTriggers says whether the statement also fires other row triggers,
+ * which may read the rows before.
  */
 bool
 ZbxhistHasOtherRowTriggers(const TriggerData *trigdata)

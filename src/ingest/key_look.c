@@ -43,9 +43,9 @@ typedef struct KeyAttempt
 } KeyAttempt;
 
 /*
- * LookAndWait finds out whether a row's key is there for good.  It waits for the
- * transaction that may be about to store or delete the row that was found, or only
- * for its speculative insertion.
+ * LookAndWait finds out whether a row with the key exists and will stay.  It waits for
+ * the transaction that is about to store or delete the row, or only for its speculative
+ * insertion.
  */
 static void
 LookAndWait(void *arg)
@@ -80,9 +80,9 @@ LookAndWait(void *arg)
 }
 
 /*
- * ZbxhistFindKeys says whether the key of one of the rows is in a place; waits
- * for transactions that are about to store or delete it.  Where an error must not fail an INSERT, the row that was
- * looked for is passed over, and the server's log says why, once for each table.
+ * ZbxhistFindKeys says whether the key of one of the rows is in a place; waits for
+ * transactions that are about to store or delete it.  If an error must not fail the
+ * INSERT, the key counts as not found, and the error is logged, once for each table.
  */
 bool
 ZbxhistFindKeys(KeyHolder *place, FoundKey *found)
@@ -110,9 +110,8 @@ ZbxhistFindKeys(KeyHolder *place, FoundKey *found)
 }
 
 /*
- * ZbxhistStateOfRow says whether the row at found->tid, which a snapshot of now
- * has seen, is there for good; notes the transaction that may be about to
- * delete it.
+ * ZbxhistStateOfRow says whether the row at found->tid, which a fresh snapshot has seen,
+ * will stay; notes the transaction that may be about to delete it.
  */
 KeyState
 ZbxhistStateOfRow(Relation rel, FoundKey *found)

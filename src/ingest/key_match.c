@@ -55,9 +55,8 @@ DescribeKey(Relation index, bool valid_only)
 }
 
 /*
- * ZbxhistReadKeys returns the keys of a table, as a list of TableKey; only
- * those that are valid, or also those that rows have to meet while they are
- * being built.
+ * ZbxhistReadKeys returns the unique indexes of a table, as a list of TableKey: only
+ * valid ones, or also those that are being built and that new rows must not violate.
  */
 List *
 ZbxhistReadKeys(Relation rel, bool valid_only)
@@ -120,8 +119,7 @@ ZbxhistIsPlainKey(const TableKey *key)
 }
 
 /*
- * HasEachKey says whether each of the keys on the one side is among those of the
- * other one.
+ * HasEachKey says whether each key of one list is also in the other.
  */
 static bool
 HasEachKey(const List *children, const List *parents, const AttrMap *map,

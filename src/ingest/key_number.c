@@ -56,8 +56,8 @@ FindDayColumn(const PartitionSet *set, const char *name, TupleDesc desc)
 }
 
 /*
- * ParseNumber reads a value of whatever built-in type as a number; returns
- * false if it is none.
+ * ParseNumber converts a value of any built-in type to a number; returns false if that is
+ * not possible.
  */
 static bool
 ParseNumber(Datum datum, Oid type, int64 *value)
@@ -75,9 +75,9 @@ ParseNumber(Datum datum, Oid type, int64 *value)
 }
 
 /*
- * ZbxhistGetKeyNumber reads the column that days have as name from a row of the
- * parent: known is the column if it is what it always was.  Returns false if
- * there is no number.
+ * ZbxhistGetKeyNumber reads from a row of the parent the column that packed days have as
+ * name. known is its number if its name and type have not changed.  Returns false if the
+ * value is not a number.
  */
 bool
 ZbxhistGetKeyNumber(const PartitionSet *set, AttrNumber known,
@@ -100,8 +100,7 @@ ZbxhistGetKeyNumber(const PartitionSet *set, AttrNumber known,
 }
 
 /*
- * ZbxhistGetKeyClock reads a row's clock; returns false if it is none that a
- * packed day could have.
+ * ZbxhistGetKeyClock reads a row's clock; returns false if no packed day could have it.
  */
 bool
 ZbxhistGetKeyClock(const PartitionSet *set, TupleTableSlot *slot,

@@ -118,7 +118,7 @@ RowText(Relation parent, HeapTuple tuple)
 }
 
 /*
- * ZbxhistLeaveOut takes notice of a row that is not stored.
+ * ZbxhistLeaveOut notes a row that is not stored.
  */
 void
 ZbxhistLeaveOut(LeftOut *left_out, Relation parent, HeapTuple tuple,

@@ -47,11 +47,11 @@
 /* ---- locks ---- */
 
 /*
- * LockForLookup locks a table so that keys can be looked up in it.  A session
- * that has it ACCESS EXCLUSIVE is waited for, as by any INSERT into a plain
- * table; maintenance, which gives up soon itself, whatever lock_timeout is.
- * One that only keeps writers out, such as CREATE INDEX, is not in the way;
- * REINDEX is waited for when the indexes are opened.
+ * LockForLookup locks a table so that keys can be looked up in it.  It waits for a
+ * session that has locked the table ACCESS EXCLUSIVE, as an INSERT into a plain table
+ * does.  For maintenance, which ends soon, it waits regardless of lock_timeout.  A lock
+ * that only excludes writers, such as that of CREATE INDEX, does not conflict; REINDEX is
+ * waited for when the indexes are opened.
  */
 static void
 LockForLookup(Oid relid)
@@ -72,9 +72,9 @@ LockForLookup(Oid relid)
 }
 
 /*
- * ZbxhistLockForInsert locks a table so that rows can be stored in it.  Returns
- * false if somebody keeps writers out, but not readers: then keys can be looked
- * up in it.
+ * ZbxhistLockForInsert locks a table so that rows can be stored in it.  Returns false if
+ * a session has locked out writers but not readers: then keys can still be looked up in
+ * it.
  */
 bool
 ZbxhistLockForInsert(Oid relid)
@@ -128,9 +128,9 @@ typedef struct Lookup
 } Lookup;
 
 /*
- * FindIn says whether the key of one of the rows is in a place, or in the
- * partition that it is being unpacked to; is_gone is set if there is no such table
- * any more.  The locks stay.
+ * FindIn says whether the key of one of the rows is in a place, or in the partition to
+ * which it is being unpacked.  Sets is_gone if the table has been dropped.  The locks
+ * stay.
  */
 static bool
 FindIn(Lookup *lookup, const ClockPlace *place, const KeyRows *rows, bool *is_gone)
@@ -185,8 +185,8 @@ FindInTables(Lookup *lookup, const List *tables)
 /* ---- by the rows' clocks ---- */
 
 /*
- * TakePlacedRows takes from the rows that are left the first one that has a place,
- * with all others of that place; those that have none are left out.
+ * TakePlacedRows takes from the remaining rows the first one that has a place, with all
+ * others of that place, and drops those that have none.
  */
 static void
 TakePlacedRows(const PartitionSet *set, KeyRows *left, KeyRows *placed,
@@ -215,9 +215,9 @@ TakePlacedRows(const PartitionSet *set, KeyRows *left, KeyRows *placed,
 }
 
 /*
- * FindByClocks says whether the key of one of the rows is in the partition or
- * packed day that its clock has by now, and sets relid to that.  Either may be
- * changed for the other meanwhile; then its successor is looked at.
+ * FindByClocks says whether the key of one of the rows is in the present partition or
+ * packed day of its clock, and sets relid to that.  If a partition or day is replaced
+ * meanwhile, its successor is searched.
  */
 static bool
 FindByClocks(Lookup *lookup, Oid *relid)
@@ -259,9 +259,9 @@ FindByClocks(Lookup *lookup, Oid *relid)
 /* ---- looking ---- */
 
 /*
- * FindInOthers says whether the key of one of the rows is in another child: one that
- * is no partition and may have rows of its own.  One that a packed day is being
- * unpacked to is not among them: its rows are found with the day.
+ * FindInOthers says whether the key of one of the rows is in another child: one that is
+ * no partition and may have rows of its own.  A table to which a packed day is being
+ * unpacked is not one of them: its rows are found with the day.
  */
 static bool
 FindInOthers(Lookup *lookup)
@@ -277,12 +277,12 @@ FindInOthers(Lookup *lookup)
 }
 
 /*
- * ZbxhistCheckKeys raises 23505 if the key of one of the rows, which have been
- * stored, is anywhere else.  Rows of a partition are looked for in the
- * parent; those of the parent, for which has_strays is given, in partitions
- * and packed days: those there were and those made meanwhile, which a session
- * that inserts the same key may already use.  *has_strays says whether the statement
- * has told other sessions of strays, as it does here if some are.
+ * ZbxhistCheckKeys raises 23505 if the key of one of the rows, which have been stored, is
+ * also in another place.  The keys of rows in a partition are looked for in the parent.
+ * The keys of rows in the parent, for which has_strays is given, are looked for in
+ * partitions and packed days, also in those made meanwhile, which a session that inserts
+ * the same key may already use. *has_strays says whether the statement has noted that it
+ * stores strays; if it has not, and some of the rows are, it is done here.
  */
 void
 ZbxhistCheckKeys(Relation parent, const KeyRows *rows, bool *has_strays)

@@ -70,8 +70,8 @@ HasPlainColumns(TupleDesc desc)
 }
 
 /*
- * ZbxhistTableInsertPath returns PATH_FAST if the parent rel, which is open,
- * allows literals to go straight into its batch, else what does not.
+ * ZbxhistTableInsertPath returns PATH_FAST if the parent rel, which is open, allows the
+ * fast path, else the reason why not.
  */
 InsertPath
 ZbxhistTableInsertPath(Relation rel)
@@ -93,9 +93,9 @@ ZbxhistTableInsertPath(Relation rel)
 /* ---- the statement ---- */
 
 /*
- * ZbxhistFindInsertPath returns why the statement that fires the row trigger
- * does so, instead of going the short way: for the session, for the kind of
- * statement, for the table, or else for what the statement says.
+ * ZbxhistFindInsertPath returns why a statement fires the row trigger instead of taking
+ * the fast path: because of the session, the kind of statement, the table, or else what
+ * is in the statement.
  */
 InsertPath
 ZbxhistFindInsertPath(const TriggerData *trigdata, const StatementInfo *info)

@@ -157,9 +157,8 @@ HasSameKey(const TableKeys *place, const TableKey *key, const Datum *values,
 }
 
 /*
- * SearchKey looks for one key of the row among the rows that a snapshot sees, and
- * leaves what it finds in other.  A null may keep the row from being a duplicate of
- * anything.
+ * SearchKey looks for one key of the row among the rows that a snapshot sees, and puts
+ * the row that it finds into other.  A row with a null may be a duplicate of nothing.
  */
 static bool
 SearchKey(TableKeys *place, KeySearch *search, Snapshot snapshot)
@@ -281,8 +280,8 @@ CloseTableKeys(KeyHolder *base)
 }
 
 /*
- * AddSearches decides how to look for each key of the parent.  What is deferred is
- * checked by the parent itself, when it has to be.
+ * AddSearches decides how to look for each key of the parent.  Deferred keys are checked
+ * by the parent itself when they are due.
  */
 static void
 AddSearches(TableKeys *place, Relation parent)
@@ -322,8 +321,8 @@ AddSearches(TableKeys *place, Relation parent)
 }
 
 /*
- * ZbxhistOpenTableKeys opens the parent, or a child of it, for a look for keys
- * of rows of the parent; both are locked by the caller.  The rows are borrowed.
+ * ZbxhistOpenTableKeys opens the parent, or a child of it, to look for keys of rows of
+ * the parent; the caller has locked both.  The rows are not copied.
  */
 KeyHolder *
 ZbxhistOpenTableKeys(Relation rel, Relation parent, const KeyRows *rows)

@@ -31,9 +31,9 @@ PG_FUNCTION_INFO_V1(zbxhist_change_owner);
 /* ---- statements ---- */
 
 /*
- * GetStatementResult returns what the statement just run has to say: the first
- * column of its first row, or the number of rows it worked on; NULL for no
- * row.  It is in the caller's memory.
+ * GetStatementResult returns the result of the statement that was just run: the first
+ * column of its first row, or the number of rows that it processed; NULL for no row.  It
+ * is in the caller's memory.
  */
 static char *
 GetStatementResult(int code)

@@ -63,8 +63,8 @@
 #include "tables/policy.h"
 
 /*
- * HasStoredMissing says whether the catalog keeps what a parent's column is in
- * rows from before it came.  The caller's ALTER TABLE has the parent locked.
+ * HasStoredMissing says whether the catalog has the value of a parent's column for rows
+ * from before it was added.  The caller's ALTER TABLE has locked the parent.
  */
 static bool
 HasStoredMissing(Oid parent, const char *name)
@@ -79,8 +79,8 @@ HasStoredMissing(Oid parent, const char *name)
 }
 
 /*
- * GuardDefault raises an error if the default that a column of relid
- * gets leaves it open what packed rows have in it.
+ * GuardDefault raises an error if the default that a column of relid gets does not
+ * determine its value in packed rows.
  */
 static void
 GuardDefault(Oid relid, AttrNumber attnum)
@@ -110,8 +110,8 @@ GuardDefault(Oid relid, AttrNumber attnum)
 }
 
 /*
- * GuardTrigger raises an error if a trigger, which has just been made and is not
- * visible yet, is one of the table of a packed day.
+ * GuardTrigger raises an error if a trigger, which has just been created and is not
+ * visible yet, is on the table of a packed day.
  */
 static void
 GuardTrigger(Oid trigger)
@@ -165,7 +165,7 @@ QuoteTable(Oid relid)
 }
 
 /*
- * TellLoss says what somebody has agreed to lose.
+ * TellLoss reports the packed values that the session has agreed to lose.
  */
 static void
 TellLoss(int ndays)
@@ -177,8 +177,8 @@ TellLoss(int ndays)
 }
 
 /*
- * CheckLoss raises an error if packed days, of parent or with InvalidOid all,
- * would be lost with what is dropped, or says so if the session allows it.
+ * CheckLoss raises an error if a DROP would lose packed days of parent, or of all parents
+ * with InvalidOid; if the session allows it, it only reports them.
  */
 static void
 CheckLoss(const char *what, Oid parent)
@@ -203,8 +203,8 @@ CheckLoss(const char *what, Oid parent)
 }
 
 /*
- * CheckUndo raises an error if the extension would go while an undo is not
- * through: nobody would bring the rest of the rows back.
+ * CheckUndo raises an error if the extension would be dropped while an undo is
+ * unfinished: nobody could bring the remaining rows back.
  */
 static void
 CheckUndo(void)
@@ -251,7 +251,7 @@ IsListOfDays(Oid relid)
 }
 
 /*
- * DropRelation looks at a relation that is about to be dropped.
+ * DropRelation checks a relation that is about to be dropped.
  */
 static void
 DropRelation(Oid relid)
@@ -278,8 +278,8 @@ DropRelation(Oid relid)
 }
 
 /*
- * ZbxhistGuardObject is told of each object that is dropped, before it goes,
- * and of each default and trigger that is made.
+ * ZbxhistGuardObject is called for each object before it is dropped, and for each default
+ * and trigger that is created.
  */
 void
 ZbxhistGuardObject(ObjectAccessType access, Oid classId, Oid objectId,
@@ -312,10 +312,9 @@ NamesUs(const DropStmt *drop)
 }
 
 /*
- * ZbxhistBeginDrop is called before each utility statement, and returns what
- * that which it is a part of has dropped, for ZbxhistEndDrop.  It refuses to
- * drop the extension as such before PostgreSQL does, which would propose
- * CASCADE.
+ * ZbxhistBeginDrop is called before each utility statement.  It returns what the
+ * enclosing statement has dropped so far, for ZbxhistEndDrop.  It refuses DROP EXTENSION
+ * before PostgreSQL does, which would propose CASCADE.
  */
 int
 ZbxhistBeginDrop(const Node *statement)
@@ -334,8 +333,8 @@ ZbxhistBeginDrop(const Node *statement)
 }
 
 /*
- * ZbxhistEndDrop is called after each utility statement.  It refuses to have
- * dropped a packed day's table alone.
+ * ZbxhistEndDrop is called after each utility statement.  It raises an error if the
+ * statement has dropped a packed day's table alone.
  */
 void
 ZbxhistEndDrop(int outer_days)
@@ -359,8 +358,8 @@ ZbxhistEndDrop(int outer_days)
 }
 
 /*
- * zbxhist_load_guards() has the library loaded, which is all: the event
- * trigger calls it before something is dropped or altered, or a trigger made.
+ * zbxhist_load_guards() does nothing but load the library: the event trigger calls it
+ * before something is dropped or altered, or a trigger is created.
  */
 Datum
 zbxhist_load_guards(PG_FUNCTION_ARGS)

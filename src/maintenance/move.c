@@ -136,8 +136,8 @@ InsertReady(MoveState *state)
 }
 
 /*
- * VisitMovedRow moves a row, unless there are enough: rows that must stay do not
- * count, else a caller that begins with them again would never get on.
+ * VisitMovedRow moves a row, unless there are enough.  Rows that must stay do not count,
+ * else a caller that begins with them again would make no progress.
  */
 static bool
 VisitMovedRow(void *arg, TupleTableSlot *slot)
@@ -162,8 +162,7 @@ VisitMovedRow(void *arg, TupleTableSlot *slot)
 /* ---- the function ---- */
 
 /*
- * BeginMove opens everything that state needs, and becomes the owner of the
- * tables.
+ * BeginMove opens everything that state needs, and takes the rights of the tables' owner.
  */
 static void
 BeginMove(MoveState *state, Oid source, Oid target)
@@ -212,8 +211,8 @@ HasOtherKeys(const MoveState *state)
 }
 
 /*
- * WalkSource moves rows; returns true at the end of the source, else *itemid is
- * where to go on, if there is an index, which is opened.
+ * WalkSource moves rows; returns true at the end of the source.  Otherwise *itemid is the
+ * item to continue with, if there is an index, which is opened.
  */
 static bool
 WalkSource(MoveState *state, Relation *index, bool is_first, int64 *itemid)
@@ -231,7 +230,7 @@ WalkSource(MoveState *state, Relation *index, bool is_first, int64 *itemid)
 }
 
 /*
- * EndMove closes everything, and becomes the user again; the locks stay.
+ * EndMove closes everything, and returns to the user's own rights; the locks stay.
  */
 static void
 EndMove(MoveState *state)

@@ -44,9 +44,9 @@ IsOwnContext(const ErrorContextCallback *callback)
 }
 
 /*
- * LeaveOutOwnContext has the error that the caller raises begin its context
- * behind the outermost line of ours.  The function that catches the error gets
- * back the callbacks that it had.
+ * LeaveOutOwnContext removes from the context of the error that the caller raises all
+ * lines up to the outermost one of ours.  The function that catches the error gets back
+ * its callbacks.
  */
 static void
 LeaveOutOwnContext(void)

@@ -31,8 +31,8 @@ SwitchOff(const char *parameter)
 }
 
 /*
- * zbxhist_stop_timeouts() has neither the statement under way nor its
- * present transaction end by a timeout.  The next statement has its own.
+ * zbxhist_stop_timeouts() switches off the timeouts of the current statement and
+ * transaction.  The next statement has its own.
  */
 Datum
 zbxhist_stop_timeouts(PG_FUNCTION_ARGS)
