@@ -67,8 +67,8 @@ count_not_near_end(size_t length, int n, int width)
 }
 
 /*
- * Unpacks n values, a multiple of eight, the first of which begins with a byte:
- * where the width is a constant, so is the place of each of eight.
+ * Unpacks n values, n being a multiple of eight, the first of which begins at a byte.  If
+ * the width is a constant, so are the places of each eight values.
  */
 static pg_attribute_always_inline void
 unpack_eights(const uint8 *data, uint64 *values, int n, int width)
@@ -142,8 +142,8 @@ unpack_wide(const uint8 *data, uint64 *values, uint32 bit, int n, int width)
 }
 
 /*
- * Unpacks n values, from i on, that begin in the last eight bytes, from a copy that
- * has more behind them.
+ * Unpacks n values, from i on, that begin in the last eight bytes, from a copy with more
+ * bytes after them.
  */
 static void
 unpack_end(const uint8 *data, const uint8 *end, uint64 *values, size_t i,

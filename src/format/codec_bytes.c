@@ -73,8 +73,8 @@ hash_of(const PackedBytes *string)
 }
 
 /*
- * Distinct strings in the order in which they come, and for each string which
- * of them it is.  Returns how many there are, or 0 if more than limit.
+ * Collects the distinct strings in the order in which they come, and for each string its
+ * index among them.  Returns their number, or 0 if there are more than limit.
  */
 static int
 find_distinct_strings(const PackedBytes *strings, int n, PackedBytes *distinct,

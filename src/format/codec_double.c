@@ -280,9 +280,9 @@ get_corrections(ByteReader *reader, double *values, int n)
 }
 
 /*
- * Makes values of the integers that are in their places.  What scaling has made
- * is small enough to be the last bits of ROUNDING, which vectors can do; bytes
- * that nobody has written so may have others.
+ * Converts the integers in the array to doubles in place.  Integers made by scaling fit
+ * into the last bits of ROUNDING, so the conversion can be vectorised; forged bytes may
+ * have larger ones.
  */
 static void
 unscale_values(double *values, int n, int decimals)

@@ -58,8 +58,8 @@ typedef struct Frame
 /* --------------------------------------------------------- frames, writing */
 
 /*
- * Chooses the width for values of which counts says how many need which
- * width, and fills in what follows from it.
+ * Chooses the width of a frame, given how many values need each width, and fills in what
+ * follows from it.
  */
 static void
 choose_width(Frame *frame, const int *counts, int n)
@@ -351,8 +351,8 @@ divide_by_scale(uint64 *scaled, uint64 *differences, int n, uint64 scale)
 }
 
 /*
- * The stream of n values, but for a dictionary, of the values as they are or of
- * their differences; the frame is that of either.
+ * Writes the stream of n values, other than a dictionary, as values or as differences;
+ * the frame is of one of these.
  */
 static void
 put_value_stream(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
@@ -382,8 +382,8 @@ put_value_stream(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
 }
 
 /*
- * Distinct values in the order in which they come, at most limit; indexes
- * says which each is.  Returns how many there are, or 0 if too many.
+ * Collects at most limit distinct values in the order in which they come; indexes gets
+ * the index of each value.  Returns their number, or 0 if there are too many.
  */
 static int
 find_distinct_values(const uint64 *values, int n, uint64 *distinct,
@@ -492,8 +492,8 @@ ZbxhistEncodeIntegers(ByteBuffer *buffer, const uint64 *values, int n)
 /* ---------------------------------------------------------------- reading */
 
 /*
- * Takes the frame of the differences of n values, and sums them up from the very first
- * value on.
+ * Reads the frame of the differences of n values, and adds them up from the first value
+ * on.
  */
 static bool
 get_differences(ByteReader *reader, uint64 *values, int n, uint64 first,

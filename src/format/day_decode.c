@@ -44,8 +44,7 @@ hint_verify(Relation day)
 }
 
 /*
- * ZbxhistRaiseCorrupt raises the error for bytes that are no segment or not
- * the right one.
+ * ZbxhistRaiseCorrupt raises the error for bytes that are not a valid segment.
  */
 void
 ZbxhistRaiseCorrupt(Relation day, int64 itemid)
@@ -91,8 +90,7 @@ ZbxhistRaiseNotOpened(Relation day, int64 itemid, const GroupReader *reader)
 }
 
 /*
- * RaiseInvalid raises the error for a value that is none of its column's
- * type.
+ * RaiseInvalid raises the error for a value that is not valid for its column's type.
  */
 static void
 RaiseInvalid(Relation day, int64 itemid, const LayoutColumn *column)
@@ -109,8 +107,8 @@ RaiseInvalid(Relation day, int64 itemid, const LayoutColumn *column)
 }
 
 /*
- * ZbxhistRequireKnown raises an error if a column has a type whose values
- * nobody can check.
+ * ZbxhistRequireKnown raises an error if a column has a type whose values cannot be
+ * checked.
  */
 void
 ZbxhistRequireKnown(Relation day, const LayoutColumn *column)
@@ -153,7 +151,7 @@ GetTuple(TupleTableSlot *slot)
 }
 
 /*
- * HasRightHeader says whether a row's own columns may be looked for in it.
+ * HasRightHeader says whether a row's header allows its columns to be read.
  */
 static bool
 HasRightHeader(HeapTuple tuple)
@@ -195,9 +193,9 @@ ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group)
 }
 
 /*
- * ZbxhistHasPayload says whether the payload of the day's row in slot, whose
- * place has been read, is within the row: a length word that is damaged would
- * have us read whatever follows in memory.
+ * ZbxhistHasPayload says whether the payload of the day's row in slot, whose place has
+ * been read, is within the row.  With a damaged length word we would read memory beyond
+ * it.
  */
 bool
 ZbxhistHasPayload(Relation day, TupleTableSlot *slot)

@@ -141,7 +141,7 @@ RequireOwnColumns(Relation day)
 }
 
 /*
- * KindOfType returns how values of a type, no domain, are held in memory and
+ * KindOfType returns how values of a type, which is not a domain, are held in memory and
  * packed.
  */
 static PackedKind
@@ -261,8 +261,8 @@ ZbxhistLayoutSuits(const DayLayout *layout, Relation day)
 }
 
 /*
- * ZbxhistFindLayout finds a day's columns, whose numbers go to attributes, in rows of
- * that description; returns false if it has others.
+ * ZbxhistFindLayout finds a day's columns in a tuple descriptor and puts their numbers
+ * into attributes; returns false if the columns differ.
  */
 bool
 ZbxhistFindLayout(const DayLayout *layout, TupleDesc desc,

@@ -77,7 +77,7 @@ ZbxhistCopyNumeric(Numeric number)
 }
 
 /*
- * ZbxhistReplaceNumber puts a copy of a number in owner in place of *place.
+ * ZbxhistReplaceNumber replaces *place by a copy of a number, allocated in owner.
  */
 void
 ZbxhistReplaceNumber(Numeric *place, Datum number, MemoryContext owner)

@@ -140,7 +140,7 @@ ZbxhistAddRow(RowBuffer *buffer, int32 clock)
 }
 
 /*
- * HasValue notes, for a column that has nulls, that a row's is none.
+ * HasValue notes, for a column that has nulls, that a row's value is not null.
  */
 static inline void
 HasValue(PackedColumn *column, int row)

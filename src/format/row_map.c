@@ -74,8 +74,8 @@ struct RowMap
 /* ---- columns that the day has ---- */
 
 /*
- * GetSet returns what is known of the parent's packed days, or NULL for a
- * foreign table that was made by hand: it is for what the days have.
+ * GetSet returns the partition set of the parent, or NULL for a foreign table that was
+ * made by hand, whose columns must be those of the days.
  */
 static const PartitionSet *
 GetSet(Relation table)
@@ -96,9 +96,9 @@ GetSet(Relation table)
 }
 
 /*
- * ZbxhistRenameColumns gives the layout's columns the names that the table's
- * have by now: renamed is a list of RenamedColumn.  A column of such a name
- * that the day has besides was dropped, and loses it.
+ * ZbxhistRenameColumns gives the layout's columns their present names in the table;
+ * renamed is a list of RenamedColumn.  If the day has another column of such a name, that
+ * one was dropped and loses its name.
  */
 void
 ZbxhistRenameColumns(DayLayout *layout, const List *renamed)
@@ -211,8 +211,8 @@ FindLayoutColumn(const DayLayout *layout, Form_pg_attribute att)
 }
 
 /*
- * PrepareCast prepares a cast; returns NULL if it leaves values as they are.
- * To plan it may be to run parts of it.
+ * PrepareCast prepares a cast; returns NULL if it does not change values.  Planning the
+ * cast may already run parts of it.
  */
 static ExprState *
 PrepareCast(Node *cast)
@@ -299,8 +299,8 @@ GetOption(Oid foreign, AttrNumber attnum, Oid owner, Form_pg_attribute att,
 }
 
 /*
- * GetStored sets value to the one that the catalog keeps for the parent's rows from
- * before the column came, in the current context; returns false if there is none.
+ * GetStored sets value to the one that the catalog has for the parent's rows from before
+ * the column was added, in the current context; returns false if there is none.
  */
 static bool
 GetStored(Oid relid, Form_pg_attribute att, Datum *value)
@@ -337,8 +337,8 @@ HasDefault(Oid foreign, AttrNumber attnum)
 }
 
 /*
- * RaiseNotKnown raises the error for a column that the day lacks, whose
- * value is not known.  Unless is_known the day may have it by another name.
+ * RaiseNotKnown raises the error for a column that the day lacks and whose value is not
+ * known.  Unless is_known, the day may have the column under another name.
  */
 static void
 RaiseNotKnown(Relation day, Oid foreign, Form_pg_attribute att, bool is_known)
@@ -366,8 +366,8 @@ RaiseNotKnown(Relation day, Oid foreign, Form_pg_attribute att, bool is_known)
 }
 
 /*
- * MapMissing finds what a column that the day lacks is in its rows.  It is known not
- * to be one that the day has by another name if no day has been packed with it, or its
+ * MapMissing finds the value that a column which the day lacks has in its rows.  The day
+ * cannot have the column under another name if no day has been packed with it, or if its
  * name in days is noted.
  */
 static void
@@ -527,9 +527,9 @@ ZbxhistMapRow(RowMap *map, int row, Datum *values, bool *isnull)
 }
 
 /*
- * ZbxhistDirectColumn returns the day's column whose values are those of an
- * attribute of the table, counted from 0, as they are; NULL if they are
- * another type's or come from elsewhere.
+ * ZbxhistDirectColumn returns the day's column whose values are those of an attribute of
+ * the table (counted from 0) without conversion; NULL if the type differs or the values
+ * come from elsewhere.
  */
 const LayoutColumn *
 ZbxhistDirectColumn(const RowMap *map, int attribute)

@@ -36,8 +36,8 @@ OwnOffset(const DayLayout *layout, const SegmentRows *rows, int row)
 }
 
 /*
- * SetOffsets gives all rows of a clock their numbers: the first one of those that
- * have the same keeps it, others get what is left.
+ * SetOffsets gives all rows of a clock their numbers.  If several have the same, the
+ * first one keeps it, and the others get free numbers.
  */
 static void
 SetOffsets(RowOffsets *offsets, const DayLayout *layout,

@@ -245,8 +245,8 @@ get_distances(const NumberReader *column, int n)
 }
 
 /*
- * Makes what is known of segment i, but for itemid and offset; room is what is
- * left for its bytes.
+ * Fills in segment i, except itemid and offset; room is the number of bytes that are
+ * left.
  */
 static bool
 make_info(const NumberReader *columns, int i, uint32 room, SegmentInfo *info)

@@ -121,8 +121,8 @@ HasGoodDigits(const NumericImage *image)
 }
 
 /*
- * CountDecimals returns how many decimal digits behind the point a numeric
- * needs; if it is a multiple of ten, less than none.
+ * CountDecimals returns how many decimal digits after the point a numeric needs; negative
+ * if it is a multiple of ten.
  */
 static int
 CountDecimals(const NumericImage *image)
@@ -137,7 +137,7 @@ CountDecimals(const NumericImage *image)
 }
 
 /*
- * CountIntegral returns how many decimal digits it has before the point.
+ * CountIntegral returns how many decimal digits a numeric has before the point.
  */
 static int
 CountIntegral(const NumericImage *image)
@@ -201,8 +201,8 @@ IsValidNumeric(const char *data, size_t length, int32 typmod)
 }
 
 /*
- * ZbxhistGreatestUnsigned returns the greatest of the unsigned integers that
- * typmod allows; 0 if it does not allow all of them up to one.
+ * ZbxhistGreatestUnsigned returns the greatest unsigned integer up to which typmod allows
+ * all; 0 if there is none.
  */
 uint64
 ZbxhistGreatestUnsigned(int32 typmod)

@@ -54,7 +54,7 @@ static const struct
 };
 
 /*
- * SetWidthBounds sets the bounds of a number that has none but its width.
+ * SetWidthBounds sets the bounds of a number that is limited by its width only.
  */
 static void
 SetWidthBounds(ValueCheck *check)
