@@ -26,8 +26,7 @@
 /* ---- states of groups ---- */
 
 /*
- * NumericsOf returns the numerics of a total that it points to, and sets how many
- * they are.
+ * NumericsOf returns the numerics to which a total points, and sets their number.
  */
 static Numeric *
 NumericsOf(Total *total, TotalKind kind, int *n)
@@ -41,7 +40,7 @@ NumericsOf(Total *total, TotalKind kind, int *n)
 }
 
 /*
- * ZbxhistGroupState returns the state of a group, which lasts until that of another one.
+ * ZbxhistGroupState returns the state of a group, which is valid until the next call.
  */
 Datum
 ZbxhistGroupState(GroupTable *table, const ValueGroup *group)
@@ -152,7 +151,7 @@ ZbxhistEstimateAggregate(CustomScanState *node, ParallelContext *context)
 }
 
 /*
- * ZbxhistReInitializeAggregate lets all that is shared out be taken again.
+ * ZbxhistReInitializeAggregate lets all shares be taken again.
  */
 void
 ZbxhistReInitializeAggregate(CustomScanState *node, ParallelContext *context,

@@ -43,8 +43,8 @@
 /* ---- tables ---- */
 
 /*
- * IsReadByRow says whether the rows of a relation are all that it has for which its
- * conditions, which are checked row by row, hold.
+ * IsReadByRow says whether a relation is read completely, with conditions that are
+ * checked row by row.
  */
 static bool
 IsReadByRow(PlannerInfo *root, const RelOptInfo *rel)
@@ -60,9 +60,8 @@ IsReadByRow(PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * FindMarkedTables finds the tables of a parent that a scan of ours reads instead of its
- * children, of which all rows of items are wanted, and says whether packed days are
- * among them.
+ * FindMarkedTables finds the tables of a parent whose marked entry one of our scans reads
+ * instead of its children, and says whether there are packed days.
  */
 static bool
 FindMarkedTables(RelOptInfo *rel, const RangeTblEntry *rte, Tables *tables)
@@ -92,8 +91,8 @@ FindMarkedTables(RelOptInfo *rel, const RangeTblEntry *rte, Tables *tables)
 }
 
 /*
- * FindAggregateTables finds the tables of a relation and says whether packed
- * days are among them, and none is in the way.
+ * FindAggregateTables finds the tables of a relation and says whether there are packed
+ * days among them and all tables can be aggregated.
  */
 static bool
 FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
@@ -143,7 +142,8 @@ FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 }
 
 /*
- * PartOf returns how a table is a part of a relation; NULL: it is all of it.
+ * PartOf returns the AppendRelInfo by which a table is a child of a relation; NULL if it
+ * is the relation itself.
  */
 static const AppendRelInfo *
 PartOf(PlannerInfo *root, const RelOptInfo *rel)
@@ -263,9 +263,9 @@ ZbxhistAggregateInput(PlannerInfo *root, Path *path, List *columns)
 }
 
 /*
- * SetPackedConditions takes the conditions on packed days apart, and finds the packed
- * table's columns for those of the input, and those that conditions have besides; returns
- * false if there are conditions that we do not evaluate, or columns that it has not.
+ * SetPackedConditions splits the conditions on packed days, and finds the packed table's
+ * columns for the columns of the input and of the conditions.  Returns false if we cannot
+ * evaluate a condition, or the packed table lacks a column.
  */
 static bool
 SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
@@ -306,7 +306,7 @@ SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
 }
 
 /*
- * ZbxhistCostPerRow says what of a scan's cost per row is left.
+ * ZbxhistCostPerRow returns the part of a scan's cost per row that remains.
  */
 double
 ZbxhistCostPerRow(const AggregateChoice *choice)
@@ -315,7 +315,7 @@ ZbxhistCostPerRow(const AggregateChoice *choice)
 }
 
 /*
- * ZbxhistCostOfRows says what it costs to add rows that are not packed.
+ * ZbxhistCostOfRows returns the cost of adding rows that are not packed.
  */
 Cost
 ZbxhistCostOfRows(const AggregateChoice *choice, double nrows)
@@ -394,7 +394,7 @@ AddSinglePath(PlannerInfo *root, RelOptInfo *output, const AggregateChoice *choi
 }
 
 /*
- * IsOnlyDistinct says whether DISTINCT is all that is done with the rows.
+ * IsOnlyDistinct says whether a query does nothing with the rows but DISTINCT.
  */
 static bool
 IsOnlyDistinct(const Query *parse)
@@ -423,7 +423,7 @@ HasClockKey(const AggregateQuery *query)
 }
 
 /*
- * Consider returns what can be planned for a query, or NULL.
+ * Consider returns a description of the aggregation, or NULL if we cannot do it.
  */
 static AggregateChoice *
 Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,

@@ -41,8 +41,8 @@ is_others_function(Oid funcid, void *context)
 }
 
 /*
- * is_strange is a walker that says whether an expression has parts that are
- * not evaluated as part of a row, or code of others.
+ * is_strange is a walker that says whether an expression has parts that cannot be
+ * evaluated within a row, or that run code of users.
  */
 static bool
 is_strange(Node *node, void *context)
@@ -131,8 +131,8 @@ ReadKeys(PlannerInfo *root, List *clauses, AggregateQuery *query)
 	case function##_NUMERIC
 
 /*
- * GetPart says what an aggregate function of a column gives; PART_NONE if it is not one of
- * ours.
+ * GetPart returns which part of a total an aggregate function returns; PART_NONE if we do
+ * not support it.
  */
 static TotalPart
 GetPart(Oid function)
@@ -155,7 +155,7 @@ GetPart(Oid function)
 }
 
 /*
- * GetKind says as what values of a type are added up for a part of a total.
+ * GetKind returns the kind of total by which values of a type are added up.
  */
 static TotalKind
 GetKind(TotalPart part, Oid type)
@@ -244,9 +244,8 @@ ReadAggregate(AggregateQuery *query, Aggref *aggref)
 }
 
 /*
- * is_not_result is a walker that takes the aggregates in an expression that
- * the query wants of each group.  What else it has of the relation must be in
- * grouping keys.  Returns true if something is not understood.
+ * is_not_result is a walker that collects the aggregates in an output expression.  Other
+ * columns must be in grouping keys.  Returns true if something is not supported.
  */
 static bool
 is_not_result(Node *node, AggregateQuery *query)
@@ -266,9 +265,9 @@ is_not_result(Node *node, AggregateQuery *query)
 }
 
 /*
- * ZbxhistReadAggregateQuery takes a query apart whose relation, itemid and
- * clock are set, and says whether it is understood.  clauses are those of its
- * keys, target is what is wanted of each group.
+ * ZbxhistReadAggregateQuery analyses a query whose relation, itemid and clock are set,
+ * and says whether it is supported. clauses are those of its grouping keys, target is the
+ * output of each group.
  */
 bool
 ZbxhistReadAggregateQuery(PlannerInfo *root, List *clauses,

@@ -200,7 +200,7 @@ AggregateInputs(AggregateScanState *state)
 }
 
 /*
- * MakeGroups makes the groups, or, of a share, as many as there is memory for.
+ * MakeGroups makes the groups, or, in a parallel participant, as many as memory allows.
  */
 static void
 MakeGroups(AggregateScanState *state)
@@ -350,8 +350,8 @@ EndAggregate(CustomScanState *node)
 }
 
 /*
- * ReScanAggregate begins anew, with the values of then.  The same groups are given
- * out again if all of them are in memory and no value has changed.
+ * ReScanAggregate begins again, with the present values of parameters.  If all groups are
+ * in memory and no value has changed, they are returned again.
  */
 static void
 ReScanAggregate(CustomScanState *node)

@@ -219,8 +219,8 @@ ToNumeric(const Bucket *bucket, Datum total)
 }
 
 /*
- * GetAverage returns the average: of the values behind trends, of which there must
- * be some, if these are weighted, else of the rows.
+ * GetAverage returns the average: of trends weighted by their numbers of values, of which
+ * there must be some, else of the rows.
  */
 static Datum
 GetAverage(const Bucket *bucket)
@@ -335,8 +335,8 @@ AddBucketSegments(Bucket *bucket, ItemReader *reader)
 }
 
 /*
- * AddItemRange adds what is in a range of an item; all buckets but the last
- * are in the result then.
+ * AddItemRange adds the values in a range of an item; afterwards all buckets but the last
+ * are in the result.
  */
 static void
 AddItemRange(Bucket *bucket, FunctionCallInfo fcinfo, const ItemRange *range)

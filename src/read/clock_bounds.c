@@ -28,8 +28,8 @@ ZbxhistIsRouted(Relation rel)
 }
 
 /*
- * ZbxhistAddParts adds the parts of an AND, or of an OR, and of those that are its
- * parts, to a list; or what is none: the parser makes a list of rows so.
+ * ZbxhistAddParts adds the members of an AND or OR to a list, flattening nested ones,
+ * which the parser makes of a list of rows; any other expression is added itself.
  */
 List *
 ZbxhistAddParts(List *parts, Node *quals, BoolExprType kind)
@@ -67,9 +67,9 @@ ZbxhistHasOr(Node *quals)
 }
 
 /*
- * NarrowBoundsByOne narrows bounds by one condition, if it is one that compares
- * the clock of the relation varno with a constant, of whatever type.  What packed
- * days are read by is known to hold for the clock of any table, but for ctids.
+ * NarrowBoundsByOne narrows bounds by one condition, if it compares the clock of the
+ * relation varno with a constant of any type.  The conditions by which packed days are
+ * read hold for the clock of any table, except those on ctid.
  */
 static void
 NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
@@ -94,7 +94,7 @@ NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
 }
 
 /*
- * NarrowBoundsByOr narrows bounds to those that the parts of an OR leave.
+ * NarrowBoundsByOr narrows bounds to the union of what the alternatives of an OR allow.
  */
 static void
 NarrowBoundsByOr(BoolExpr *or, Index varno, AttrNumber clock_attnum,

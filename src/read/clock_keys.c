@@ -138,8 +138,8 @@ GetSign(Node *node)
 }
 
 /*
- * IsReasonable says whether what does not depend on the clock is not so large
- * or small that the clock's digits get lost.
+ * IsReasonable says whether an operand that does not depend on the clock is not so large
+ * or small that digits of the clock are lost.
  */
 static bool
 IsReasonable(Node *node)
@@ -442,9 +442,9 @@ FindDirection(Node *node, KeySearch *search)
 }
 
 /*
- * ZbxhistFollowsClock says whether a key, an expression of columns of relation
- * varno, is the same between two clocks if it is the same at both, and so are
- * the breaks that are added to a list.
+ * ZbxhistFollowsClock says whether a key, an expression of columns of relation varno, is
+ * constant between two clocks if it is equal at both and the breaks are, which it adds to
+ * a list.
  */
 bool
 ZbxhistFollowsClock(Node *key, Index varno, AttrNumber clock, List **breaks)
@@ -477,8 +477,8 @@ IsOfColumn(Node *expr, AttrNumber attnum)
 }
 
 /*
- * FindPeriod returns how many seconds an expression of clocks stays the same, about, and
- * sets how much it rises in a second.
+ * FindPeriod returns for about how many seconds an expression of clocks is constant, and
+ * sets by how much it rises in a second.
  */
 static double
 FindPeriod(Node *node, double *slope)
@@ -522,9 +522,9 @@ FindPeriod(Node *node, double *slope)
 }
 
 /*
- * ZbxhistCountResults returns how many results an expression of column clock has for
- * so many clocks; 0 if it is none that something is known of.  PostgreSQL takes it to
- * have as many values as clock has.
+ * ZbxhistCountResults estimates how many distinct results an expression of column clock
+ * has for a number of clocks; 0 if that is not known.  PostgreSQL assumes as many as
+ * clock has.
  */
 double
 ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks)

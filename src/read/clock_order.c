@@ -88,8 +88,8 @@ AddClockTable(ClockTables *tables, RelOptInfo *rel, int64 from_clock, int64 to_c
 }
 
 /*
- * AddChild adds a table of the relation, of which tables has the set; returns false if it
- * is none of the parent's.
+ * AddChild adds a table of the relation; returns false if it does not belong to the
+ * parent's partition set.
  */
 static bool
 AddChild(PlannerInfo *root, ClockTables *tables, RelOptInfo *rel)
@@ -142,8 +142,8 @@ ListTables(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * FindClockTables finds the tables of a relation; returns false if these are not tables
- * of one parent, none of whose clocks overlap.
+ * FindClockTables finds the tables of a relation; returns false unless they are tables of
+ * one parent whose clocks do not overlap.
  */
 static bool
 FindClockTables(PlannerInfo *root, RelOptInfo *rel, ClockTables *tables)
@@ -212,7 +212,7 @@ IsClockOf(PlannerInfo *root, RelOptInfo *rel, AttrNumber attnum)
 }
 
 /*
- * FindColumn returns the column of a relation that a sort key is, or 0.
+ * FindColumn returns the number of the column of a relation that is a sort key, or 0.
  */
 static AttrNumber
 FindColumn(RelOptInfo *rel, const PathKey *key)
@@ -228,8 +228,8 @@ FindColumn(RelOptInfo *rel, const PathKey *key)
 }
 
 /*
- * FindClockOrder returns how much of the order that the query wants is that of columns,
- * the clock first; NIL if it is another.
+ * FindClockOrder returns the leading sort keys of the query that are columns, the first
+ * of them the clock; NIL if it is not.
  */
 static List *
 FindClockOrder(PlannerInfo *root, RelOptInfo *rel)
@@ -252,7 +252,7 @@ FindClockOrder(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * HasClockOfEach says whether a parent has no row without a clock.
+ * HasClockOfEach says whether a parent's clock is never null.
  */
 static bool
 HasClockOfEach(const PartitionSet *set)
@@ -293,8 +293,8 @@ FindDayNear(const ClockTables *tables, int i, int step)
 }
 
 /*
- * MakeGroupPath makes a path of a group of days, first to last of tables, and of all clocks
- * up to the groups beside it; NULL if the conditions leave none of these.
+ * MakeGroupPath makes a path of a group of days, from first to last, and of all clocks up
+ * to the neighbouring groups; NULL if the conditions exclude all of these.
  */
 static Path *
 MakeGroupPath(PlannerInfo *root, const ClockTables *tables, int first, int last,
@@ -352,9 +352,9 @@ ListPaths(PlannerInfo *root, const ClockTables *tables, bool is_descending)
 }
 
 /*
- * MakeAppend makes an Append of paths in that order.  PostgreSQL takes all of them to be
- * sorted before the first row comes; here those count that a LIMIT, or for max(clock) the
- * first row, needs.
+ * MakeAppend makes an Append of paths in that order.  PostgreSQL would count the sorts of
+ * all of them before the first row; here only those count that a LIMIT needs, or for
+ * max(clock) the first row.
  */
 static Path *
 MakeAppend(PlannerInfo *root, RelOptInfo *rel, List *paths, List *order)

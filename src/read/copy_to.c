@@ -24,8 +24,8 @@
 #include "read/copy_to.h"
 
 /*
- * ZbxhistRefuseCopyTo raises an error for COPY of a parent with children TO
- * wherever, unless a dump sends it.  It locks what COPY locks.
+ * ZbxhistRefuseCopyTo raises an error for COPY TO of a parent with children, unless a
+ * dump sends it.  It takes COPY's lock.
  */
 void
 ZbxhistRefuseCopyTo(const Node *statement)

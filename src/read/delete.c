@@ -31,9 +31,9 @@ static const char *const operators[] = {"=", "<=", "<", ">=", ">"};
 static const char *const clock_operators[] = {"=", "<=", "<=", ">=", ">="};
 
 /*
- * DeleteStatement returns the statement for a parent.  The clock is there twice
- * so that partitions can be excluded, and alone where ns says nothing: rows of
- * packed days can be deleted by items and clocks without a look at each.
+ * DeleteStatement returns the statement for a parent.  The clock is in it twice so that
+ * partitions can be excluded; without ns, only the clock is compared, because packed rows
+ * can be deleted by item and clock without checking each.
  */
 static char *
 DeleteStatement(Relation parent, const char *clock_operator,
@@ -52,9 +52,10 @@ DeleteStatement(Relation parent, const char *clock_operator,
 }
 
 /*
- * BecomeOwner goes on as the owner of the parent if the user may: delete_item
- * comes to tables that he has not named, and triggers are their owners' code.
- * Returns false if he only has privileges, as for a DELETE.
+ * BecomeOwner switches to the rights of the parent's owner if the user may act as that
+ * role, because delete_item changes tables that the user has not named, and their
+ * triggers are code of their owners.  Returns false if the user only has privileges, as
+ * for a DELETE.
  */
 static bool
 BecomeOwner(Relation parent, OwnerRights *before)

@@ -27,7 +27,7 @@
 #define MIN_LANES 32
 
 /*
- * AddToSum adds a number to a sum, and what is lost to its rests.
+ * AddToSum adds a number to a sum, and the rounding errors to its rests.
  */
 static inline void
 AddToSum(double *sum, double *rest, double *rest_of_rest, double number)
@@ -36,8 +36,8 @@ AddToSum(double *sum, double *rest, double *rest_of_rest, double number)
 }
 
 /*
- * ZbxhistAddDouble adds a double.  Of equal ones the last is the least and the
- * greatest, as in PostgreSQL.
+ * ZbxhistAddDouble adds a double.  Of equal values (0 and -0) the last one counts as
+ * least and greatest, as in PostgreSQL.
  */
 void
 ZbxhistAddDouble(Total *total, double number)

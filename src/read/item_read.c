@@ -106,7 +106,7 @@ EvalInteger(Oid type, Datum value)
 }
 
 /*
- * NarrowRange leaves those numbers for which "number operator value" holds.
+ * NarrowRange narrows a range to the numbers for which "number operator value" holds.
  */
 static void
 NarrowRange(NumberRange *range, StrategyNumber strategy, int64 value)
@@ -328,9 +328,8 @@ StartItemRead(ItemReadState *state)
 }
 
 /*
- * HasWantedNs says whether the row that has been read last is one of those that
- * conditions on ns leave: a range of positions leaves them of its first and its last
- * second only.
+ * HasWantedNs says whether the row that was read last meets the conditions on ns.  (A
+ * range of positions limits ns in its first and its last second only.)
  */
 static bool
 HasWantedNs(const ItemReadState *state)
@@ -392,7 +391,7 @@ EndItemRead(CustomScanState *node)
 }
 
 /*
- * ReScanItemRead begins anew, with the values of then.
+ * ReScanItemRead begins again, with the present values of parameters.
  */
 static void
 ReScanItemRead(CustomScanState *node)

@@ -64,8 +64,7 @@ typedef struct KeyValue
 /* ---- keys ---- */
 
 /*
- * FindPartOfKey returns which column of a key an expression is, -1 if it is
- * none.
+ * FindPartOfKey returns which column of the key an expression is, -1 if it is not one.
  */
 static int
 FindPartOfKey(const KeyList *list, Node *expr)
@@ -119,9 +118,9 @@ FindEquality(KeyList *list, Node *condition, Const **value)
 }
 
 /*
- * AddKeyOfArm adds the key that a part of an OR is, or that its rows have; returns false
- * if they have none.  No row has a key of which a column is null, of two values, or
- * beyond its type.
+ * AddKeyOfArm adds the key that an alternative of an OR names; returns false if it names
+ * none.  No row has a key with a null, with two values for one column, or with a value
+ * out of the range of its type.
  */
 static bool
 AddKeyOfArm(KeyList *list, Node *arm)
@@ -190,9 +189,9 @@ TakeOrKeys(KeyList *list, Node *condition)
 /* ---- the query ---- */
 
 /*
- * InitKeyList begins a list of keys of a parent's rows.  Returns false if its
- * columns or indexes are none that these are found by.  What may be null is
- * read as 0, so there must be none.
+ * InitKeyList begins a list of keys of a parent's rows.  Returns false if the parent
+ * lacks the columns or indexes.  The columns must be NOT NULL, because a null would be
+ * read as 0.
  */
 static bool
 InitKeyList(KeyList *list, Relation parent, const PartitionSet *set)
@@ -225,8 +224,8 @@ InitKeyList(KeyList *list, Relation parent, const PartitionSet *set)
 }
 
 /*
- * FindKeys returns the one of conditions, which are ANDed, that leaves only
- * rows of a list of keys, and fills that; NULL if there is none.
+ * FindKeys returns the one of ANDed conditions that allows only rows of a list of keys,
+ * and fills the list; NULL if there is none.
  */
 static ListCell *
 FindKeys(List *conditions, KeyList *list)

@@ -27,9 +27,8 @@
 #include "read/aggregate_path.h"
 
 /*
- * How much more than PostgreSQL's parallel_setup_cost workers take: their caches
- * know nothing of the packed days yet, and what they are to help with takes
- * much less than making rows.
+ * How many times PostgreSQL's parallel_setup_cost it costs to start workers: their caches
+ * have nothing of the packed days yet, and the work takes much less than making rows.
  */
 #define EXTRA_SETUPS 2
 
@@ -45,8 +44,8 @@ typedef struct Share
 /* ---- workers ---- */
 
 /*
- * CountWorkers says how many workers are worth their start: as many as for a
- * foreign scan of the packed days, or for one of the other tables.
+ * CountWorkers returns how many workers to start: as many as for a foreign scan of the
+ * packed days, or for a scan of one of the other tables.
  */
 static int
 CountWorkers(const AggregateChoice *choice)
@@ -121,9 +120,8 @@ ShareInputs(PlannerInfo *root, const AggregateChoice *choice, Share *share,
 /* ---- paths ---- */
 
 /*
- * MakeStates says what a participant gives out: keys, and what stands for the
- * totals: one of the query's aggregates as a partial one, with a type of our
- * own.
+ * MakeStates makes the output of a participant: the keys, and for the totals one of the
+ * query's aggregates as a partial one, with a type of our own.
  */
 static PathTarget *
 MakeStates(PlannerInfo *root, const AggregateQuery *query)

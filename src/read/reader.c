@@ -58,8 +58,8 @@ typedef struct OpenSource
 } OpenSource;
 
 /*
- * has_row says whether a source has a row that has not been given out, going
- * to it if need be.
+ * has_row says whether a source has a row that has not been returned yet, fetching it if
+ * necessary.
  */
 static inline bool
 has_row(OpenSource *open)
@@ -133,8 +133,8 @@ StartSource(OpenSource *open, const ItemRange *range)
 }
 
 /*
- * GetSourceSlot returns the present row with the parent's columns; it is good
- * until the source goes on.
+ * GetSourceSlot returns the present row with the parent's columns; it is valid until the
+ * source goes on.
  */
 static TupleTableSlot *
 GetSourceSlot(OpenSource *open)
@@ -177,8 +177,8 @@ AddReaderSource(ItemReader *reader, Relation rel)
 }
 
 /*
- * EnterPackedDay goes to the packed day that the walk has come to, and returns
- * the source of packed days; NULL if the day is not there any more.
+ * EnterPackedDay enters the packed day that the walk has reached, and returns the source
+ * of packed days; NULL if the day is gone.
  */
 static OpenSource *
 EnterPackedDay(ItemReader *reader, const WalkStep *step)
@@ -228,10 +228,10 @@ OpenOther(ItemReader *reader, Oid relid)
 }
 
 /*
- * HasRows says whether a table may have rows.  One without blocks has none for
- * anyone; that nobody adds one is what a serializable transaction then relies
- * on, so its lock comes before the look that counts.  A statement that changes
- * rows may add some that the snapshot of a cursor in it sees.
+ * HasRows says whether a table may have rows.  A table without blocks has none for any
+ * snapshot.  A serializable transaction relies on that, so it takes its predicate lock
+ * before the size is read.  A statement that changes rows may add rows that the snapshot
+ * of a cursor in it sees.
  */
 static bool
 HasRows(const ItemReader *reader, Relation rel)
@@ -342,9 +342,9 @@ OpenPartitionTable(ItemReader *reader, Oid relid)
 }
 
 /*
- * IsWithoutRows says whether a partition has no rows for anyone, and locks it;
- * false: it has to be opened.  A serializable transaction opens each, to note
- * that it has relied on it.
+ * IsWithoutRows says whether a partition has no rows for any snapshot, and locks it; if
+ * false, it must be opened.  A serializable transaction opens each, to take its predicate
+ * lock.
  */
 static bool
 IsWithoutRows(ItemReader *reader, Oid relid)
@@ -355,9 +355,8 @@ IsWithoutRows(ItemReader *reader, Oid relid)
 }
 
 /*
- * OpenPartition opens the partition that the walk has come to, or finds it among
- * those that are open; returns NULL if it is not there any more, or read already,
- * or empty.
+ * OpenPartition opens the partition that the walk has reached, or finds it among those
+ * that are open; returns NULL if it is gone, read already, or empty.
  */
 static OpenSource *
 OpenPartition(ItemReader *reader, const WalkStep *step)
@@ -413,7 +412,7 @@ LeavePartition(ItemReader *reader)
 }
 
 /*
- * StartNext begins to read what the walk has come to.  Where a partition ends
+ * StartNext begins to read the table that the walk has reached.  If a partition ends
  * before the range does, its rows need not be compared with the range's end.
  */
 static void
@@ -437,10 +436,10 @@ StartNext(ItemReader *reader, const WalkStep *step)
 }
 
 /*
- * BeginWalk begins the walk of an item.  Partitions without blocks stay without
- * rows for the snapshot, so that where several are read the walk of each begins
- * behind those that come first, like the hours to come.  If the set has changed
- * meanwhile, the walk begins with the first one of the new set.
+ * BeginWalk begins the walk of an item.  Partitions without blocks stay empty for the
+ * snapshot.  So if several items are read, the walk of the next one skips the leading
+ * empty partitions, such as future hours.  If the set has changed meanwhile, the walk
+ * begins with the first one of the new set.
  */
 static void
 BeginWalk(ItemReader *reader)
@@ -473,9 +472,8 @@ NextStep(ItemReader *reader, WalkStep *step)
 }
 
 /*
- * GoToNext leaves the partition that has been read and goes to the next one, which
- * step is set to; returns false if there is none.  Where one is not found, the set that
- * comes after it may have another in its place.
+ * GoToNext leaves the partition that has been read and sets step to the next one; returns
+ * false if there is none.  If one is gone, the new set may have another in its place.
  */
 static bool
 GoToNext(ItemReader *reader, WalkStep *step)
@@ -550,7 +548,7 @@ ZbxhistReadsToEnd(ItemReader *reader)
 }
 
 /*
- * ZbxhistLeavePacked has a reader leave out packed days.
+ * ZbxhistLeavePacked makes a reader leave out packed days.
  */
 void
 ZbxhistLeavePacked(ItemReader *reader)
@@ -559,7 +557,7 @@ ZbxhistLeavePacked(ItemReader *reader)
 }
 
 /*
- * ZbxhistWantTids has the slots of rows have their ctids, too.
+ * ZbxhistWantTids makes a reader set the ctids of rows in their slots, too.
  */
 void
 ZbxhistWantTids(ItemReader *reader)
@@ -568,8 +566,8 @@ ZbxhistWantTids(ItemReader *reader)
 }
 
 /*
- * ZbxhistFilterPacked has a reader leave out rows of packed days that a filter, which
- * must stay, leaves out by segments.  The caller asks the others.
+ * ZbxhistFilterPacked makes a reader skip segments of packed days that a filter excludes;
+ * the filter must stay allocated.  The caller checks the other rows.
  */
 void
 ZbxhistFilterPacked(ItemReader *reader, const ColumnFilter *filter)
@@ -709,8 +707,8 @@ ZbxhistListItems(ItemReader *reader, const ItemRange *range, ItemList *list)
 }
 
 /*
- * FindInSource moves one end of the items between two to the first that the source may
- * have rows of, or the last; returns false if there is none.
+ * FindInSource moves one end of a range of items to the first, or the last, of which the
+ * source may have rows; returns false if there is none.
  */
 static bool
 FindInSource(const OpenSource *open, const ItemRange *range, int64 *first_itemid,
@@ -731,7 +729,7 @@ FindInSource(const OpenSource *open, const ItemRange *range, int64 *first_itemid
 /*
  * ZbxhistFindItem finds the first of the items between two, which are included, or the
  * last, that may have rows between the clocks of range; returns false if there is none.
- * The nearest item that there can be ends the search.
+ * The search ends when the nearest possible item is found.
  */
 bool
 ZbxhistFindItem(ItemReader *reader, const ItemRange *range, int64 first_itemid,

@@ -171,8 +171,8 @@ FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
 /* ---- statistics ---- */
 
 /*
- * IsKnownByStats says whether a segment's statistics, and its place, tell of
- * all values of an input what is asked for.
+ * IsKnownByStats says whether a segment's statistics, item and clocks are enough for an
+ * input's aggregates.
  */
 static bool
 IsKnownByStats(const AggregateScanState *state, int input,
@@ -408,8 +408,8 @@ AddWhole(AggregateScanState *state, const SegmentInfo *info)
 }
 
 /*
- * Judge says what of the segment passes the filter, and sets it for inputs with
- * filters of their own: FILTER_SOME if rows have to be asked.
+ * Judge says whether all, some or no rows of the segment pass the filter, and sets the
+ * same for inputs with filters of their own; with FILTER_SOME rows must be checked.
  */
 static FilterVerdict
 Judge(AggregateScanState *state, const SegmentInfo *info)

@@ -74,8 +74,8 @@ RefersToRow(Query *query, Index rti)
 }
 
 /*
- * MarkParent marks the only relation of a query if it is a parent of which items'
- * rows are wanted.
+ * MarkParent marks the only relation of a query if it is a parent and the query wants
+ * rows of items.
  */
 static void
 MarkParent(Query *query)

@@ -276,9 +276,8 @@ AddEach(Total *total, TotalKind kind, Oid type, const LayoutColumn *column,
 }
 
 /*
- * ZbxhistTotalAddColumn adds the values of the rows from one, included, to
- * another, excluded, of a decoded column.  What that needs meanwhile is left in the current
- * context.
+ * ZbxhistTotalAddColumn adds the values of the rows from one, included, to another,
+ * excluded, of a decoded column.  Leaves allocations in the current context.
  */
 void
 ZbxhistTotalAddColumn(Total *total, TotalKind kind, Oid type,
@@ -349,8 +348,8 @@ MergeNumerics(Total *total, const Total *other, MemoryContext owner)
 }
 
 /*
- * ZbxhistTotalMerge adds what another total of the same kind has.  It does not
- * matter which values were added to which one.
+ * ZbxhistTotalMerge adds another total of the same kind.  The result does not depend on
+ * which values were added to which total.
  */
 void
 ZbxhistTotalMerge(Total *total, TotalKind kind, const Total *other,
@@ -443,7 +442,7 @@ DoubleResult(const Total *total, TotalPart part)
 }
 
 /*
- * ZbxhistTotalResult returns what an aggregate of values of a type gives.
+ * ZbxhistTotalResult returns the result of an aggregate of values of a type.
  */
 Datum
 ZbxhistTotalResult(const Total *total, TotalKind kind, TotalPart part, Oid type,
