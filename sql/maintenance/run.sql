@@ -358,6 +358,8 @@ BEGIN
             WHEN step IN ('compact', 'repack') THEN answer NOT IN ('done', 'failed', 'locked')
             -- a server that cannot be had for one cannot be for the next
             WHEN step = 'archive' THEN answer <> 'done'
+            -- an UPDATE or DELETE keeps rows of all partitions from being moved
+            WHEN step = 'undo_move' THEN answer = 'locked'
             -- the rest is for the next runs
             WHEN step = 'inspect' THEN clock_timestamp() > began + interval '1 minute' END;
     END LOOP;
