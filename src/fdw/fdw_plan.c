@@ -529,23 +529,14 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	List	   *conds = NIL;
 	List	   *exact = NIL;
 	List	   *local = NIL;
-	List	   *kinds = NIL;
 	List	   *values = NIL;
 	List	   *private;
-	ListCell   *lc;
 
 	ZbxhistSplitConditions(packed, restrictions, &conds, &exact, &local);
 	local = extract_actual_clauses(local, false);
 	if (list_length(path->fdw_private) > CLOCKS_FIRST)
 		AddClocks(&conds, path->fdw_private);
-	foreach(lc, conds)
-	{
-		PackedCond *cond = lfirst(lc);
-
-		kinds = lappend_int(kinds, cond->kind);
-		values = lappend(values, cond->value);
-	}
-	private = list_make5(list_make1_oid(packed->parent), kinds,
+	private = list_make5(list_make1_oid(packed->parent), ZbxhistKindsOf(conds, &values),
 						 WantedAttributes(rel, local),
 						 lappend_int(list_copy_head(path->fdw_private, CLOCKS_FIRST),
 									 root->tuple_fraction == 0),

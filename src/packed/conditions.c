@@ -524,6 +524,26 @@ ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)
 }
 
 /*
+ * ZbxhistKindsOf returns the kinds of conditions, as ZbxhistEvaluateConds wants them, and
+ * adds what they compare with to values.
+ */
+List *
+ZbxhistKindsOf(const List *conds, List **values)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		const PackedCond *cond = lfirst(lc);
+
+		result = lappend_int(result, cond->kind);
+		*values = lappend(*values, cond->value);
+	}
+	return result;
+}
+
+/*
  * ZbxhistHasCond says whether a condition is of one of the kinds from first to last.
  */
 bool

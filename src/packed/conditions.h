@@ -37,6 +37,7 @@ extern Node *ZbxhistMakeArray(const int64 *integers, int n);
 extern bool ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns,
 								 List **conds);
 extern void ZbxhistGetConstBounds(List *conds, ScanBounds *bounds);
+extern List *ZbxhistKindsOf(const List *conds, List **values);
 extern bool ZbxhistHasCond(const List *conds, PackedCondKind first,
 						   PackedCondKind last);
 

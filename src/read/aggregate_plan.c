@@ -87,17 +87,12 @@ PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 {
 	const AggregateChoice *choice = linitial(path->custom_private);
 	CustomScan *scan = makeNode(CustomScan);
-	List	   *kinds = NIL;
+	List	   *kinds;
 	ListCell   *lc;
 
 	/* a node that combines groups reads nothing but these */
-	foreach(lc, choice->role == AGGREGATE_COMBINE ? NIL : choice->conds)
-	{
-		PackedCond *cond = lfirst(lc);
-
-		kinds = lappend_int(kinds, cond->kind);
-		scan->custom_exprs = lappend(scan->custom_exprs, cond->value);
-	}
+	kinds = ZbxhistKindsOf(choice->role == AGGREGATE_COMBINE ? NIL : choice->conds,
+						   &scan->custom_exprs);
 	scan->scan.plan.targetlist = tlist;
 	/* preprocessed; implicitly ANDed */
 	if (choice->role != AGGREGATE_SHARE)

@@ -233,10 +233,9 @@ ZbxhistPlanChange(Query *query)
 {
 	CustomScan *scan;
 	List	   *conds;
-	List	   *kinds = NIL;
+	List	   *kinds;
 	Relation	parent;
 	bool		is_by_table;
-	ListCell   *lc;
 
 	if (!zbxhist_enable_partition_pruning || !IsSimple(query))
 		return NULL;
@@ -247,13 +246,8 @@ ZbxhistPlanChange(Query *query)
 		return NULL;
 	(void) ZbxhistBeginChanging(linitial_node(RangeTblEntry, query->rtable)->relid);
 	scan = makeNode(CustomScan);
-	foreach(lc, conds)
-	{
-		const PackedCond *cond = lfirst(lc);
-
-		kinds = lappend_int(kinds, cond->kind);
-		scan->custom_exprs = lappend(scan->custom_exprs, expression_planner(cond->value));
-	}
+	kinds = ZbxhistKindsOf(conds, &scan->custom_exprs);
+	scan->custom_exprs = (List *) expression_planner((Expr *) scan->custom_exprs);
 	scan->scan.scanrelid = 1;
 	scan->custom_relids = bms_make_singleton(1);
 	scan->custom_private = list_make2(query, kinds);

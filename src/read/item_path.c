@@ -146,19 +146,12 @@ PlanItem(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	CustomScan *scan = makeNode(CustomScan);
 	const List *mark = lsecond(path->custom_private);
 	List	   *conds;
-	List	   *kinds = NIL;
+	List	   *kinds;
 	List	   *exact;
-	ListCell   *lc;
 
 	TakeClauses(root, mark, linitial(path->custom_private), clauses, &conds, &exact,
 				&scan->scan.plan.qual);
-	foreach(lc, conds)
-	{
-		PackedCond *cond = lfirst(lc);
-
-		kinds = lappend_int(kinds, cond->kind);
-		scan->custom_exprs = lappend(scan->custom_exprs, cond->value);
-	}
+	kinds = ZbxhistKindsOf(conds, &scan->custom_exprs);
 	scan->custom_exprs = list_concat(scan->custom_exprs, list_nth(mark, MARKED_KEYS));
 	scan->custom_exprs = list_concat(scan->custom_exprs, exact);
 	scan->scan.plan.targetlist = tlist;

@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -27,34 +26,25 @@
 
 #include "compat.h"
 #include "fdw/fdw.h"
-#include "ingest/literal.h"
 #include "packed/day_reader.h"
 #include "packed/scan_bounds.h"
 #include "read/item_read.h"
 #include "read/item_scan.h"
 #include "read/reader.h"
-#include "read_integer.h"
-
-/* numbers from first to last; none if that is before first */
-typedef struct NumberRange
-{
-	int64		first;
-	int64		last;
-} NumberRange;
 
 typedef struct ItemReadState
 {
 	CustomScanState css;		/* must be first */
 	ItemReader *reader;			/* NULL: nothing has been read yet */
 	bool		has_started;	/* it reads the items below */
-	int64	   *items;			/* sorted, each once */
-	int			nitems;
-	int			next_item;		/* of these, in the order in which they are
-								 * read */
+	List	   *values;			/* ExprStates of conditions */
+	MemoryContext context;		/* owns the items of bounds */
+	ScanBounds	bounds;
+	ScanBounds	ns;				/* clocks of which are ns */
+	int			next_item;		/* of bounds.items, in the order in which they
+								 * are read */
 	bool		items_descending;
 	ItemRange	range;			/* of each item */
-	NumberRange ns;				/* of rows of other seconds than the range's
-								 * first and last */
 	bool		limits_item;	/* the limit is of each item's rows */
 	uint64		limit;
 	uint64		rows_left;		/* of it, when an item has been begun with */
@@ -84,179 +74,74 @@ GetReadPrivate(const ItemReadState *state, ItemReadPrivate member)
 }
 
 /*
- * BeginItemRead has nothing to do: EXPLAIN without ANALYZE comes as far as this.
+ * BeginItemRead prepares the conditions; nothing is opened before the first row is asked
+ * for.
  */
 static void
 BeginItemRead(CustomScanState *node, EState *estate, int eflags)
 {
+	ItemReadState *state = (ItemReadState *) node;
+
+	state->values = ExecInitExprList(((CustomScan *) node->ss.ps.plan)->custom_exprs,
+									 &node->ss.ps);
+	state->context = AllocSetContextCreate(CurrentMemoryContext, "zbxhist items read",
+										   ALLOCSET_SMALL_SIZES);
 }
 
 /* ---- conditions ---- */
 
 /*
- * EvalInteger returns an integer of that type as an int8.
- */
-static int64
-EvalInteger(Oid type, Datum value)
-{
-	int64		result = 0;
-
-	(void) read_integer(type, value, &result);
-	return result;
-}
-
-/*
- * NarrowRange narrows a range to the numbers for which "number operator value" holds.
+ * EvalRange makes the range of the values that the conditions have.
  */
 static void
-NarrowRange(NumberRange *range, StrategyNumber strategy, int64 value)
+EvalRange(ItemReadState *state)
 {
-	switch (strategy)
-	{
-		case BTLessStrategyNumber:
-			if (value == PG_INT64_MIN)
-				range->first = PG_INT64_MAX;
-			range->last = Min(range->last, value - (value > PG_INT64_MIN));
-			break;
-		case BTLessEqualStrategyNumber:
-			range->last = Min(range->last, value);
-			break;
-		case BTEqualStrategyNumber:
-			range->first = Max(range->first, value);
-			range->last = Min(range->last, value);
-			break;
-		case BTGreaterEqualStrategyNumber:
-			range->first = Max(range->first, value);
-			break;
-		case BTGreaterStrategyNumber:
-			if (value == PG_INT64_MAX)
-				range->last = PG_INT64_MIN;
-			range->first = Max(range->first, value + (value < PG_INT64_MAX));
-			break;
-	}
-}
-
-/*
- * EvalItems makes the list of items of an array, or of one that IN has.  NULL is none of
- * them; a NULL in place of the array means no items.
- */
-static void
-EvalItems(ItemReadState *state, LiteralState *literals, Oid type, Node *value)
-{
-	bool		is_list = IsA(value, ArrayExpr);
-	List	   *exprs = is_list ? ((ArrayExpr *) value)->elements : NIL;
-	int			nelements = list_length(exprs);
-	Datum	   *elements = NULL;
-	bool	   *nulls = NULL;
-
-	if (!is_list)
-	{
-		bool		isnull;
-		Datum		array = ZbxhistEvalLiteral(literals, value, &isnull);
-
-		if (!isnull)
-			deconstruct_array(DatumGetArrayTypeP(array), type,
-							  type == INT2OID ? sizeof(int16) :
-							  type == INT4OID ? sizeof(int32) : sizeof(int64),
-							  true,
-							  type == INT2OID ? TYPALIGN_SHORT :
-							  type == INT4OID ? TYPALIGN_INT : TYPALIGN_DOUBLE,
-							  &elements, &nulls, &nelements);
-	}
-	state->items = palloc(sizeof(int64) * Max(nelements, 1));
-	state->nitems = 0;
-	for (int i = 0; i < nelements; i++)
-	{
-		bool		isnull;
-		Datum		element;
-
-		if (is_list)
-			element = ZbxhistEvalLiteral(literals, list_nth(exprs, i), &isnull);
-		else
-		{
-			element = elements[i];
-			isnull = nulls[i];
-		}
-		if (!isnull)
-			state->items[state->nitems++] = EvalInteger(type, element);
-	}
-	state->nitems = ZbxhistSortItems(state->items, state->nitems);
-}
-
-/*
- * EvalConds makes the range of the values that the conditions have, and the
- * limit.  A comparison with NULL holds for no row.
- */
-static void
-EvalConds(ItemReadState *state)
-{
-	const CustomScan *scan = (const CustomScan *) state->css.ss.ps.plan;
 	List	   *conds = GetReadPrivate(state, ITEM_READ_CONDS);
 	List	   *order = GetReadPrivate(state, ITEM_READ_ORDER);
-	Node	   *limit = GetReadPrivate(state, ITEM_READ_LIMIT);
-	NumberRange ranges[READ_NS + 1] = {
-		[READ_ITEM] = {PG_INT64_MIN, PG_INT64_MAX},
-		[READ_CLOCK] = {PG_INT32_MIN, PG_INT32_MAX},
-		[READ_NS] = {PG_INT32_MIN, PG_INT32_MAX}
-	};
-	NumberRange *clock = &ranges[READ_CLOCK];
-	bool		has_null = false;
-	LiteralState literals;
-	ListCell   *lc;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	ScanBounds *ns = &state->ns;
+	ItemRange  *range = &state->range;
 
-	ZbxhistInitLiterals(&literals, &state->css.ss.ps);
-	foreach(lc, scan->custom_exprs)
-	{
-		int			i = foreach_current_index(lc) * COND_PARTS;
-		StrategyNumber strategy = list_nth_int(conds, i + COND_STRATEGY);
-		Oid			type = (Oid) list_nth_int(conds, i + COND_TYPE);
-		bool		isnull;
-		Datum		value;
-
-		if (strategy == InvalidStrategy)
-		{
-			EvalItems(state, &literals, type, lfirst(lc));
-			continue;
-		}
-		value = ZbxhistEvalLiteral(&literals, lfirst(lc), &isnull);
-		if (isnull)
-			has_null = true;
-		else
-			NarrowRange(&ranges[list_nth_int(conds, i + COND_COLUMN)], strategy,
-						EvalInteger(type, value));
-	}
-	if (state->items == NULL)
-	{
-		state->items = palloc(sizeof(int64));
-		state->items[0] = ranges[READ_ITEM].first;
-		state->nitems = 1;
-	}
-	state->ns = ranges[READ_NS];
-	state->range.is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
+	ZbxhistEvaluateConds(lsecond(conds),
+						 list_copy_tail(state->values, list_length(linitial(conds))),
+						 econtext, state->context, ns);
+	ZbxhistEvaluateConds(linitial(conds), state->values, econtext, state->context,
+						 &state->bounds);
+	ZbxhistBoundsRange(&state->bounds, range);
+	range->is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
 	state->items_descending = list_nth_int(order, ORDER_ITEMS_DESCENDING);
 	state->limits_item = list_nth_int(order, ORDER_LIMITS_ITEM);
-	if (has_null || clock->first > clock->last || state->ns.first > state->ns.last)
-		ZbxhistMakeEmpty(&state->range);
-	else
-	{
-		state->range.first = make_position(clock->first, state->ns.first);
-		state->range.last = make_position(clock->last, state->ns.last);
-	}
+	ns->from_clock = Max(ns->from_clock, PG_INT32_MIN);
+	ns->to_clock = Min(ns->to_clock, PG_INT32_MAX);
+	if (ns->from_clock > ns->to_clock)
+		ZbxhistMakeEmpty(range);
+	if (item_range_is_empty(range))
+		return;
+	range->first = make_position(position_clock(range->first), (int32) ns->from_clock);
+	range->last = make_position(position_clock(range->last), (int32) ns->to_clock);
+}
+
+/*
+ * EvalLimit evaluates the limit.
+ */
+static void
+EvalLimit(ItemReadState *state)
+{
+	Expr	   *limit = GetReadPrivate(state, ITEM_READ_LIMIT);
+	bool		isnull;
+	int64		value;
 
 	state->limit = PG_UINT64_MAX;
-	if (limit != NULL)
-	{
-		bool		isnull;
-		int64		value = DatumGetInt64(ZbxhistEvalLiteral(&literals, limit,
-															 &isnull));
-
-		if (!isnull && value < 0)
-			ereport(ERROR,
-					errcode(ERRCODE_INVALID_ROW_COUNT_IN_LIMIT_CLAUSE),
-					errmsg("LIMIT must not be negative"));
-		if (!isnull)
-			state->limit = value;
-	}
+	if (limit == NULL)
+		return;
+	value = DatumGetInt64(ExecEvalExpr(ExecInitExpr(limit, &state->css.ss.ps),
+									   state->css.ss.ps.ps_ExprContext, &isnull));
+	if (!isnull && value < 0)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_ROW_COUNT_IN_LIMIT_CLAUSE),
+				errmsg("LIMIT must not be negative"));
+	if (!isnull)
+		state->limit = value;
 }
 
 /* ---- reading ---- */
@@ -289,10 +174,10 @@ NextReadItem(ItemReadState *state)
 {
 	int			next = state->next_item;
 
-	if (next == state->nitems || (next > 0 && state->rows_left == 0 && !state->limits_item))
+	if (next == state->bounds.nitems || (next > 0 && state->rows_left == 0 && !state->limits_item))
 		return false;
-	state->range.itemid = state->items[state->items_descending ?
-									   state->nitems - 1 - next : next];
+	state->range.itemid = state->bounds.items[state->items_descending ?
+									   state->bounds.nitems - 1 - next : next];
 	state->next_item++;
 	if (state->limits_item || next == 0)
 		state->rows_left = state->limit;
@@ -312,15 +197,16 @@ StartItemRead(ItemReadState *state)
 
 	if (state->attnums == NULL)
 		PrepareTargets(state);
-	EvalConds(state);
+	EvalRange(state);
+	EvalLimit(state);
 	state->has_started = true;
 	if (item_range_is_empty(&state->range) || state->limit == 0)
-		state->nitems = 0;
-	if (state->nitems > 0)
+		state->bounds.nitems = 0;
+	if (state->bounds.nitems > 0)
 	{
 		ZbxhistLockScannedPartitions(parent, &state->range, &state->locked);
 		state->reader = ZbxhistOpenReader(parent, estate->es_snapshot,
-										  state->nitems > 1);
+										  state->bounds.nitems > 1);
 		if (state->limit == PG_UINT64_MAX)
 			ZbxhistReadsToEnd(state->reader);
 	}
@@ -336,7 +222,7 @@ HasWantedNs(const ItemReadState *state)
 {
 	int32		ns = position_ns(ZbxhistReadPosition(state->reader));
 
-	return ns >= state->ns.first && ns <= state->ns.last;
+	return ns >= state->ns.from_clock && ns <= state->ns.to_clock;
 }
 
 /*
@@ -399,9 +285,6 @@ ReScanItemRead(CustomScanState *node)
 	ItemReadState *state = (ItemReadState *) node;
 
 	EndItemRead(node);
-	if (state->has_started)
-		pfree(state->items);
-	state->items = NULL;
 	state->next_item = 0;
 	state->rows_left = 0;
 	state->has_started = false;

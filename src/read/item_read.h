@@ -13,34 +13,17 @@
 
 #include "custom_scan.h"
 
-/* a column that conditions may be about */
-typedef enum ReadColumn
-{
-	READ_ITEM,
-	READ_CLOCK,
-	READ_NS
-} ReadColumn;
-
 /* members of the plan's custom_private */
 typedef enum ItemReadPrivate
 {
-	ITEM_READ_CONDS,			/* IntList: three numbers for each condition,
-								 * see ReadCondPart, whose value is in
-								 * custom_exprs */
+	ITEM_READ_CONDS,			/* two IntLists: kinds of the conditions on
+								 * item and clock, and of those on ns as if it
+								 * was a clock, whose values are custom_exprs */
 	ITEM_READ_ATTNUMS,			/* IntList: the parent's column of each target */
 	ITEM_READ_ORDER,			/* IntList: see ReadOrderPart */
 	ITEM_READ_LIMIT,			/* expression, or NULL */
 	ITEM_READ_QUALS				/* the conditions as a whole, for EXPLAIN */
 } ItemReadPrivate;
-
-/* numbers of a condition "column operator value", or "column = ANY (value)" */
-enum ReadCondPart
-{
-	COND_COLUMN,				/* ReadColumn */
-	COND_STRATEGY,				/* btree's; InvalidStrategy: ANY */
-	COND_TYPE,					/* of the value, or of the array's elements */
-	COND_PARTS
-};
 
 /* numbers of the order */
 enum ReadOrderPart

@@ -25,7 +25,6 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_operator.h"
@@ -45,9 +44,9 @@
 #include "fdw/fdw.h"
 #include "guc.h"
 #include "ingest/literal.h"
+#include "packed/conditions.h"
 #include "read/clock_bounds.h"
 #include "read/item_read.h"
-#include "read_integer.h"
 #include "tables/partition_set.h"
 
 /* what EXPLAIN says of the width of a column without a fixed one */
@@ -56,47 +55,18 @@
 /* so many rows are rather read too much than tables planned one by one */
 #define MAX_SORTED_ROWS 1000
 
-/* a function that compares two integers */
-typedef struct Comparison
-{
-	Oid			funcid;
-	Oid			left_type;
-	Oid			right_type;
-	StrategyNumber strategy;
-} Comparison;
-
-#define COMPARISONS(name, left, right) \
-	{F_##name##LT, left, right, BTLessStrategyNumber}, \
-	{F_##name##LE, left, right, BTLessEqualStrategyNumber}, \
-	{F_##name##EQ, left, right, BTEqualStrategyNumber}, \
-	{F_##name##GE, left, right, BTGreaterEqualStrategyNumber}, \
-	{F_##name##GT, left, right, BTGreaterStrategyNumber}
-
-/* those of itemid, clock and ns, the usual ones first */
-static const Comparison comparisons[] = {
-	COMPARISONS(INT4, INT4OID, INT4OID),
-	{F_INT84EQ, INT8OID, INT4OID, BTEqualStrategyNumber},
-	{F_INT8EQ, INT8OID, INT8OID, BTEqualStrategyNumber},
-	COMPARISONS(INT48, INT4OID, INT8OID),
-	COMPARISONS(INT42, INT4OID, INT2OID),
-	{F_INT82EQ, INT8OID, INT2OID, BTEqualStrategyNumber},
-	{F_INT28EQ, INT2OID, INT8OID, BTEqualStrategyNumber},
-	COMPARISONS(INT84, INT8OID, INT4OID),
-	COMPARISONS(INT24, INT2OID, INT4OID)
-};
-
 /* a SELECT taken apart */
 typedef struct SelectParts
 {
-	AttrNumber	attnums[READ_NS + 1];	/* of the columns; 0: there is none */
-	List	   *conds;			/* see ITEM_READ_CONDS */
-	List	   *values;			/* of these */
+	KeyColumns	columns;
+	KeyColumns	ns;				/* the column ns, as a clock: conditions on it
+								 * are taken alike */
+	List	   *conds;			/* of PackedCond: those on item and clock */
+	List	   *ns_conds;		/* those on ns */
 	List	   *targets;		/* of TargetEntry: those that are wanted */
 	List	   *target_attnums;
 	Node	   *limit;
-	bool		has_item;		/* there is a condition on the item */
-	bool		has_list;		/* it is one of several */
-	bool		has_one_clock;	/* clock = value */
+	bool		has_list;		/* of several items */
 	bool		has_ns;			/* a condition on ns, or the order is by it */
 	bool		is_descending;
 	bool		items_descending;
@@ -139,26 +109,6 @@ IsItemSelect(const Query *query, int cursor_options)
 		 (cursor_options & CURSOR_OPT_NO_SCROLL));
 }
 
-/*
- * FindReadColumn finds which column of the table an expression is; returns false if it
- * is none that can be compared.
- */
-static bool
-FindReadColumn(const SelectParts *parts, const Node *expr, ReadColumn *column)
-{
-	const Var  *var = (const Var *) expr;
-
-	if (!IsA(var, Var) || var->varno != 1 || var->varlevelsup != 0 ||
-		var->varattno <= 0)
-		return false;
-	for (*column = READ_ITEM; *column <= READ_NS; (*column)++)
-	{
-		if (var->varattno == parts->attnums[*column])
-			return true;
-	}
-	return false;
-}
-
 /* ---- conditions ---- */
 
 /*
@@ -176,78 +126,12 @@ NeedsNoFolding(const Node *expr)
 }
 
 /*
- * TakeLiteral returns a value that can be evaluated without the planner, or NULL
- * if it cannot be.  Casts that may fail do so now, as in the planner.
- */
-static Node *
-TakeLiteral(Node *expr)
-{
-	if (!ZbxhistIsLiteral(expr))
-		return NULL;
-	return NeedsNoFolding(expr) ? expr : eval_const_expressions(NULL, expr);
-}
-
-/*
- * AddReadCond adds a condition.
- */
-static void
-AddReadCond(SelectParts *parts, ReadColumn column, StrategyNumber strategy,
-			Oid type, Node *value)
-{
-	parts->conds = lappend_int(parts->conds, column);
-	parts->conds = lappend_int(parts->conds, strategy);
-	parts->conds = lappend_int(parts->conds, (int) type);
-	parts->values = lappend(parts->values, value);
-	parts->has_one_clock |= column == READ_CLOCK &&
-		strategy == BTEqualStrategyNumber;
-	parts->has_ns |= column == READ_NS;
-	parts->has_item |= column == READ_ITEM;
-}
-
-/*
- * TakeComparison takes "column operator value", or the other way round.  There must
- * be one condition on the item.
- */
-static bool
-TakeComparison(const OpExpr *op, SelectParts *parts)
-{
-	Oid			funcid = OidIsValid(op->opfuncid) ? op->opfuncid :
-		get_opcode(op->opno);
-	const Comparison *found = NULL;
-	StrategyNumber strategy;
-	ReadColumn	column;
-	bool		is_commuted;
-	Node	   *value;
-
-	for (int i = 0; i < lengthof(comparisons) && found == NULL; i++)
-	{
-		if (comparisons[i].funcid == funcid)
-			found = &comparisons[i];
-	}
-	if (found == NULL)
-		return false;
-	is_commuted = !FindReadColumn(parts, linitial(op->args), &column);
-	if (is_commuted && !FindReadColumn(parts, lsecond(op->args), &column))
-		return false;
-	strategy = is_commuted ? BTMaxStrategyNumber + 1 - found->strategy :
-		found->strategy;
-	if (column == READ_ITEM &&
-		(parts->has_item || strategy != BTEqualStrategyNumber))
-		return false;
-	value = TakeLiteral(is_commuted ? linitial(op->args) : lsecond(op->args));
-	if (value == NULL)
-		return false;
-	AddReadCond(parts, column, strategy,
-				is_commuted ? found->left_type : found->right_type, value);
-	return true;
-}
-
-/*
  * IsListOfLiterals says whether an expression is an array of literals, as IN has it.
  */
 static bool
-IsListOfLiterals(const ArrayExpr *array)
+IsListOfLiterals(const Node *expr)
 {
+	const ArrayExpr *array = (const ArrayExpr *) expr;
 	ListCell   *lc;
 
 	if (!IsA(array, ArrayExpr) || array->multidims)
@@ -261,54 +145,51 @@ IsListOfLiterals(const ArrayExpr *array)
 }
 
 /*
- * TakeItems takes "itemid = ANY (array)", or IN.
+ * TakeValue returns a value that can be evaluated without the planner, or NULL
+ * if it cannot be.  Casts that may fail do so now, as in the planner.
  */
-static bool
-TakeItems(const ScalarArrayOpExpr *any, SelectParts *parts)
+static Node *
+TakeValue(Node *expr)
 {
-	Oid			funcid = OidIsValid(any->opfuncid) ? any->opfuncid :
-		get_opcode(any->opno);
-	Oid			type = funcid == F_INT8EQ ? INT8OID :
-		funcid == F_INT84EQ ? INT4OID :
-		funcid == F_INT82EQ ? INT2OID : InvalidOid;
-	Node	   *array = lsecond(any->args);
-	ReadColumn	column;
-
-	if (!any->useOr || !OidIsValid(type) || parts->has_item ||
-		!FindReadColumn(parts, linitial(any->args), &column) ||
-		column != READ_ITEM)
-		return false;
-	if (!IsListOfLiterals((ArrayExpr *) array))
-		array = TakeLiteral(array);
-	if (array == NULL)
-		return false;
-	AddReadCond(parts, READ_ITEM, InvalidStrategy, type, array);
-	parts->has_list = true;
-	return true;
+	if (IsListOfLiterals(expr))
+		return expr;
+	if (!ZbxhistIsLiteral(expr))
+		return NULL;
+	return NeedsNoFolding(expr) ? expr : eval_const_expressions(NULL, expr);
 }
 
 /*
- * TakeQual takes the conditions of WHERE apart; returns false if there is one
- * that the scan cannot take care of.
+ * TakeQuals takes the conditions of WHERE apart; returns false if there is one
+ * that the scan cannot take care of, or none that names the items.
  */
 static bool
-TakeQual(Node *qual, SelectParts *parts)
+TakeQuals(const Query *query, SelectParts *parts)
 {
 	ListCell   *lc;
 
-	if (IsA(qual, OpExpr) && list_length(((OpExpr *) qual)->args) == 2)
-		return TakeComparison((OpExpr *) qual, parts);
-	if (IsA(qual, ScalarArrayOpExpr))
-		return TakeItems((ScalarArrayOpExpr *) qual, parts);
-	if (!is_andclause(qual))
-		return false;
-	check_stack_depth();
-	foreach(lc, ((BoolExpr *) qual)->args)
+	foreach(lc, ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR))
 	{
-		if (!TakeQual(lfirst(lc), parts))
+		Expr	   *qual = lfirst(lc);
+
+		if (!IsA(qual, OpExpr) && !IsA(qual, ScalarArrayOpExpr))
+			return false;
+		if (ZbxhistTakeCondition(qual, &parts->columns, &parts->conds))
+			continue;
+		if (!ZbxhistTakeCondition(qual, &parts->ns, &parts->ns_conds))
+			return false;
+		parts->has_ns = true;
+	}
+	foreach(lc, list_concat_copy(parts->conds, parts->ns_conds))
+	{
+		PackedCond *cond = lfirst(lc);
+
+		cond->value = (Expr *) TakeValue((Node *) cond->value);
+		if (cond->value == NULL)
 			return false;
 	}
-	return true;
+	parts->has_list = !leaves_one_item(parts->conds);
+	return names_items(parts->conds) &&
+		!ZbxhistHasCond(parts->conds, COND_TIDS, COND_TIDS);
 }
 
 /* ---- order, targets, limit ---- */
@@ -322,35 +203,27 @@ TakeQual(Node *qual, SelectParts *parts)
 static bool
 TakeOrder(const Query *query, SelectParts *parts)
 {
+	bool		has_one_clock = ZbxhistHasCond(parts->conds, COND_CLOCK, COND_CLOCK);
 	bool		has_items = !parts->has_list;
 	bool		has_direction = false;
-	bool		has_clock = parts->has_one_clock;
+	bool		has_clock = has_one_clock;
 	bool		has_ns = false;
 	ListCell   *lc;
 
 	foreach(lc, query->sortClause)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		ReadColumn	column;
-		bool		is_descending;
+		const Var  *column = (const Var *)
+			get_sortgroupclause_expr(clause, query->targetList);
+		RegProcedure proc = get_opcode(clause->sortop);
+		bool		is_descending = proc == F_INT4GT || proc == F_INT8GT;
+		bool		is_clock;
 
-		if (!FindReadColumn(parts,
-							get_sortgroupclause_expr(clause,
-													 query->targetList),
-							&column))
+		if (!IsA(column, Var) || column->varno != 1 || column->varlevelsup != 0 ||
+			column->varattno <= 0 ||
+			(!is_descending && proc != F_INT4LT && proc != F_INT8LT))
 			return false;
-		if (clause->sortop == Int4LessOperator ||
-			clause->sortop == Int8LessOperator)
-			is_descending = false;
-		else
-		{
-			RegProcedure proc = get_opcode(clause->sortop);
-
-			if (proc != F_INT4GT && proc != F_INT8GT)
-				return false;
-			is_descending = true;
-		}
-		if (column == READ_ITEM)
+		if (column->varattno == parts->columns.itemid)
 		{
 			parts->needs_sort |= parts->has_list && has_items;
 			if (!has_items)
@@ -358,15 +231,18 @@ TakeOrder(const Query *query, SelectParts *parts)
 			has_items = true;
 			continue;
 		}
-		if (column == READ_CLOCK && parts->has_one_clock)
+		is_clock = column->varattno == parts->columns.clock;
+		if (is_clock && has_one_clock)
 			continue;
+		if (!is_clock && column->varattno != parts->ns.clock)
+			return false;
 		parts->needs_sort |= !has_items;
 		has_items = true;
-		if (has_ns || (column == READ_CLOCK) == has_clock ||
+		if (has_ns || is_clock == has_clock ||
 			(has_direction && is_descending != parts->is_descending))
 			return false;
 		has_clock = true;
-		has_ns = column == READ_NS;
+		has_ns = !is_clock;
 		has_direction = true;
 		parts->is_descending = is_descending;
 	}
@@ -416,51 +292,36 @@ TakeSelect(const Query *query, Relation parent, SelectParts *parts)
 		!has_no_nulls(desc, set->clock_attnum) ||
 		has_virtual_columns(desc->constr))
 		return false;
-	parts->attnums[READ_ITEM] = set->itemid_attnum;
-	parts->attnums[READ_CLOCK] = set->clock_attnum;
-	parts->attnums[READ_NS] = set->ns_attnum;
-	if (!TakeQual(query->jointree->quals, parts) || !parts->has_item ||
-		!TakeOrder(query, parts) || !TakeTargets(query, parts) ||
+	parts->columns = (KeyColumns) {NULL, 1, set->itemid_attnum, set->clock_attnum};
+	parts->ns = (KeyColumns) {NULL, 1, InvalidAttrNumber, set->ns_attnum};
+	if (!TakeQuals(query, parts) || !TakeOrder(query, parts) ||
+		!TakeTargets(query, parts) ||
 		(parts->has_ns && !has_no_nulls(desc, set->ns_attnum)))
 		return false;
 	if (query->limitCount == NULL)
 		return true;
-	parts->limit = TakeLiteral(query->limitCount);
+	parts->limit = TakeValue(query->limitCount);
 	return parts->limit != NULL;
 }
 
 /* ---- estimates ---- */
 
 /*
- * EstimateRows estimates how many rows the conditions leave, of how many items.
+ * CountNamedItems returns how many items conditions leave, which name them.
  */
 static double
-EstimateRows(const SelectParts *parts, const PartitionSet *set, double *nitems)
+CountNamedItems(const SelectParts *parts)
 {
-	int64		first_clock = PG_INT32_MIN;
-	int64		last_clock = PG_INT32_MAX;
 	ListCell   *lc;
 
-	*nitems = 1;
-	foreach(lc, parts->values)
+	foreach(lc, parts->has_list ? parts->conds : NIL)
 	{
-		int			i = foreach_current_index(lc) * COND_PARTS;
-		StrategyNumber strategy = list_nth_int(parts->conds, i + COND_STRATEGY);
-		const Const *value = lfirst(lc);
-		int64		clock = 0;
+		PackedCond *cond = lfirst(lc);
 
-		if (strategy == InvalidStrategy)
-			*nitems = estimate_array_length_compat(NULL, lfirst(lc));
-		if (list_nth_int(parts->conds, i + COND_COLUMN) != READ_CLOCK ||
-			!IsA(value, Const) || value->constisnull ||
-			!read_integer(value->consttype, value->constvalue, &clock))
-			continue;
-		if (strategy >= BTEqualStrategyNumber)
-			first_clock = Max(first_clock, clock);
-		if (strategy <= BTEqualStrategyNumber)
-			last_clock = Min(last_clock, clock);
+		if (cond->kind == COND_ITEMS)
+			return estimate_array_length_compat(NULL, (Node *) cond->value);
 	}
-	return ZbxhistCountItemRows(set, *nitems, first_clock, last_clock);
+	return 1;
 }
 
 /*
@@ -473,10 +334,14 @@ static bool
 PutEstimates(Plan *plan, const SelectParts *parts, Relation parent)
 {
 	const Const *limit = (const Const *) parts->limit;
-	double		nitems;
-	double		nread = EstimateRows(parts, ZbxhistGetPartitions(parent), &nitems);
+	double		nitems = CountNamedItems(parts);
+	double		nread;
+	ScanBounds	bounds;
 	ListCell   *lc;
 
+	ZbxhistGetConstBounds(parts->conds, &bounds);
+	nread = ZbxhistCountItemRows(ZbxhistGetPartitions(parent), nitems, bounds.from_clock,
+								 bounds.to_clock);
 	plan->plan_rows = nread;
 	if (limit != NULL && IsA(limit, FuncExpr))
 		limit = linitial(((const FuncExpr *) limit)->args);
@@ -528,13 +393,14 @@ static CustomScan *
 MakeRead(const Query *query, const SelectParts *parts)
 {
 	CustomScan *scan = makeNode(CustomScan);
+	List	   *kinds = ZbxhistKindsOf(parts->conds, &scan->custom_exprs);
+	List	   *ns_kinds = ZbxhistKindsOf(parts->ns_conds, &scan->custom_exprs);
 
 	scan->scan.plan.targetlist = ReferTo(parts->targets, INDEX_VAR);
 	scan->scan.scanrelid = 1;
 	scan->custom_scan_tlist = parts->targets;
 	scan->custom_relids = bms_make_singleton(1);
-	scan->custom_exprs = parts->values;
-	scan->custom_private = list_make5(parts->conds, parts->target_attnums,
+	scan->custom_private = list_make5(list_make2(kinds, ns_kinds), parts->target_attnums,
 									  list_make3_int(parts->is_descending,
 													 parts->items_descending,
 													 parts->needs_sort),

@@ -84,15 +84,16 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     'value FROM history WHERE itemid IN (3, 4) ORDER BY clock',
     '* FROM history WHERE itemid IN (3, 4) ORDER BY clock DESC, itemid, ns DESC LIMIT 5',
     '* FROM history WHERE itemid IN (3, 4) AND clock = 5 ORDER BY ns LIMIT 5',
+    '* FROM history WHERE itemid IN (3, 4) AND itemid = 3 AND itemid > 2',
+    '* FROM history WHERE itemid = 3.5 AND clock > 5.5 AND ns < 6.5::double precision',
+    '* FROM history WHERE itemid = 3 AND to_timestamp(clock) > ''1970-01-04 00:00+00''::timestamptz',
     -- and what is not
     '* FROM history',
     '* FROM history WHERE clock > 5',
     '* FROM history WHERE itemid > 3',
-    '* FROM history WHERE itemid = 3 AND itemid = 3',
     '* FROM history WHERE itemid = 3 OR clock = 5',
     '* FROM history WHERE NOT itemid = 3',
     '* FROM history WHERE itemid = 3 AND clock <> 5',
-    '* FROM history WHERE itemid = 3 AND clock > 5.5',
     '* FROM history WHERE itemid = 3 AND clock + 0 > 5',
     '* FROM history WHERE itemid = 3 AND clock > extract(epoch FROM now())::integer',
     '* FROM history WHERE itemid = 3 AND clock > ns',
@@ -102,7 +103,6 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history WHERE itemid = 3 AND clock IS NOT NULL',
     '* FROM history WHERE itemid = (SELECT 3)',
     '* FROM history WHERE itemid NOT IN (3, 4)',
-    '* FROM history WHERE itemid IN (3, 4) AND itemid = 3',
     '* FROM history WHERE itemid IN (3, ns)',
     '* FROM history WHERE itemid = ALL (ARRAY[3, 4])',
     '* FROM history WHERE itemid = ANY (ARRAY[[3, 4], [5, 6]])',
@@ -161,14 +161,16 @@ SELECT t, c, o, l, CASE WHEN l <> '' AND o = '' THEN 'count' WHEN o = '' THEN 'a
        unnest(ARRAY['itemid = 1', 'itemid = 3 AND clock > 90000', 'itemid = 2 AND clock > 86399 AND clock <= 176000', 'itemid = ''4'' AND clock BETWEEN 259199 AND 345601', 'itemid = 5', 'itemid = 1 AND clock = 300001',
                     'itemid = 5 AND clock = ''300000''', 'itemid = 5 AND clock = 300000 AND ns > 0', 'itemid = 5 AND clock >= 300000 AND ns <= ''999999999''', 'itemid = 1 AND ns = 1000 AND clock < 400000', 'itemid = -7', 'itemid = -7 AND clock < 0', 'itemid = -7 AND clock > 2147483646',
                     'itemid = -7 AND clock > 2147483647', 'itemid = -7 AND clock < -2147483648::bigint', 'itemid = -7 AND clock >= -9223372036854775808', 'itemid = 9223372036854775807', '2 = itemid AND 500000 < clock', 'itemid = 99', 'itemid = 1 AND clock > 400000 AND clock < 300000', 'itemid = 1 AND clock > NULL',
-                    'itemid = NULL', 'itemid = 1 AND clock = 87800::smallint', 'itemid = 1 AND clock > 99999999999::integer', 'itemid = 1 AND clock < 99999999999', 'itemid = 1 AND ns < NULL', 'itemid = ''x''', 'itemid = 1 AND clock > ''abc''::text::integer', 'itemid = 3 AND clock >= 518400']) WITH ORDINALITY c (c, cn),
+                    'itemid = NULL', 'itemid = 1 AND clock = 87800::smallint', 'itemid = 1 AND clock > 99999999999::integer', 'itemid = 1 AND clock < 99999999999', 'itemid = 1 AND ns < NULL', 'itemid = ''x''', 'itemid = 1 AND clock > ''abc''::text::integer', 'itemid = 3 AND clock >= 518400',
+                    'itemid = 3 AND itemid = 3', 'itemid = 3 AND itemid = 4', 'itemid = 5.0 AND clock >= 299999.5', 'itemid = 5.5', 'itemid = 5 AND ns < 0.5 AND clock = 300000', 'itemid = 5 AND ns > 9999999999', 'itemid = 5 AND ns <> 0', 'itemid = 5 AND ns = 999999999.0 AND ns > 5', 'itemid = 1 AND clock::double precision < 90000.5',
+                    'itemid = 1 AND to_timestamp(clock) >= ''1970-01-04 11:20+00''::timestamptz AND clock < 350000']) WITH ORDINALITY c (c, cn),
        unnest(ARRAY['', 'ORDER BY clock', 'ORDER BY clock DESC', 'ORDER BY clock, ns', 'ORDER BY itemid, clock DESC, ns DESC']) WITH ORDINALITY o (o, n),
        unnest(ARRAY['', 'LIMIT 1', 'LIMIT 3', 'LIMIT 0', 'LIMIT 1000', 'LIMIT -1', 'LIMIT NULL']) WITH ORDINALITY l (l, ln)
  WHERE (tn * 7 + cn * 3 + n * 5 + ln) % 4 = 0
 -- several items
 UNION ALL SELECT '*', c, o, l, CASE WHEN l <> '' AND o = '' THEN 'count' WHEN o NOT LIKE '%ns%' THEN 'any' ELSE 'rows' END FROM
     unnest(ARRAY['itemid IN (1, 5, 2, 99, 1)', 'itemid IN (4, 3) AND clock > 250000 AND clock < 350000', 'itemid = ANY (''{5,-7,NULL,1}''::bigint[]) AND clock < 300001', 'itemid = ANY (ARRAY[5, 1]) AND ns > 0', 'itemid = ANY (NULL::bigint[])', 'itemid = ANY (''{}'')', 'itemid IN (NULL, 5)',
-                 'itemid IN (5::smallint, 9223372036854775807)', 'itemid IN (5, 99999999999::integer)', 'itemid = ANY (ARRAY[[1, 2], [5, 1]]) AND clock = 300000']) c,
+                 'itemid IN (5::smallint, 9223372036854775807)', 'itemid IN (5, 99999999999::integer)', 'itemid IN (1, 5, 2) AND itemid > 1 AND itemid <= 5', 'itemid IN (1, 5, 2) AND itemid = ANY (''{7,5}'') AND clock > 200000.5', 'itemid = ANY (ARRAY[[1, 2], [5, 1]]) AND clock = 300000']) c,
     unnest(ARRAY['', 'ORDER BY itemid, clock, ns', 'ORDER BY itemid DESC, clock DESC, ns DESC', 'ORDER BY itemid DESC, clock, ns']) o, unnest(ARRAY['', 'LIMIT 1', 'LIMIT 130', 'LIMIT 0']) l
 UNION ALL SELECT t, c, o, l, 'rows' FROM unnest(ARRAY['*', 'value']) t,
     unnest(ARRAY['itemid IN (1, 5, 2, 99, 1)', 'itemid IN (4, 3) AND clock > 250000 AND clock < 350000', 'itemid = ANY (''{5,-7,NULL,1}''::bigint[]) AND clock < 300001', 'itemid = ANY (ARRAY[5, 1]) AND ns > 0', 'itemid = ANY (''{}'')', 'itemid IN (5, 99999999999::integer)', 'itemid IN (5, 1) AND clock = 300000']) c,
