@@ -1,6 +1,6 @@
 """The read experiment: what Zabbix and people ask, as installed.
 
-The statements are in bench/data/read.sql.  Settings that planning depends on are those
+The statements are in bench/data/read.sql, or what --questions names.  Settings that planning depends on are those
 of a fresh PostgreSQL.  Each shape of
 statement is asked of past days, which zbxhist has packed, and of the hour that is being
 written, before and after ANALYZE.  What counts is the CPU of the backend and its
@@ -13,7 +13,7 @@ import re
 import time
 
 from . import counters, environment, libpq, periods, plots, results, spread
-from .cluster import SUPERUSER
+from .cluster import OWNER, SUPERUSER
 from .experiment import bench, names_of
 from .life_days import Lines
 from .progress import Progress
@@ -49,6 +49,16 @@ STEP = 60  # of the values of today
 ROWS = 1000  # of an INSERT
 SPAN = 7  # days that are asked for
 PATIENCE = "60s"
+# what makes the rows of a packed day of a store ordinary ones, and packs them again
+PACKING = {
+    "timescaledb": [
+        "SELECT %s_chunk(c) FROM show_chunks('history', {0.stop}, {0.start}) c" % what
+        for what in ("decompress", "compress")
+    ],
+    "zbxhist-setup": [
+        "CALL zbxhist.%s('history', '{0.date}')" % what for what in ("unpack", "pack")
+    ],
+}
 SHORT, TIMES = 0.02, 5  # what takes less is asked so often in a round
 
 
@@ -64,6 +74,12 @@ def add_arguments(parser):
     )
     parser.add_argument("--days", type=int, help="before today (default: 30; --quick: 3)")
     parser.add_argument("--rounds", type=int, help="(default: 4; --quick: 1)")
+    parser.add_argument(
+        "--questions",
+        choices=("read", "losses"),
+        default="read",
+        help="the file in bench/data (default: %(default)s)",
+    )
 
 
 def fill_defaults(arguments):
@@ -76,9 +92,9 @@ def fill_defaults(arguments):
     arguments.stores = names_of(arguments, DEFAULT_STORES)
 
 
-def statements():
+def statements(questions):
     """(name, column that is compared or None, text with fields) of each."""
-    text = (environment.BENCH / "data" / "read.sql").read_text(encoding="utf-8")
+    text = (environment.BENCH / "data" / (questions + ".sql")).read_text(encoding="utf-8")
     found = re.findall(r"^-- ([^\n]+?)(?: \[(\d+)\])?\n(\w.*)\n", text, re.M)
     return [(name, int(only) if only else None, sql) for name, only, sql in found]
 
@@ -92,6 +108,9 @@ class Data:
         self.interval, self.days = arguments.interval, arguments.days
         self.start = periods.clock(periods.today())
         self.items = range(FIRST_ITEMID, FIRST_ITEMID + arguments.items)
+        self.statements = statements(arguments.questions)
+        # a floating-point number's, or those of most of Zabbix's values
+        self.digits = 17 if arguments.questions == NAME else 2
 
     def _rows(self, table, clocks):
         """Rows of all items for each of the times, columns as the table has them."""
@@ -102,7 +121,7 @@ class Data:
                     (
                         item,
                         clock + item % min(60, clocks.step),
-                        dice.random() * 100,
+                        round(dice.random() * 100, self.digits),
                         dice.randrange(10**9),
                     )
                     if table == "history"
@@ -188,6 +207,7 @@ def fill(store, data, clock):
     days = periods.days(-data.days - 1, 1)
     store.create(data.tables, days)
     store.execute(dimensions(data))
+    store.execute("GRANT pg_write_server_files TO %s" % OWNER, SUPERUSER)
     for table in data.tables:
         store.fill(table, Lines(data.past(table)))
         for day in days[:-2]:
@@ -286,7 +306,7 @@ def ask_round(readers, data, state, number, problems, progress):
     runs = []
     for when in (PAST, HOT):
         fields = data.fields(when, chooser, readers[0].connection)
-        for question, only, sql in statements():
+        for question, only, sql in data.statements:
             text, expected = sql.format(**fields), Expected(problems)
             for reader in chooser.sample(readers, len(readers)):
                 found = {"store": reader.key, "when": when, "state": state, "question": question}
@@ -301,6 +321,21 @@ def ask_round(readers, data, state, number, problems, progress):
                 if number >= 0:
                     runs.append(dict(found, rows=len(rows), round=number))
         progress.step()
+    return runs
+
+
+def pack_again(reader, rounds):
+    """What it takes to pack a day of history."""
+    day = periods.days(-3, -3)[0]
+    unpack, pack = (text.format(day) for text in PACKING[reader.key])
+    runs = []
+    for number in range(rounds):
+        reader.connection.execute(unpack)
+        cpu, began = reader.cpu(), time.perf_counter()
+        reader.connection.execute(pack)
+        found = {"store": reader.key, "when": PAST, "state": STATES[1], "question": "packing a day"}
+        found.update(cpu_ms=(reader.cpu() - cpu) * 1e3, ms=(time.perf_counter() - began) * 1e3)
+        runs.append(dict(found, rows=0, round=number))
     return runs
 
 
@@ -319,6 +354,8 @@ def measure(stores, data, clock, rounds, problems):
             runs += ask_round(readers, data, state, number, problems, progress)
     progress.finish()
     for reader in readers:
+        if reader.key in PACKING:
+            runs += pack_again(reader, rounds)
         reader.connection.close()
     return runs
 
@@ -449,9 +486,10 @@ def run(arguments):
             names = [store.name for store in own.stores]
             summary = summarize(runs, names)
             return own.conclude(
-                NAME,
+                arguments.questions,
                 {
                     "stores": names,
+                    "questions": arguments.questions,
                     "items": arguments.items,
                     "seconds_between_values": data.interval,
                     "days": data.days,
