@@ -10,7 +10,7 @@
  *
  * Rows are frozen, pages marked as visible to all, and the visibility map
  * written along, so that VACUUM never has a reason to change them.  Rows that are
- * too large for a page go to the TOAST table as ever.
+ * too large for a page go to the TOAST table as usual.
  *
  * PostgreSQL's bulk writes log the pages, many in one record, and make sure that they are
  * on disk when a checkpoint relies on that (storage/bulk_write.h; compat.c has a copy for

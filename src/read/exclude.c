@@ -45,8 +45,7 @@ HasNoRows(Relation parent, const PartitionSet *set, Oid child,
 }
 
 /*
- * GetBounds returns the clocks that the conditions on the relation varno
- * leave.
+ * GetBounds returns the range of clocks that the conditions on the relation varno allow.
  */
 static ClockRange
 GetBounds(PlannerInfo *root, Index varno, AttrNumber clock_attnum)
@@ -92,9 +91,9 @@ IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
 }
 
 /*
- * ZbxhistExcludeRelation is called when the planner has collected what it knows of
- * a relation: marks a child of a parent of which the query wants none of its rows,
- * and forgets the indexes of a table that a scan of ours reads instead.
+ * ZbxhistExcludeRelation is called when the planner has collected its information about a
+ * relation.  It marks a child as empty if the query wants none of its clocks, and removes
+ * the indexes of a table that one of our scans reads.
  */
 void
 ZbxhistExcludeRelation(PlannerInfo *root, RelOptInfo *rel)

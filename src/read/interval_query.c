@@ -65,7 +65,7 @@ typedef struct IntervalJoin
 /* ---- expressions ---- */
 
 /*
- * find_other is a walker that ends with true at anything but the item and the
+ * find_other is a walker that returns true at anything but the item and the
  * clock of relation 1, or an aggregate.
  */
 static bool
@@ -107,8 +107,8 @@ replace_aggregate(Node *node, void *context)
 }
 
 /*
- * replace_result is a mutator that replaces results of the subquery by what they
- * are of the parent's row.
+ * replace_result is a mutator that replaces results of the subquery by the expressions of
+ * the parent's row that they are.
  */
 static Node *
 replace_result(Node *node, void *context)
@@ -145,8 +145,8 @@ IsAggregation(const Query *query)
 }
 
 /*
- * TakeSource finds the relation of the subquery, which must be the parent or rows of
- * it that were chosen by clock, and may be read by whom the query is.
+ * TakeSource finds the relation of the subquery, which must be the parent, or rows of it
+ * that were chosen by clock, and which the query's user may read.
  */
 static bool
 TakeSource(IntervalJoin *join)
@@ -208,8 +208,8 @@ TakeExtreme(IntervalJoin *join)
 }
 
 /*
- * TakeKey takes a key of the groups, which rises or falls with the clock.  Its values
- * are compared as they are.
+ * TakeKey takes a key of the groups, which must be a monotonic function of the clock.
+ * Its values are compared bit by bit.
  */
 static bool
 TakeKey(IntervalJoin *join, Node *expr)
@@ -228,8 +228,8 @@ TakeKey(IntervalJoin *join, Node *expr)
 }
 
 /*
- * TakeGroups takes the keys of the groups: the item, and what makes intervals, or for
- * one row of a second the clock, and whatever that and the item have made.
+ * TakeGroups takes the keys of the groups: the item and those that make intervals; or, to
+ * choose one row of a second, the item, the clock, and functions of these.
  */
 static bool
 TakeGroups(IntervalJoin *join)
@@ -255,7 +255,7 @@ TakeGroups(IntervalJoin *join)
 }
 
 /*
- * TakeSubquery finds out which rows the subquery says are wanted.
+ * TakeSubquery finds out which rows the subquery chooses.
  */
 static bool
 TakeSubquery(IntervalJoin *join)
@@ -315,7 +315,7 @@ FindRelations(IntervalJoin *join)
 }
 
 /*
- * refers_to_join is a walker that ends with true at a column that is neither the
+ * refers_to_join is a walker that returns true at a column that is neither the
  * parent's nor a result of the subquery.
  */
 static bool
@@ -369,9 +369,9 @@ IsSameColumn(const IntervalJoin *join, Node *condition, AttrNumber *attnum)
 }
 
 /*
- * TakeJoinConditions takes the conditions of the query with results of the subquery replaced;
- * returns false unless they join it by the item and what it has chosen.  left are
- * conditions on the rows.
+ * TakeJoinConditions takes the conditions of the query, with results of the subquery
+ * replaced.  Returns false unless they join it by the item and the clock or ns that it
+ * has chosen. left gets the other conditions on the rows.
  */
 static bool
 TakeJoinConditions(IntervalJoin *join, List **left)
@@ -396,7 +396,8 @@ TakeJoinConditions(IntervalJoin *join, List **left)
 }
 
 /*
- * DropRangeTableEntry puts an entry that nothing refers to in the place of one.
+ * DropRangeTableEntry replaces a range table entry by an empty one to which nothing
+ * refers.
  */
 static void
 DropRangeTableEntry(Query *query, Index rti)
@@ -409,7 +410,8 @@ DropRangeTableEntry(Query *query, Index rti)
 }
 
 /*
- * TakeOut makes the query one of the parent alone, of which conditions are left.
+ * TakeOut removes the subquery, so that the query is of the parent alone, with the
+ * remaining conditions.
  */
 static void
 TakeOut(IntervalJoin *join, List *left)
@@ -456,9 +458,8 @@ TakeFrom(IntervalJoin *join)
 }
 
 /*
- * ZbxhistTakeIntervals makes a SELECT of a parent that is joined with such a subquery one
- * of the parent's rows, also within subqueries, each of which comes before the
- * query that it is part of.
+ * ZbxhistTakeIntervals turns a SELECT of a parent that is joined with such a subquery
+ * into one of the parent's rows.  It does so in subqueries, too, inner ones first.
  */
 void
 ZbxhistTakeIntervals(Query *query)

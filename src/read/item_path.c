@@ -65,8 +65,8 @@ ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
 }
 
 /*
- * ZbxhistGetItemMark says what the entry of a table is marked for; returns false if
- * for no item scan.
+ * ZbxhistGetItemMark reads the mark of a table's entry; returns false if it is not marked
+ * for an item scan.
  */
 bool
 ZbxhistGetItemMark(const RangeTblEntry *rte, ItemQuery *query)
@@ -83,8 +83,8 @@ ZbxhistGetItemMark(const RangeTblEntry *rte, ItemQuery *query)
 }
 
 /*
- * TakeMarked takes the conditions of a query for intervals apart, and adds them as
- * a whole to exact.  They came to be taken before the planner has worked on them.
+ * TakeMarked splits the conditions of a query for intervals, and adds all of them to
+ * exact.  They were taken before the planner has processed them.
  */
 static void
 TakeMarked(PlannerInfo *root, Node *quals, const KeyColumns *columns, List **conds,
@@ -105,9 +105,9 @@ TakeMarked(PlannerInfo *root, Node *quals, const KeyColumns *columns, List **con
 }
 
 /*
- * TakeClauses takes the conditions on the table apart: those that the scan does not
- * take care of are left to the executor.  So are all of a query for intervals, which
- * are about the rows that come of it, and all of one for ranges.
+ * TakeClauses splits the conditions on the table: those that the scan does not evaluate
+ * are left to the executor.  So are all conditions of a query for intervals, which are on
+ * the rows that it has chosen, and of one for ranges.
  */
 static void
 TakeClauses(PlannerInfo *root, const List *mark, const KeyColumns *columns,
@@ -170,8 +170,8 @@ static const CustomPathMethods item_path_methods = {
 };
 
 /*
- * EstimateItemRows estimates of how many items, or intervals of items, there is a
- * row.  Each range is taken to have one.
+ * EstimateItemRows estimates the number of items, or of intervals of items, that have
+ * rows.
  */
 static double
 EstimateItemRows(PlannerInfo *root, RelOptInfo *rel, Oid relid,
@@ -212,8 +212,8 @@ EstimateItemRows(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 }
 
 /*
- * HasItemOrder says whether the query wants rows in the order of their items.
- * What it says of rows of one item holds, as there is only one.
+ * HasItemOrder says whether the query wants rows in the order of their items.  Further
+ * sort keys do not matter, as there is only one row of each item.
  */
 static bool
 HasItemOrder(PlannerInfo *root, RelOptInfo *rel, AttrNumber itemid)
@@ -242,9 +242,9 @@ IsKeyOf(const PathKey *key, RelOptInfo *rel, AttrNumber attnum, bool *is_descend
 }
 
 /*
- * FindKeyOrder returns how much of the order that the query wants is that of rows item
- * after item, and notes its directions for the scan.  The planner leaves columns out of it
- * that conditions leave one value of.
+ * FindKeyOrder returns the leading sort keys of the query that rows item after item
+ * satisfy, and notes their directions for the scan.  The planner omits sort keys that
+ * conditions make constant.
  */
 static List *
 FindKeyOrder(PlannerInfo *root, RelOptInfo *rel, Relation table, List *mark,
@@ -356,8 +356,7 @@ MakeItemPath(PlannerInfo *root, RelOptInfo *rel, Relation parent, List *mark,
 }
 
 /*
- * ZbxhistWithoutPacked returns a path of those rows of such a relation that are not
- * packed.
+ * ZbxhistWithoutPacked returns a path of the rows of such a relation that are not packed.
  */
 Path *
 ZbxhistWithoutPacked(const RelOptInfo *rel)
@@ -379,8 +378,7 @@ ZbxhistWithoutPacked(const RelOptInfo *rel)
 }
 
 /*
- * ZbxhistConsiderItemScan puts the path in place of those that the
- * planner has found for a table that is marked.
+ * ZbxhistConsiderItemScan replaces the planner's paths of a marked table by ours.
  */
 void
 ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,

@@ -124,8 +124,8 @@ IsSortedBy(Query *query, SortGroupClause *clause, Relation table,
 }
 
 /*
- * IsSorted says whether sort clauses, from the first that counts on, are the
- * clock, or clock and ns, and sets in which direction.
+ * IsSorted says whether sort clauses, from a given one on, are the clock, or clock and
+ * ns, and sets their direction.
  */
 static bool
 IsSorted(Query *query, int first, Relation table, const PartitionSet *set,
@@ -145,8 +145,8 @@ IsSorted(Query *query, int first, Relation table, const PartitionSet *set,
 }
 
 /*
- * ZbxhistTakeItemConditions takes the conditions of WHERE apart; returns false if there
- * is one that is not about item and clock only, beside those in conds.
+ * ZbxhistTakeItemConditions splits the conditions of WHERE; returns false if one is not
+ * on item and clock only.
  */
 bool
 ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
@@ -170,8 +170,8 @@ ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
 /* ---- rows of items ---- */
 
 /*
- * MayBePulledUp says whether the planner may make a subquery a part of the query around
- * it, so that conditions with columns of that are none of the scan any more.
+ * MayBePulledUp says whether the planner may pull up a subquery into the query around it;
+ * then conditions with columns of that query could not be evaluated by the scan.
  */
 static bool
 MayBePulledUp(const Query *query)
@@ -183,9 +183,9 @@ MayBePulledUp(const Query *query)
 }
 
 /*
- * IsOfItems says whether a query wants rows of items that it names.  An aggregation of very
- * many is left to several processes, the first by clock of several items to an Append in
- * that order (clock_order.c).
+ * IsOfItems says whether a query wants rows of items that it names.  An aggregation of
+ * very many rows is left to parallel workers; the first rows by clock of several items,
+ * to an Append in the order of clocks (clock_order.c).
  */
 static bool
 IsOfItems(Query *query, Relation parent, const PartitionSet *set, List *conds)
@@ -263,7 +263,7 @@ ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum, bool *has_ma
 }
 
 /*
- * mentions_column is a walker that ends with true at a column of the query outside of
+ * mentions_column is a walker that returns true at a column of the query outside of
  * aggregates.
  */
 static bool
@@ -277,8 +277,8 @@ mentions_column(Node *node, void *context)
 }
 
 /*
- * IsGrouped says whether a query groups by item, or not at all, and whether all that
- * it wants of each is the newest clock, or the oldest, or nothing (is_of_any).
+ * IsGrouped says whether a query groups by item, or not at all, and wants only the newest
+ * clock of each item, or the oldest, or none (is_of_any).
  */
 static bool
 IsGrouped(Query *query, Relation parent, const PartitionSet *set,
@@ -388,7 +388,8 @@ ZbxhistCountRows(Relation parent)
 }
 
 /*
- * GetClocksInWhere returns the clocks that WHERE leaves of a query's only relation.
+ * GetClocksInWhere returns the range of clocks that WHERE allows for a query's only
+ * relation.
  */
 static ClockRange
 GetClocksInWhere(const Query *query, AttrNumber clock_attnum)
@@ -400,8 +401,8 @@ GetClocksInWhere(const Query *query, AttrNumber clock_attnum)
 }
 
 /*
- * HasManyRows says whether items have enough rows for it to be worth while to
- * look for one row of each, or that is unknown.
+ * HasManyRows says whether items have so many rows that searching one row of each is
+ * cheaper than reading all, or whether that is unknown.
  */
 static bool
 HasManyRows(const Query *query, Relation parent, const PartitionSet *set)
@@ -485,7 +486,7 @@ HasItemFirst(Query *query, Relation parent, const PartitionSet *set)
 }
 
 /*
- * IsOfEnds says whether all that a query wants are the first item or the last.
+ * IsOfEnds says whether a query wants only the first or the last item.
  */
 static bool
 IsOfEnds(const Query *query, Relation parent, const PartitionSet *set)
@@ -515,9 +516,8 @@ HasItemIndex(Relation table)
 }
 
 /*
- * IsByKey says whether a query wants rows of items that it names, or in the order of the
- * key, or the first of them.  Those for which other conditions hold are left by the
- * executor.
+ * IsByKey says whether a query wants rows of items that it names, or rows in the order of
+ * the key, or the first of these.  The executor evaluates other conditions.
  */
 static bool
 IsByKey(Query *query, Relation parent, const PartitionSet *set, ItemQuery *wanted)
@@ -535,7 +535,7 @@ IsByKey(Query *query, Relation parent, const PartitionSet *set, ItemQuery *wante
 /* ---- all ---- */
 
 /*
- * OwnerMayRead says whether a table's owner has kept the privilege to read it.
+ * OwnerMayRead says whether a table's owner still has the privilege to read it.
  */
 static bool
 OwnerMayRead(Relation rel)
@@ -545,9 +545,9 @@ OwnerMayRead(Relation rel)
 }
 
 /*
- * ZbxhistMayReplace says whether a scan of ours may read a query's parent in place of its
- * tables: the planner takes statistics to be readable then, and an operator that leaks them
- * must not see values which the user may not read.
+ * ZbxhistMayReplace says whether one of our scans may read a query's parent instead of
+ * its children.  The planner then assumes that the user may read the statistics, but an
+ * operator that leaks values must not see those that the user may not read.
  */
 bool
 ZbxhistMayReplace(const Query *query, const RangeTblEntry *rte, Relation parent)
