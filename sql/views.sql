@@ -1,6 +1,6 @@
 -- sql/views.sql
 
--- The managed tables, their policy, and the retention that counts.
+-- The managed tables, their policy, and the retention in effect.
 CREATE VIEW zbxhist.parents AS
 SELECT c.parent,
        c.partition_interval,
@@ -145,7 +145,7 @@ SELECT c.parent,
 COMMENT ON COLUMN zbxhist.status.values_slow IS 'The other values, by what kept their statements from it, see insert_paths(); NULL if there are none, or not counted';
 COMMENT ON COLUMN zbxhist.status.saved_bytes IS 'Disk space that packing saves here, of the packed days that there are; NULL if there are none';
 
--- What is being done now that takes long, by maintenance or by hand.
+-- Long work that is in progress, by maintenance or by hand.
 CREATE VIEW zbxhist.progress AS
 SELECT s.parent,
        s.action,  -- move, expire, pack, merge, compact, repack, undo, unpack, salvage, verify or import; total: of all tables

@@ -179,7 +179,7 @@ $$;
 -- Everything an administrator should know, a line for each cause, with the command that mends it;
 -- when all is well, no rows, or notes (info) only.
 --
--- What has one cause and is mended by one command is one line.
+-- Problems with one cause and one command are one line.
 CREATE FUNCTION zbxhist.check() RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT g.severity, g.code, zbxhist_internal.object_list(g.objects), g.message, g.hint

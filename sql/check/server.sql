@@ -1,10 +1,9 @@
 -- sql/check/server.sql
 
--- Statements and their values since the server started, by the way they took: "fast", without
--- planner and trigger, or what kept them from it: column, copy, not_loaded, replication,
--- row_security, rule, setting, statement, trigger; and the values among these that went to
--- partitions.  No rows if the server cannot count them: before PostgreSQL 17 that needs zbxhist in
--- shared_preload_libraries.
+-- Statements and their values since the server started, by path: "fast", without planner and
+-- trigger, or the reason why not: column, copy, not_loaded, replication, row_security, rule,
+-- setting, statement, trigger; and how many of the values went to partitions.  No rows if the
+-- server cannot count them: before PostgreSQL 17 that needs zbxhist in shared_preload_libraries.
 CREATE FUNCTION zbxhist.insert_paths()
 RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint, values_routed bigint)
 LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_stored_paths';

@@ -64,7 +64,7 @@ $$;
 -- in another tablespace (set_tablespace), analyze and drop, with rows (an estimate) and bytes; a
 -- row for all partitions of a day.
 --
--- What is to be done to several partitions of one day is one row.
+-- The same action on several partitions of one day is one row.
 CREATE FUNCTION zbxhist.preview(parent regclass DEFAULT NULL)
 RETURNS TABLE (
     table_name regclass, action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint,

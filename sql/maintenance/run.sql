@@ -429,9 +429,9 @@ BEGIN
 END
 $$;
 
--- Does everything that time brings, for one managed table or all: premake, move rows out of the
--- parent, drop, pack, merge late rows, repack; each step in a transaction of its own.  Call it
--- every quarter of an hour.
+-- Does all maintenance that is due, of one managed table or all: creates partitions ahead, moves
+-- rows out of the parent, drops, packs, merges late rows, repacks; each step in a transaction of
+-- its own.  Call it every 5 to 15 minutes.
 CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
 LANGUAGE plpgsql AS $$
 DECLARE

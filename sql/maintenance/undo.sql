@@ -76,7 +76,7 @@ BEGIN
 END
 $$;
 
--- Turns a managed table back into a plain one with every row, in batches; can be broken off and
+-- Turns a managed table back into a plain one with every row, in batches; can be interrupted and
 -- repeated.  An audit log is copied while it is locked.
 CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql AS $$

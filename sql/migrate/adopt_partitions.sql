@@ -40,11 +40,11 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE g.from_clock < g.to_clock AND g.from_clock < zbxhist_internal.current_clock()
 $$;
 
--- Takes a natively partitioned table into care.  Its partitions stay as they are, and a plain table
--- takes the place of their parent.  With dry_run it only says what it would do.
+-- Manages a natively partitioned table.  Its partitions stay as they are, and a plain table takes
+-- the place of their parent.  With dry_run it only says what it would do.
 --
--- Until the exchange the table is what it was, but for a constraint of each partition that
--- says what its bounds say.  The call may be broken off there, and repeated.
+-- Until the exchange the table stays as it was, except that each partition gets its bounds as a
+-- constraint.  The call can be interrupted and repeated.
 CREATE PROCEDURE zbxhist.adopt_partitions(
     parent regclass, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false)
 LANGUAGE plpgsql AS $$

@@ -86,8 +86,8 @@ BEGIN
 END
 $$;
 
--- Puts a managed table in the place of a TimescaleDB hypertable, which gets the ending _old and is
--- to be imported; with dry_run only says what it would do.
+-- Puts an empty managed table in the place of a TimescaleDB hypertable, whose name gets the suffix
+-- _old and which is to be imported; with dry_run only says what it would do.
 CREATE PROCEDURE zbxhist.adopt_hypertable(hypertable regclass, dry_run boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -119,7 +119,7 @@ $$;
 -- Makes a plain table of a TimescaleDB hypertable, by copying its rows while it is locked, and
 -- returns it.
 --
--- For what Zabbix has as a hypertable and zbxhist does not manage: auditlog.
+-- For a hypertable of Zabbix that zbxhist does not manage: auditlog.
 CREATE FUNCTION zbxhist.release_hypertable(hypertable regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN

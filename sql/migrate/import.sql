@@ -92,11 +92,11 @@ BEGIN
 END
 $$;
 
--- Stores the rows of another table in a managed one, a day after the other and packed straight away
--- where there is nothing of that day yet; can be broken off and repeated; the other table stays.
+-- Stores the rows of another table in a managed one, day by day.  A day of which the managed table
+-- has no rows is packed at once.  Can be interrupted and repeated; the other table stays.
 --
--- A slice after the other, each in one transaction: a call that is broken off is
--- repeated, and goes on.  In the end each is read once more.
+-- Slice after slice, each in one transaction: if the call is interrupted, repeat it, and it
+-- continues.  At the end each slice is read once more.
 CREATE PROCEDURE zbxhist.import(
     source regclass, parent regclass, rows_a_second integer DEFAULT NULL, dry_run boolean DEFAULT false)
 LANGUAGE plpgsql AS $$

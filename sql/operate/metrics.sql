@@ -103,11 +103,10 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
      WHERE c.parent = table_metrics.parent
 $$;
 
--- How everything is doing, as one JSON document for monitoring: seconds since 1970, seconds, bytes
--- and numbers of values.
+-- The state of all managed tables, as one JSON document for monitoring.
 --
--- Names are a contract: templates and dashboards have them.  Times are seconds
--- since 1970, durations seconds, sizes bytes; what is not known is null.
+-- Names do not change, because templates and dashboards use them.  Times are seconds since 1970,
+-- durations seconds, sizes bytes; unknown values are null.
 CREATE FUNCTION zbxhist.metrics() RETURNS jsonb
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT jsonb_build_object(

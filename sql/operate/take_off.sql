@@ -63,8 +63,8 @@ BEGIN
 END
 $$;
 
--- Drops all that a managed table has of a UTC day that is over, packed or not, and says what that
--- is; partitions with values of other days, too, only with accept_deletion.
+-- Drops all rows of a managed table of a UTC day that is over, packed or not, and says what they
+-- are; partitions with values of other days, too, only with accept_deletion.
 CREATE PROCEDURE zbxhist.drop_day(parent regclass, day date, accept_deletion boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -99,9 +99,8 @@ BEGIN
 END
 $$;
 
--- Makes ordinary tables of their own of all partitions that a managed table has of a UTC day that
--- is over, of what is packed as well, in another schema if one is given; can be broken off and
--- repeated.
+-- Detaches all partitions and packed days of a managed table of a UTC day that is over: they become
+-- ordinary tables, in another schema if one is given; can be interrupted and repeated.
 CREATE PROCEDURE zbxhist.detach_day(parent regclass, day date, schema_name name DEFAULT NULL)
 LANGUAGE plpgsql AS $$
 DECLARE

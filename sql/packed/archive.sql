@@ -312,8 +312,8 @@ BEGIN
 END
 $$;
 
--- Moves what is packed of a UTC day of a managed table to its archive_server; can be broken off and
--- repeated.
+-- Moves the packed parts of a UTC day of a managed table to its archive_server; can be interrupted
+-- and repeated.
 CREATE PROCEDURE zbxhist.archive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -322,8 +322,8 @@ BEGIN
 END
 $$;
 
--- Brings what is archived of a UTC day of a managed table back; maintenance leaves it here from
--- then on.  Can be broken off and repeated.
+-- Brings the archived parts of a UTC day of a managed table back; maintenance does not archive them
+-- again.  Can be interrupted and repeated.
 CREATE PROCEDURE zbxhist.unarchive(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN

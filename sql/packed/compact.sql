@@ -78,8 +78,8 @@ BEGIN
 END
 $$;
 
--- Makes the packed hours, or other parts, of a UTC day of a managed table that follow each other
--- one packed table; maintenance does so by itself.
+-- Makes one packed day of the consecutive packed hours, or other parts, of a UTC day of a managed
+-- table; maintenance does so by itself.
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 DECLARE

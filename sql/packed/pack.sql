@@ -176,7 +176,7 @@ BEGIN
 END
 $$;
 
--- Packs the partitions of a managed table that have clocks of a UTC day and whose time has gone by.
+-- Packs the partitions of a managed table that have clocks of a UTC day and are over.
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -276,8 +276,8 @@ BEGIN
 END
 $$;
 
--- Writes what is packed of a UTC day of a managed table anew, so that it takes as little space as
--- it can; maintenance does so by itself.
+-- Rewrites the packed parts of a UTC day of a managed table, so that they take as little space as
+-- possible; maintenance does so by itself.
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -104,7 +104,7 @@ END
 $$;
 
 COMMENT ON PROCEDURE zbxhist.salvage(regclass, date) IS
-'Makes what can be read of a damaged packed day an ordinary partition again, or what is packed of it several ones, and tells what is lost; can be broken off and repeated';
+'Makes ordinary partitions of what can be read of a damaged packed day, and says what is lost; can be interrupted and repeated';
 
 CREATE PROCEDURE zbxhist.salvage(day regclass)
 LANGUAGE plpgsql AS $$

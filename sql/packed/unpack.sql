@@ -21,7 +21,7 @@ BEGIN
 END
 $$;
 
--- Makes what is packed of a UTC day of a managed table ordinary partitions again; can be broken off
+-- Makes ordinary partitions of the packed parts of a UTC day of a managed table; can be interrupted
 -- and repeated.
 CREATE PROCEDURE zbxhist.unpack(parent regclass, day date)
 LANGUAGE plpgsql AS $$

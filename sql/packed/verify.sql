@@ -58,8 +58,8 @@ BEGIN
 END
 $$;
 
--- Looks through all packed days of a managed table: checksums, and statistics against values; no
--- rows when all is well.
+-- Checks all packed days of a managed table: checksums, values and statistics; no rows if all is
+-- well.
 CREATE FUNCTION zbxhist.verify(parent regclass) RETURNS TABLE (day regclass, itemid bigint, clock integer, problem text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

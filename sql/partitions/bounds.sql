@@ -8,8 +8,8 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_route';
 CREATE FUNCTION zbxhist_internal.invalidate(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_invalidate';
 
--- Clock range of a partition, from included, to excluded, as its constraint zbxhist_clock says;
--- NULLs if it has none.
+-- Clock range of a partition, from included, to excluded, from its constraint zbxhist_clock; NULLs
+-- if it has none.
 CREATE FUNCTION zbxhist.partition_bounds(partition regclass, OUT from_clock bigint, OUT to_clock bigint)
 LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_partition_bounds';
 

@@ -202,8 +202,8 @@ BEGIN
 END
 $$;
 
--- Creates a partition of a managed table for a UTC day, or what is missing of one, and returns that
--- in which the day begins, or its table if it is packed.
+-- Creates a partition of a managed table for a UTC day, or for its missing part, and returns the
+-- one in which the day begins, or its table if it is packed.
 CREATE FUNCTION zbxhist.create_partition(parent regclass, day date) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

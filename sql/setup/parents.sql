@@ -27,7 +27,7 @@ END
 $$;
 
 -- Makes a table with the columns itemid and clock a managed one, in place: new rows go to
--- partitions, and what it has stays where it is but for rows of these.
+-- partitions, and existing rows stay where they are unless they belong to one of these.
 CREATE FUNCTION zbxhist.create_parent(
     parent regclass, partition_interval interval DEFAULT '1 day', retention interval DEFAULT NULL,
     premake integer DEFAULT 3, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT false,
@@ -54,20 +54,19 @@ BEGIN
 END
 $$;
 
--- Changes the policy of a managed table, only what is given; the next maintenance acts on it.
--- follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL;
--- deleted_items 'drop' leaves out values of items that Zabbix has deleted when days are packed;
--- retention_action 'detach' makes tables of their own, in retention_schema, of what is past
--- retention; time_precision '1 us', '1 ms' or '1 s' rounds the times of packed values that are
--- older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead
--- leave new values out that are older, or further ahead, out_of_range 'keep' keeps these for a day,
--- any_clock leaves out none; packed_tablespace is where packed days are stored, from the age
--- packed_tablespace_after on, '' stores new ones where the table is again; archive_server is the
--- server of postgres_fdw to which packed days are moved at the age archive_after, '' archives no
--- more, take_archive has copies on archive servers removed that another database, or another
--- server, has made, in whose place this one is; auto_analyze says whether maintenance has the table
--- analyzed when it has packed.  What would delete values that are kept now is refused unless
--- accept_deletion says so.
+-- Changes the policy of a managed table, only the arguments that are given; the next maintenance
+-- applies it. follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to
+-- NULL; deleted_items 'drop' deletes values of items that Zabbix has deleted when days are packed;
+-- retention_action 'detach' makes ordinary tables, in retention_schema, of expired partitions;
+-- time_precision '1 us', '1 ms' or '1 s' rounds the times of packed values that are older than
+-- time_precision_after, for good, which accept_rounding must confirm; max_age and max_ahead leave
+-- out new values that are older, or further ahead, out_of_range 'keep' keeps these for a day,
+-- any_clock leaves out none; packed_tablespace is the tablespace of packed days, from the age
+-- packed_tablespace_after on, '' is that of the table; archive_server is the server of postgres_fdw
+-- to which packed days are moved at the age archive_after, '' stops that, take_archive makes this
+-- database the owner of copies on archive servers that another database or server has made, whose
+-- place it has taken; auto_analyze says whether maintenance analyzes the table after packing.  A
+-- call that would delete values that are kept now is refused unless accept_deletion is true.
 CREATE FUNCTION zbxhist.alter_parent(
     parent regclass, partition_interval interval DEFAULT NULL, retention interval DEFAULT NULL,
     premake integer DEFAULT NULL, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT NULL,

@@ -54,14 +54,12 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET inte
         'accept_deletion => true'))
 $$;
 
--- Finds the Zabbix history and trends tables, takes those into care that are not yet, in place,
--- changes the policy of the others to what is given, and says what it did; with dry_run, what it
--- would do.
+-- Manages all Zabbix history and trends tables, in place, changes the policy of those that are
+-- managed already to the given arguments, and says what it did; with dry_run, what it would do.
 --
--- NULL: as it is or, of new tables, the default.  The partitions come first,
--- under locks that stop nobody; the one lock that does stop INSERTs, for the
--- triggers, comes last, for all tables at once and in the order of Zabbix, and
--- is let go by the COMMIT that follows.
+-- NULL: unchanged or, for new tables, the default.  Partitions are created first, under locks that
+-- stop nobody.  The one lock that stops INSERTs, for the triggers, is taken last, for all tables at
+-- once and in the order of Zabbix, and released by the COMMIT that follows.
 CREATE FUNCTION zbxhist.setup(
     schema_name name DEFAULT NULL, history_retention interval DEFAULT NULL, trends_retention interval DEFAULT NULL,
     premake integer DEFAULT NULL, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT NULL,

@@ -4,9 +4,9 @@
 -- yet to be removed there.
 --
 -- Copies of packed days on other servers.  The C code reads (day, copy, groups,
--- archived_at) by name, and the index by its name.  What is there and not listed
--- here nobody removes, so a row is written before the first group is sent, and deleted
--- when none is left.
+-- archived_at) by name, and the index by its name.  Copies that are not listed here are never
+-- removed from the server, so a row is written before the first group is sent, and deleted when no
+-- group is left.
 CREATE TABLE zbxhist.archive_copy (
     copy         uuid NOT NULL PRIMARY KEY,  -- what the rows there have in their column copy
     parent       regclass NOT NULL,
@@ -37,10 +37,10 @@ SELECT pg_catalog.pg_extension_config_dump('zbxhist.archive_copy',
     ' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = groups)'
     ' AND (day IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day))');
 
--- By what databases are known to archive servers as those that may remove copies there.
+-- The marks by which archive servers know the databases that may remove copies there.
 --
--- Marks of databases on archive servers: this one's, and of a copy of a database those of
--- that too.
+-- Marks of databases on archive servers: of this database and, if it is a copy, of the original,
+-- too.
 CREATE TABLE zbxhist.archive_mark (
     groups       regclass NOT NULL,  -- the foreign table by which copies are read
     origin       text NOT NULL,  -- the database

@@ -1,6 +1,6 @@
 -- sql/tables/import_slice.sql
 
--- How far imports of other tables have come (see the procedure import): a day or month of each.
+-- The progress of imports of other tables (see the procedure import), a row for each day or month.
 --
 -- Not dumped: it is about tables of this server.
 CREATE TABLE zbxhist.import_slice (

@@ -37,7 +37,7 @@ SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'
     ' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day)');
 
--- Changes of packed days since maintenance last looked.
+-- Changes of packed days since maintenance last checked.
 --
 -- Written by the C code for sessions that change packed rows, see
 -- src/packed/day_conflicts.c; it has no index for that reason.
@@ -49,8 +49,8 @@ CREATE TABLE zbxhist.packed_change (
 -- deleted from, even where a publication has all tables
 ALTER TABLE zbxhist.packed_change REPLICA IDENTITY FULL;
 
--- What could not be read of damaged packed days when the rest was salvaged, and what was dropped
--- with their tables; kept until somebody deletes it.
+-- Values of damaged packed days that could not be salvaged, or that were dropped with their tables;
+-- kept until somebody deletes the rows.
 CREATE TABLE zbxhist.lost_values (
     parent       regclass NOT NULL,
     day          text NOT NULL,  -- the table that held the packed day
@@ -74,10 +74,10 @@ ALTER TABLE zbxhist.lost_values REPLICA IDENTITY FULL;
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.lost_values',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)');
 
--- When packed days were last looked through, and what was damaged.
+-- When packed days were last checked, and what was damaged.
 --
--- Damage is remembered until the day is right again, or its table is gone.  Not
--- dumped: it is about this server's disks.
+-- Damage is remembered until the day is found intact, or its table is dropped.  Not dumped: it is
+-- about this server's disks.
 CREATE TABLE zbxhist.verified_day (
     day         regclass NOT NULL PRIMARY KEY,  -- the table of the packed day
     parent      regclass NOT NULL,

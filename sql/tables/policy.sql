@@ -4,8 +4,8 @@
 --
 -- One row per managed table.  The C code reads parent, routing, max_age, max_ahead and
 -- out_of_range by name.
--- Which partitions there are is not written here: pg_inherits and each
--- partition's constraint zbxhist_clock are the only truth about that.
+-- Partitions are not listed here: they are known from pg_inherits and each partition's constraint
+-- zbxhist_clock alone.
 CREATE TABLE zbxhist.parent_config (
     parent             regclass NOT NULL PRIMARY KEY,  -- the managed table
     -- time range of one partition: whole minutes aligned to 1970-01-01 UTC, or whole calendar months
@@ -18,7 +18,7 @@ CREATE TABLE zbxhist.parent_config (
     move_existing      boolean NOT NULL DEFAULT false,
     -- false while an undo is in progress: every new row stays in the parent
     routing            boolean NOT NULL DEFAULT true,
-    created_at         timestamptz NOT NULL DEFAULT pg_catalog.now(),  -- when the table was taken into care
+    created_at         timestamptz NOT NULL DEFAULT pg_catalog.now(),  -- when the table became a managed one
     -- whether values of items that Zabbix has deleted are left out (drop) when days are packed or
     -- written anew, or stay until retention (keep)
     deleted_items      text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop')),
@@ -74,8 +74,8 @@ SELECT pg_catalog.pg_extension_config_dump('zbxhist.auditlog_config',
 
 -- Schemas in which zbxhist.setup() was called, with its options for tables that appear later.
 --
--- Where setup() was called: tables that a Zabbix upgrade creates there later
--- are taken up by maintenance with the same options.
+-- Schemas of which setup() was called: maintenance manages tables that a Zabbix upgrade creates
+-- there later with the same options.
 CREATE TABLE zbxhist.managed_schema (
     schema_name       name NOT NULL PRIMARY KEY,  -- the schema
     history_retention interval,  -- retention of new history tables; NULL follows Zabbix

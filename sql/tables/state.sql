@@ -3,8 +3,8 @@
 -- What maintenance remembers of each managed table between two steps (see the views status and
 -- progress).
 --
--- What maintenance remembers of each parent.  Not dumped: it is about this
--- server, and it is written anew by the next run.
+-- The state of maintenance of each parent.  Not dumped: it is about this server, and the next run
+-- writes it again.
 CREATE TABLE zbxhist.parent_state (
     parent          regclass NOT NULL PRIMARY KEY,
     last_run        timestamptz,  -- when maintenance last came to the end for this table
@@ -43,8 +43,8 @@ CREATE TABLE zbxhist.parent_state (
     undo_pid        integer  -- server process of the undo that is under way
 );
 
--- What maintenance knows of partitions: whether rows of theirs are in the parent, so that inserts
--- have to look there for a key, and why one cannot be packed.
+-- What maintenance knows about partitions: whether the parent may have rows of them, so that
+-- INSERTs have to look for keys there, and why a partition cannot be packed.
 --
 -- Read by the C code (parent, partition, verified), see src/tables/stray.c.
 -- Not dumped: it is about this server, and the next runs write it anew.
@@ -61,8 +61,8 @@ CREATE TABLE zbxhist.partition_state (
     to_clock     bigint
 );
 
--- Managed tables in which a row has been stored that belongs to a partition, since maintenance last
--- looked.
+-- Managed tables in which a row that belongs to a partition has been stored since maintenance last
+-- checked.
 --
 -- Written by the C code for sessions that insert, see src/tables/stray.c; it has
 -- no index for that reason.
@@ -73,8 +73,8 @@ CREATE TABLE zbxhist.stray_mark (
 -- deleted from, even where a publication has all tables
 ALTER TABLE zbxhist.stray_mark REPLICA IDENTITY FULL;
 
--- Values of the last day that were left out, for they were older than the policy max_age or further
--- ahead than max_ahead.
+-- Values of the last day that were left out, because they were older than the policy max_age or
+-- further ahead than max_ahead.
 --
 -- Written by the C code for sessions that insert, see src/ingest/left_out.c; it has no
 -- index for that reason, and few rows: maintenance adds them up.

@@ -157,10 +157,10 @@ BEGIN
 END
 $$;
 
--- Partitions Zabbix's audit log by clock, in place (a month a partition, one ahead, if nothing is
--- said), takes over one that is partitioned by clock, or changes the policy.  Maintenance then makes
--- partitions ahead and drops those past retention (NULL: the storage period set in Zabbix).
--- zbxhist.undo takes it back; dry_run only says what it would do.
+-- Partitions Zabbix's audit log by clock, in place (by default a partition is a month, and one is
+-- made ahead), takes over one that is partitioned by clock, or changes the policy.  Maintenance
+-- then makes partitions ahead and drops those past retention (NULL: the storage period set in
+-- Zabbix). zbxhist.undo makes a plain table of it again; dry_run only says what it would do.
 CREATE FUNCTION zbxhist.partition_auditlog(
     parent regclass, retention interval DEFAULT NULL, partition_interval interval DEFAULT NULL,
     premake integer DEFAULT NULL, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false,

@@ -127,9 +127,9 @@ BEGIN
 END
 $$;
 
--- Has maintenance delete the values of a managed table, or the rows of a partitioned audit log, from
--- before a time.  All of them must be past retention.  check() prints this call when maintenance has
--- stopped to ask.
+-- Lets maintenance delete the values of a managed table, or the rows of a partitioned audit log,
+-- from before a time.  All of them must be past retention. check() prints this call when
+-- maintenance has stopped to ask.
 CREATE FUNCTION zbxhist.accept_deletion(parent regclass, until timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
