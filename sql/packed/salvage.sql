@@ -95,17 +95,8 @@ BEGIN
 END
 $$;
 
-CREATE PROCEDURE zbxhist.salvage(parent regclass, day date)
-LANGUAGE plpgsql AS $$
-BEGIN
-    CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', zbxhist_internal.days_to_unpack(parent, day));
-END
-$$;
-
-COMMENT ON PROCEDURE zbxhist.salvage(regclass, date) IS
-'Makes ordinary partitions of what can be read of a damaged packed day, and says what is lost; can be interrupted and repeated';
-
+-- Makes an ordinary partition of what can be read of the damaged packed day that has this table, and says
+-- what is lost; can be interrupted and repeated.
 CREATE PROCEDURE zbxhist.salvage(day regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -120,6 +111,3 @@ BEGIN
     CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', ARRAY[day]);
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist.salvage(regclass) IS
-'The same for the packed day that has this table, for tables whose partitions are shorter than a day';

@@ -69,41 +69,28 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
         CASE WHEN to_clock < 2147483648 THEN format('clock < %s', to_clock) END)
 $$;
 
--- The partitions and packed days that are in the way of others, and of which: those first that are
--- in the way of most.
--- A table that is for the time of many others is the one cause, not they.  Of a
--- partition and a packed day, it is the partition that is in the way.
+-- The partitions and packed days that are in the way of others, and of which.
+-- A table that is for the time of many others is the one cause, not they: of two, that
+-- is told which is in the way of more, is no packed day, or is the later one.
 CREATE FUNCTION zbxhist_internal.overlapping(parent regclass)
 RETURNS TABLE (relation regclass, others regclass[], is_packed boolean, from_clock bigint)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    first  regclass[];
-    second regclass[];
-BEGIN
-    SELECT array_agg(a.relation ORDER BY a.from_clock, b.from_clock), array_agg(b.relation ORDER BY a.from_clock, b.from_clock)
-      INTO first, second
-      FROM zbxhist_internal.list_ranges(parent) a
-      JOIN zbxhist_internal.list_ranges(parent) b
-        ON b.from_clock < a.to_clock AND a.from_clock < b.to_clock
-       AND (NOT a.is_packed, a.from_clock, a.relation::oid) < (NOT b.is_packed, b.from_clock, b.relation::oid)
-     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d
-                        WHERE d.day = a.relation AND d.partition = b.relation);
-    WHILE cardinality(first) > 0 LOOP
-        SELECT p.one, array_agg(p.other ORDER BY p.place), r.is_packed, r.from_clock
-          INTO relation, others, is_packed, from_clock
-          FROM (SELECT u.a AS one, u.b AS other, u.place FROM unnest(first, second) WITH ORDINALITY u (a, b, place)
-                UNION ALL
-                SELECT u.b, u.a, u.place FROM unnest(first, second) WITH ORDINALITY u (a, b, place)) p
-          JOIN zbxhist_internal.list_ranges(parent) r ON r.relation = p.one
-         GROUP BY p.one, r.is_packed, r.from_clock
-         ORDER BY count(*) DESC, r.is_packed, r.from_clock DESC, p.one::oid DESC
-         LIMIT 1;
-        RETURN NEXT;
-        SELECT array_agg(u.a ORDER BY u.place), array_agg(u.b ORDER BY u.place) INTO first, second
-          FROM unnest(first, second) WITH ORDINALITY u (a, b, place)
-         WHERE relation NOT IN (u.a, u.b);
-    END LOOP;
-END
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+    WITH pair AS (
+        SELECT a.relation, a.is_packed, a.from_clock, b.relation AS other, b.from_clock AS other_clock
+          FROM zbxhist_internal.list_ranges(parent) a
+          JOIN zbxhist_internal.list_ranges(parent) b
+            ON b.from_clock < a.to_clock AND a.from_clock < b.to_clock AND a.relation <> b.relation
+         WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                            WHERE (d.day, d.partition) IN ((a.relation, b.relation), (b.relation, a.relation)))),
+    told AS (
+        SELECT p.relation, array_agg(p.other ORDER BY p.other_clock, p.other::oid) AS others, p.is_packed, p.from_clock,
+               ARRAY[count(*), (NOT p.is_packed)::integer, p.from_clock, p.relation::oid::bigint] AS weight
+          FROM pair p
+         GROUP BY p.relation, p.is_packed, p.from_clock)
+    SELECT t.relation, t.others, t.is_packed, t.from_clock
+      FROM told t
+     WHERE NOT EXISTS (SELECT FROM told o WHERE o.relation = ANY (t.others) AND o.weight > t.weight)
+     ORDER BY t.weight DESC
 $$;
 
 -- The partitions, packed days and foreign table of a managed table that belong to another role than

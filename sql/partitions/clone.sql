@@ -44,30 +44,10 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       FROM zbxhist_internal.privileges(relation) p
 $$;
 
--- Gives a new partition the statistics targets, column options and replica identity of its parent.
-CREATE FUNCTION zbxhist_internal.clone_columns(parent regclass, partition regclass) RETURNS void
+-- Gives a new table the replica identity of another one, unless that is by an index.
+CREATE FUNCTION zbxhist_internal.clone_identity(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    item record;
 BEGIN
-    FOR item IN
-        SELECT a.attname, a.attstattarget,
-               ARRAY(SELECT o FROM unnest(a.attoptions) o WHERE o LIKE 'n\_distinct%') AS options
-          FROM pg_attribute a
-         WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
-         ORDER BY a.attnum
-    LOOP
-        IF item.attstattarget >= 0 THEN
-            PERFORM zbxhist_internal.execute_as_owner(partition, format(
-                'ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s',
-                partition, item.attname, item.attstattarget));
-        END IF;
-        IF cardinality(item.options) > 0 THEN
-            PERFORM zbxhist_internal.execute_as_owner(partition, format(
-                'ALTER TABLE %s ALTER COLUMN %I SET (%s)',
-                partition, item.attname, zbxhist_internal.format_options(item.options)));
-        END IF;
-    END LOOP;
     PERFORM zbxhist_internal.execute_as_owner(
                 partition, format('ALTER TABLE %s REPLICA IDENTITY %s', partition,
                                   CASE k.relreplident WHEN 'f' THEN 'FULL' ELSE 'NOTHING' END))
@@ -231,7 +211,7 @@ BEGIN
         coalesce(' PARTITION BY ' || partitioned_by, ' WITH (' || nullif(relation.options, '') || ')'),
         ' TABLESPACE ' || quote_ident(relation.spcname)));
     result := format('%s.%I', schema, new_name)::regclass;
-    PERFORM zbxhist_internal.clone_columns(source, result);
+    PERFORM zbxhist_internal.clone_identity(source, result);
     PERFORM zbxhist_internal.clone_grants(source, result);
     RETURN result;
 END

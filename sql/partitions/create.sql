@@ -187,7 +187,7 @@ BEGIN
         PERFORM zbxhist_internal.change_owner(result, source.relowner);
     END IF;
     PERFORM zbxhist_internal.clone_indexes(parent, result);
-    PERFORM zbxhist_internal.clone_columns(parent, result);
+    PERFORM zbxhist_internal.clone_identity(parent, result);
     PERFORM zbxhist_internal.clone_grants(parent, result);
     PERFORM zbxhist_internal.invalidate(parent);
     -- one that nobody takes for a partition would be created again and again

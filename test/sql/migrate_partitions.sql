@@ -108,7 +108,6 @@ DELETE FROM v WHERE itemid = 3;
 COMMENT ON TABLE v IS 'values';
 COMMENT ON COLUMN v.value IS 'a value';
 CREATE INDEX v_by_clock ON v (clock);
-ALTER TABLE v ALTER COLUMN itemid SET STATISTICS 500;
 GRANT SELECT ON v TO native_other;
 GRANT UPDATE (value) ON v TO native_other WITH GRANT OPTION;
 SELECT pg_relation_filenode('v_a') AS file_a, pg_relation_filenode('v_b') AS file_b \gset

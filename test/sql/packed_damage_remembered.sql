@@ -46,7 +46,7 @@ SELECT count(*) > 0 AS damaged FROM zbxhist.verify('history');
 SELECT severity, message, hint FROM told;
 SELECT zbxhist.metrics() -> 'damaged_days' AS days;
 -- what is left of it is a partition
-CALL zbxhist.salvage('history', '1970-01-02');
+CALL zbxhist.salvage('zbxhist_packed.history_p19700102');
 TABLE told;
 SELECT zbxhist.metrics() -> 'damaged_days' AS days;
 

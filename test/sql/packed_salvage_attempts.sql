@@ -30,7 +30,7 @@ ALTER TABLE history ADD CONSTRAINT a CHECK (value >= least_value(true)) NOT VALI
 ALTER TABLE history ADD CONSTRAINT b CHECK (value >= least_value(false)) NOT VALID;
 SELECT setval('calls', 1, false);
 SET client_min_messages = error;
-CALL zbxhist.salvage('history', '1970-01-02');
+CALL zbxhist.salvage('zbxhist_packed.history_p19700102');
 SET client_min_messages = warning;
 SELECT last_value > 1 AS has_failed_once FROM calls;
 SELECT first_itemid, last_itemid, problem, count(*), sum(rows) FROM zbxhist.lost_values WHERE parent = 'history'::regclass GROUP BY 1, 2, 3;
@@ -54,7 +54,7 @@ INSERT INTO counted SELECT 1, 86400 + s * 60, CASE WHEN s % 20 = 5 THEN -1 ELSE 
 CALL zbxhist.pack('counted', '1970-01-02');
 ALTER TABLE counted ADD CONSTRAINT refused CHECK (value >= 0 OR is_refused()) NOT VALID;
 SET client_min_messages = error;
-CALL zbxhist.salvage('counted', '1970-01-02');
+CALL zbxhist.salvage('zbxhist_packed.counted_p19700102');
 SET client_min_messages = warning;
 SELECT sum(rows) AS refused, (SELECT last_value BETWEEN 1 AND 2 FROM most) AS given_back FROM zbxhist.lost_values WHERE parent = 'counted'::regclass;
 SELECT count(*), min(value) FROM counted;

@@ -159,7 +159,7 @@ ROLLBACK;
 UPDATE zbxhist_packed.history_p19700103 SET payload = set_byte(payload, length(payload) - 5, get_byte(payload, length(payload) - 5) # 255)
  WHERE nrows = 0 AND first_itemid = (SELECT max(first_itemid) FROM zbxhist_packed.history_p19700103 WHERE nrows = 0);
 SET client_min_messages = error;
-CALL zbxhist.salvage('history', '1970-01-03');
+CALL zbxhist.salvage('zbxhist_packed.history_p19700103');
 RESET client_min_messages;
 SELECT first_itemid, last_itemid, sum(rows), regexp_replace(problem, 'page \d+', 'page N') AS problem, bool_or(bytes IS NOT NULL) AS has_bytes
   FROM zbxhist.lost_values WHERE parent = 'history'::regclass GROUP BY 1, 2, 4 ORDER BY 1, 2;

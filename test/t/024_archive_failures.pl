@@ -459,7 +459,7 @@ for (
 is_whole('when it is mended, all is there');
 
 # another database there is no damage
-my $salvage = "CALL zbxhist.salvage('history', '${\ date(-8)}')";
+my $salvage = "CALL zbxhist.salvage('zbxhist_packed.${\ partition('history', -8)}')";
 $cold->safe_psql('postgres', 'CREATE DATABASE other');
 $cold->safe_psql('other', slurp_file("$FindBin::RealBin/../../dist/archive/archive.sql"));
 $node->safe_psql('zabbix', "ALTER SERVER cold OPTIONS (SET dbname 'other')");

@@ -537,7 +537,7 @@ my @cases = (
 	},
 	{
 		code => 'lost_values',
-		provoke => "$damage CALL zbxhist.salvage('history', '$packed')",
+		provoke => "$damage CALL zbxhist.salvage('$packed_table')",
 		look => qr/history\|$packed_table\|/,
 		then => 'DELETE FROM zbxhist.lost_values'
 	},
