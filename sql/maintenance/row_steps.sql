@@ -68,7 +68,7 @@ BEGIN
         SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_expire.parent;
     END IF;
     batch := zbxhist_internal.delete_expired(parent, cutoff, state.position_itemid, 5000);
-    PERFORM zbxhist_internal.refuse('54000', format('deleting rows of %s does not get on', parent),
+    PERFORM zbxhist_internal.refuse('54000', format('deleting rows of %s makes no progress', parent),
         detail => format('No row was deleted after item %s.', state.position_itemid))
       WHERE NOT batch.done AND batch.deleted = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid;
     UPDATE zbxhist.parent_state s

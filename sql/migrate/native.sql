@@ -114,7 +114,7 @@ BEGIN
        FROM zbxhist_internal.native_partitions(parent) p
        JOIN pg_constraint c ON c.conrelid = p.partition AND c.conname = 'zbxhist_clock'
       WHERE NOT p.is_bounded AND NOT p.is_default;
-    PERFORM zbxhist_internal.refuse('0A000', format('partition %s covers more than a year, and rows to come', p.partition),
+    PERFORM zbxhist_internal.refuse('0A000', format('partition %s covers more than a year, and future rows', p.partition),
                 detail => 'It would take them all, and never be packed or dropped.',
                 hint => format('ALTER TABLE %s DETACH PARTITION %s;  -- and import it afterwards', parent, p.partition))
        FROM zbxhist_internal.native_partitions(parent) p

@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.refuse('42P01', 'source must be a table that exists')
       WHERE kind IS NULL;
-    PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: it is no table', source))
+    PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: it is not a table', source))
       WHERE kind NOT IN ('r', 'p', 'f');
     PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: it is managed by zbxhist', source))
       WHERE source = parent OR source IN (SELECT zbxhist_internal.own_children(parent))

@@ -39,7 +39,7 @@ BEGIN
     END IF;
     batch := zbxhist_internal.move_rows(source, target, bounds.from_clock, bounds.to_clock, state.position_itemid,
                                          CASE WHEN bounds.from_clock IS NULL THEN 50000 ELSE 5000 END);
-    PERFORM zbxhist_internal.refuse('54000', format('moving rows of %s does not get on', partition),
+    PERFORM zbxhist_internal.refuse('54000', format('moving rows of %s makes no progress', partition),
         detail => format('No row was moved after item %s.', state.position_itemid))
       WHERE NOT batch.done AND batch.moved = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid;
     UPDATE zbxhist.parent_state s

@@ -79,7 +79,7 @@ BEGIN
         hint => zbxhist_internal.migrate_command(format('CALL zbxhist.adopt_hypertable(%L);', parent)))
       WHERE parent IN (SELECT zbxhist_internal.hypertables());
     catalog := zbxhist_internal.catalog_of('pg_partman', 'part_config');
-    PERFORM zbxhist_internal.refuse('55000', format('cannot manage %s: it is in the care of pg_partman', parent),
+    PERFORM zbxhist_internal.refuse('55000', format('cannot manage %s: it is managed by pg_partman', parent),
         detail => 'Take it out first.  Its partitions, if there are any, have to become one table again.',
         hint => format('DELETE FROM %s WHERE parent_table = %L;', catalog, table_schema || '.' || table_name))
       WHERE zbxhist_internal.stored_setting(catalog, 'parent_table', 'parent_table',
@@ -277,7 +277,7 @@ BEGIN
         hint => 'any_clock stores values with whatever clock.')
       WHERE any_clock AND (given.max_age IS NOT NULL OR given.max_ahead IS NOT NULL);
     -- items of another table are not Zabbix's
-    PERFORM zbxhist_internal.refuse('42809', format('table %s is no table of Zabbix', policy.parent),
+    PERFORM zbxhist_internal.refuse('42809', format('table %s is not a table of Zabbix', policy.parent),
         detail => 'What its items are is not told by the table "items".',
         hint => format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', policy.parent))
       WHERE given.deleted_items = 'drop'
@@ -289,7 +289,7 @@ BEGIN
           WHERE NOT EXISTS (SELECT FROM pg_attribute a
                              WHERE a.attrelid = policy.parent AND a.attname = 'ns' AND a.atttypid = 'integer'::regtype);
         -- what was in one unit is told apart, and kept in its order, by a key
-        PERFORM zbxhist_internal.refuse('0A000', format('times of table %s cannot be rounded, for it has no key with the column "ns"', policy.parent))
+        PERFORM zbxhist_internal.refuse('0A000', format('times of table %s cannot be rounded, because it has no key with the column "ns"', policy.parent))
           WHERE 'ns' = ANY (zbxhist_internal.key_columns(policy.parent)) IS NOT TRUE;
     END IF;
     PERFORM zbxhist_internal.refuse('22023', 'rounded times cannot be restored',

@@ -194,7 +194,7 @@ BEGIN
     policy.premake := coalesce(premake, former.premake, 1);
     policy.created_at := coalesce(former.created_at, now());
     kept := zbxhist_internal.effective_retention(parent, policy.retention);
-    PERFORM zbxhist_internal.refuse('55000', format('Zabbix deletes nothing of table %s, for its housekeeping of the audit log is off, but maintenance would drop what is older than %s', parent, kept.retention),
+    PERFORM zbxhist_internal.refuse('55000', format('Zabbix deletes nothing of table %s, because its housekeeping of the audit log is off, but maintenance would drop what is older than %s', parent, kept.retention),
         hint => format('SELECT * FROM zbxhist.partition_auditlog(%L, accept_deletion => true%s);', parent,
                        CASE WHEN follow_zabbix THEN ', follow_zabbix => true' ELSE '' END))
       WHERE policy.retention IS NULL AND kept.retention IS NOT NULL AND (former.parent IS NULL OR former.retention IS NOT NULL)

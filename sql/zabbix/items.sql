@@ -46,7 +46,7 @@ BEGIN
              WHERE a.attrelid = i.oid AND a.attname IN ('itemid', 'hostid', 'key_') AND NOT a.attisdropped) = 3
      WHERE c.parent = known_items.parent;
     IF NOT place.is_zabbix THEN
-        problem := format('%s is no table of Zabbix', parent);
+        problem := format('%s is not a table of Zabbix', parent);
     ELSIF place.items IS NULL THEN
         problem := format('there is no table %I.items of Zabbix', place.nspname);
     ELSIF place.items_owner <> place.relowner THEN

@@ -119,7 +119,7 @@ ZbxhistRequireKnown(Relation day, const LayoutColumn *column)
 				errmsg("column \"%s\" of packed day \"%s\" has type %s, whose packed values cannot be checked",
 					   NameStr(column->name), RelationGetRelationName(day),
 					   format_type_be(column->type)),
-				errdetail("Bytes that are no value of the type would crash the server."),
+				errdetail("Bytes that are not a valid value of the type could crash the server."),
 				errtable(day));
 }
 

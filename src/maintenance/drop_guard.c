@@ -139,7 +139,7 @@ GuardTrigger(Oid trigger)
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("cannot create a trigger on \"%s\", because it is the table of a packed day",
 					   get_rel_name(relid)),
-				errdetail("Packed values are written past triggers: what copies the table and follows its changes by a trigger, as pg_repack does, would lose them."),
+				errdetail("Packed values are written without firing triggers: a tool that copies the table and follows its changes by a trigger, such as pg_repack, would lose them."),
 				errhint("Leave out the schema \"%s\".  CALL zbxhist.repack(...) makes a packed day compact.",
 						ZBXHIST_PACKED_SCHEMA));
 }

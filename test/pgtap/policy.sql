@@ -83,7 +83,7 @@ BEGIN
     SELECT 'tap.cared_for', 'clock', '1 day', CASE WHEN extversion ~ '^4' THEN 'native' ELSE 'range' END, 'tap.plain'
       FROM pg_extension WHERE extname = 'pg_partman';
     RETURN NEXT throws_ok($q$SELECT zbxhist.create_parent('tap.cared_for')$q$, '55000',
-                          'cannot manage tap.cared_for: it is in the care of pg_partman', 'in the care of pg_partman');
+                          'cannot manage tap.cared_for: it is managed by pg_partman', 'in the care of pg_partman');
 END $$;
 SELECT tap.with_partman();
 

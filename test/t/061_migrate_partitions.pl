@@ -258,7 +258,7 @@ SQL
 		'create_parent says what to call');
 	like(
 		messages_of("$adopt('history')"),
-		qr/it is in the care of pg_partman.*\nHINT:  DELETE FROM partman\.part_config WHERE parent_table = 'public\.history';/s,
+		qr/it is managed by pg_partman.*\nHINT:  DELETE FROM partman\.part_config WHERE parent_table = 'public\.history';/s,
 		'pg_partman has to let go of it first');
 	sql("DELETE FROM partman.part_config WHERE parent_table = 'public.history'");
 	like(
