@@ -75,8 +75,7 @@ struct DayScan
 	bool		only_item;		/* other segments are not wanted */
 	bool		is_reader;		/* a directory without its segments is enough */
 	bool		is_descending;
-	bool		has_hint;
-	int64		hint;			/* where a group found lately begins */
+	int64		hint;			/* an item a little before the group found lately */
 	GroupKeys	keys;
 
 	MemoryContext context;		/* owns all this */
@@ -427,15 +426,6 @@ ZbxhistDayScanOnlyItem(DayScan *scan, ArchiveReader *archive)
 }
 
 /*
- * IsBeforeScan says whether (itemid, clock) is before that of the scan's item.
- */
-static inline bool
-IsBeforeScan(const DayScan *scan, int64 itemid, int32 clock, int32 than)
-{
-	return itemid < scan->itemid || (itemid == scan->itemid && clock < than);
-}
-
-/*
  * StartGroupScan starts the index scan at the groups that begin after (or at, as strategy
  * says) one place, and not after another.
  */
@@ -512,38 +502,49 @@ NextTuple(DayScan *scan, DayGroup *group)
 }
 
 /*
- * FindBackward finds the last group that does not begin after the range.  A backward
- * index scan reads all entries of its page that are in its bounds, so the first try
- * begins near where the group was found in the day before.
+ * FindBackward finds the last group that does not begin after the scan's item at a clock.
+ * A backward index scan reads all entries of its page that are in its bounds, so the first
+ * try begins near where the group was found in the day before: as far in front of it as the
+ * item is behind its beginning.
  */
 static bool
-FindBackward(DayScan *scan, DayGroup *group)
+FindBackward(DayScan *scan, int32 clock, DayGroup *group)
 {
 	bool		found = false;
 	int64		span;
-	int64		from;
 
-	if (scan->has_hint && scan->hint <= scan->itemid &&
-		!pg_sub_s64_overflow(scan->itemid, scan->hint, &span) &&
-		!pg_sub_s64_overflow(scan->hint, span, &from))
+	if (scan->hint <= scan->itemid)
 	{
-		StartBackward(scan, scan->first_clock, from);
+		StartBackward(scan, clock, scan->hint);
 		found = NextTuple(scan, group);
 	}
 	if (!found)
 	{
-		StartBackward(scan, scan->first_clock, PG_INT64_MIN);
+		StartBackward(scan, clock, PG_INT64_MIN);
 		found = NextTuple(scan, group);
 	}
-	if (found)
-		scan->hint = group->first_itemid;
-	scan->has_hint = found;
+	if (!found ||
+		pg_sub_s64_overflow(Min(scan->itemid, group->last_itemid),
+							group->first_itemid, &span) ||
+		pg_sub_s64_overflow(group->first_itemid, span, &scan->hint))
+		scan->hint = PG_INT64_MAX;
 	return found;
 }
 
 /*
- * NextAscending finds the next group of a range, oldest first: the group that contains
- * the range's beginning, if there is one, then those that begin within the range.
+ * BeginsInScan says whether a group begins behind the beginning of the range of an item.
+ */
+static bool
+BeginsInScan(const DayScan *scan, const DayGroup *group)
+{
+	return compare_places(group->first_itemid, group->first_clock,
+						  scan->itemid, scan->first_clock) > 0;
+}
+
+/*
+ * NextAscending finds the next group of a range, oldest first: what contains
+ * its beginning, if that is in a group, then those that begin in it.  The last group that
+ * may have rows of an item tells if it is the only one, or has none.
  */
 static bool
 NextAscending(DayScan *scan, DayGroup *group)
@@ -552,11 +553,21 @@ NextAscending(DayScan *scan, DayGroup *group)
 
 	if (scan->phase == SCAN_FIRST)
 	{
-		found = FindBackward(scan, group) &&
-			!IsBeforeScan(scan, group->last_itemid, group->last_clock,
-						  scan->first_clock);
-		scan->phase = SCAN_REST;
+		bool		is_last = scan->last_itemid == scan->itemid;
+
+		found = FindBackward(scan, is_last ? scan->last_clock : scan->first_clock,
+							 group);
+		if (is_last && found && BeginsInScan(scan, group))
+		{
+			is_last = false;
+			found = FindBackward(scan, scan->first_clock, group);
+		}
+		found = found && compare_places(group->last_itemid, group->last_clock,
+										scan->itemid, scan->first_clock) >= 0;
+		scan->phase = is_last ? SCAN_DONE : SCAN_REST;
 		scan->is_started = false;
+		if (is_last)
+			return found;
 	}
 	if (!found)
 	{
@@ -571,21 +582,26 @@ NextAscending(DayScan *scan, DayGroup *group)
 }
 
 /*
- * NextDescending finds the next group of a range, newest first.
+ * NextDescending finds the next group of a range, newest first; of one item each by a
+ * search of its own.
  */
 static bool
 NextDescending(DayScan *scan, DayGroup *group)
 {
+	bool		is_of_item = scan->last_itemid == scan->itemid;
 	bool		found;
 
-	if (!scan->is_started)
+	if (!is_of_item && !scan->is_started)
 		StartBackward(scan, scan->last_clock, PG_INT64_MIN);
-	found = NextTuple(scan, group) &&
+	found = (is_of_item ? FindBackward(scan, scan->last_clock, group) :
+			 NextTuple(scan, group)) &&
 		compare_places(group->last_itemid, group->last_clock,
 					   scan->last_itemid, scan->first_clock) >= 0;
 	if (!found || compare_places(group->first_itemid, group->first_clock,
 								 scan->last_itemid, scan->first_clock) <= 0)
 		scan->phase = SCAN_DONE;
+	else if (is_of_item)
+		scan->last_clock = group->first_clock - 1;
 	return found;
 }
 

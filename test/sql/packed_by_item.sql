@@ -91,6 +91,32 @@ DECLARE c SCROLL CURSOR FOR SELECT itemid, clock, ns FROM history_packed WHERE i
 FETCH ALL FROM c;
 FETCH BACKWARD 2 FROM c;
 COMMIT;
+-- an item with several groups in a day, one that begins with a group or not, and numbers that are no items', between any clocks, either way
+CREATE TABLE spread (LIKE plain INCLUDING ALL);
+CREATE TABLE spread_plain (LIKE plain INCLUDING ALL);
+SELECT zbxhist.create_parent('spread', premake => 0);
+SELECT count(zbxhist.create_partition('spread', '1970-01-02'::date + n)) AS days FROM generate_series(0, 2) n;
+SELECT setseed(0.5);
+INSERT INTO spread_plain SELECT 100, c, c % 97 + random(), 0 FROM generate_series(86400, 345599, 20) c;
+INSERT INTO spread_plain SELECT i, c, random(), abs(i % 5) FROM unnest('{-9223372036854775808,-1,0,98,99,101,9223372036854775807}'::bigint[]) i, generate_series(86400, 345599, 9000 + abs(i % 7)::integer * 1000) c WHERE i <> 99 OR c > 172800;
+INSERT INTO spread SELECT * FROM spread_plain;
+CALL zbxhist.pack('spread', '1970-01-02');
+CALL zbxhist.pack('spread', '1970-01-03');
+CALL zbxhist.pack('spread', '1970-01-04');
+SELECT count(*) > 1 AS has_groups FROM zbxhist_packed.spread_p19700102 WHERE first_itemid = 100;
+CREATE FUNCTION rows_of(tab text, item bigint, first bigint, last bigint, direction text, n text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('SELECT md5(string_agg(r::text, '','')) FROM (SELECT * FROM %I WHERE itemid = %s AND clock >= %s AND clock <= %s ORDER BY clock %s, ns %s LIMIT %s) r', tab, item, first, last, direction, direction, n) INTO result;
+    RETURN coalesce(result, 'none');
+END $$;
+SELECT direction, n, count(*), count(*) FILTER (WHERE rows_of('spread_plain', i, c, c + l, direction, n) <> 'none') AS with_rows,
+       bool_and(rows_of('spread', i, c, c + l, direction, n) = rows_of('spread_plain', i, c, c + l, direction, n)) AS same
+  FROM unnest('{-9223372036854775808,-2,0,98,99,100,101,102,9223372036854775807}'::bigint[]) i,
+       unnest('{-2147483648,86400,172799,200001,345000}'::bigint[]) c, unnest('{0,3600,90000,2147900000}'::bigint[]) l,
+       unnest('{ASC,DESC}'::text[]) direction, unnest('{2,ALL}'::text[]) n
+ GROUP BY 1, 2 ORDER BY 1, 2;
 SET zbxhist.allow_packed_drop = on;
-DROP TABLE history, plain, query CASCADE;
-DROP FUNCTION compare, values_decoded;
+DROP TABLE history, plain, query, spread, spread_plain CASCADE;
+DROP FUNCTION compare, values_decoded, rows_of;
