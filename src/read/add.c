@@ -5,10 +5,9 @@
  *
  * The rows are stored by one INSERT ... SELECT of the arrays.
  *
- * With on_conflict "ignore" or "update" the keys are looked up first, and
- * what is new is stored in a subtransaction: if another transaction has stored
- * one of them meanwhile, that is rolled back and everything is looked up
- * again.
+ * With on_conflict "ignore" or "update" the keys are looked up first, and new rows are
+ * stored in a subtransaction.  If another transaction has stored one of their keys
+ * meanwhile, the subtransaction is rolled back, and all keys are looked up again.
  *
  * Locks: those of the INSERT and of the UPDATEs.  Memory is that of the call.
  *
@@ -100,7 +99,7 @@ typedef struct AddCall
 /* ---- making rows ---- */
 
 /*
- * GetArray takes an argument apart.
+ * GetArray reads an array argument.
  */
 static void
 GetArray(FunctionCallInfo fcinfo, int argument, const char *name,
@@ -259,7 +258,7 @@ SupersedeRows(AddCall *call)
 }
 
 /*
- * FindExisting finds out which rows' keys are there in the active snapshot.
+ * FindExisting finds out which keys exist in the active snapshot.
  */
 static void
 FindExisting(AddCall *call)
@@ -287,8 +286,8 @@ FindExisting(AddCall *call)
 }
 
 /*
- * RaiseMissed raises the error for an UPDATE that has not found a row, which is
- * another transaction's doing unless it comes again.
+ * RaiseMissed raises the error for an UPDATE that has not found a row; unless it happens
+ * again, another transaction was the cause.
  */
 static void
 RaiseMissed(const AddCall *call, const AddedRow *row)
@@ -365,8 +364,7 @@ StoreOnce(void *arg)
 }
 
 /*
- * IsOvertaken says whether an error may be that another transaction came in
- * between.
+ * IsOvertaken says whether another transaction may be the cause of an error.
  */
 static bool
 IsOvertaken(int sqlerrcode)
@@ -376,10 +374,10 @@ IsOvertaken(int sqlerrcode)
 }
 
 /*
- * StoreRows stores the rows and returns their number.  What other transactions
- * have stored or deleted meanwhile is looked up again, as often as that is
- * something new: a duplicate of another unique index stays one, and so does a
- * row that cannot be updated.
+ * StoreRows stores the rows and returns their number.  If other transactions have stored
+ * or deleted some of the keys meanwhile, it looks them up again, as long as it finds
+ * other keys each time.  (A duplicate of another unique index, or a row that cannot be
+ * updated, will not change.)
  */
 static int64
 StoreRows(AddCall *call)

@@ -3,32 +3,31 @@
  * change.c
  *	  UPDATE and DELETE of a parent's rows, table by table.
  *
- * What Zabbix changes is an item's rows, mostly of a few clocks or none:
+ * Zabbix changes rows of one item, mostly of a few clocks or none:
  *
  *	UPDATE trends SET ... WHERE itemid = 5 AND clock = 1795215600
  *	DELETE FROM history WHERE itemid = 5 AND clock < 1795151284
  *	DELETE FROM history WHERE itemid = 5 AND ctid = ANY (ARRAY (
  *		SELECT ctid FROM history WHERE itemid = 5 LIMIT 5000))
  *
- * The planner expands a parent to all of its children, locks and plans each, and
- * the last of these twice.  So the plan of such a statement is one node that knows
- * the parent only.  When it runs, it evaluates the conditions on item and clock,
- * locks the children that have such clocks, and looks by the index which of them
- * have rows of the items.  On each of these, and on the parent if that has rows of its
- * own, it runs the statement as one on ONLY this table, in the same snapshot and
- * as the same command.  AFTER triggers fire when all tables have been changed: they
- * are queued as the statement's.
+ * The planner expands a parent to all of its children, locks and plans each, and the last
+ * of these twice.  So the plan of such a statement is one node that knows the parent
+ * only.  When it runs, it evaluates the conditions on item and clock, locks the children
+ * that have such clocks, and finds out by the index which of them have rows of the items.
+ * On each of these, and on the parent if it has own rows, it runs the statement with ONLY
+ * this table, in the same snapshot and as the same command.  AFTER triggers are queued
+ * for the whole statement, so they fire when all tables have been changed.
  *
- * Privileges are those of the parent, which the executor checks by the plan's range
- * table; for a child none are asked for, as with inheritance.
+ * Privileges are needed on the parent only, as with inheritance; the executor checks them
+ * by the plan's range table.
  *
- * PostgreSQL would lock all children before the snapshot.  By those locks a statement
- * and a move of rows wait for each other, so here the move lock is taken instead
- * (tables/move_lock.c).  A partition that is packed between the snapshot and its lock
- * has the same rows as a packed day.
+ * PostgreSQL would lock all children before it takes the snapshot, and by these locks a
+ * statement and a move of rows would wait for each other.  Here the move lock is taken
+ * instead (tables/move_lock.c).  A partition that is packed between the snapshot and its
+ * lock has the same rows as a packed day.
  *
- * What cannot be done so (RETURNING, joins, statement triggers) is planned by
- * PostgreSQL for all children.
+ * All other statements (RETURNING, joins, statement triggers) are planned by PostgreSQL
+ * for all children.
  *
  *-------------------------------------------------------------------------
  */
@@ -93,8 +92,8 @@ typedef struct ChangeState
 /* ---- recognising ---- */
 
 /*
- * IsSimple says whether a query changes rows of one inheritance parent, and looks at
- * nothing else but in WHERE.
+ * IsSimple says whether a query changes rows of one inheritance parent and reads other
+ * tables in WHERE only.
  */
 static bool
 IsSimple(const Query *query)
@@ -357,9 +356,9 @@ AreLikeParent(Relation parent, const List *relids)
 /* ---- executing ---- */
 
 /*
- * StartQuery starts a query in the snapshot of the statement, and as the same
- * command: what triggers change meanwhile has been changed after it began.  AFTER
- * triggers are left to the statement.
+ * StartQuery starts a query in the snapshot of the statement, and as the same command, so
+ * it does not see what triggers change meanwhile.  AFTER triggers are left to the
+ * statement.
  */
 static QueryDesc *
 StartQuery(ChangeState *state, PlannedStmt *stmt, ParamListInfo params)
@@ -388,8 +387,7 @@ EndQuery(QueryDesc *query)
 }
 
 /*
- * EvaluateSublink makes the array that a sublink is, which does not depend on the
- * statement.
+ * EvaluateSublink returns the array of a sublink, which does not depend on the statement.
  */
 static Datum
 EvaluateSublink(ChangeState *state, SubLink *sublink, ParamListInfo params, bool *isnull)
@@ -513,7 +511,7 @@ RunOn(ChangeState *state, Query *query, Oid relid, bool with_children,
 }
 
 /*
- * RunOnTables runs the statement on the tables that may have rows that it means.
+ * RunOnTables runs the statement on the tables that may have rows for it.
  */
 static void
 RunOnTables(ChangeState *state)
@@ -572,7 +570,7 @@ BeginChange(CustomScanState *node, EState *estate, int eflags)
 }
 
 /*
- * ExecChange changes everything at once, and gives out no row.
+ * ExecChange makes all changes at once, and returns no row.
  */
 static TupleTableSlot *
 ExecChange(CustomScanState *node)

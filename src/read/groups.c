@@ -3,12 +3,11 @@
  * groups.c
  *	  The groups of an aggregation.
  *
- * A hash table of the groups' keys.  It knows how much memory it takes; the
- * code that adds rows writes the groups to disk (spilled_groups.c), or gives
- * them out, when they are more than hash tables may take, and empties it.
+ * A hash table of the groups' keys, which counts the memory that it takes.  When that is
+ * more than a hash table may take, the code that adds rows writes the groups to disk
+ * (spilled_groups.c), or returns them, and empties the table.
  *
- * Memory: groups are in a context of the table's own, which the caller
- * deletes by deleting the parent.
+ * Memory: groups are in a context of the table, which is deleted with its parent context.
  *
  *-------------------------------------------------------------------------
  */

@@ -268,10 +268,10 @@ InitRowKey(ScanKey key, ScanKey members, StrategyNumber strategy,
 }
 
 /*
- * StartIndexScan begins at the range's first row, or at its last.  An index
- * without ns also gives rows of the first and the last second that are out
- * of the range.  Where there is no bound the key of the item is there twice, of
- * which the index makes one: rows are compared with each key.
+ * StartIndexScan begins at the range's first row, or at its last.  An index without ns
+ * also gives rows of the first and the last second that are out of the range.  If there
+ * is no bound, the scan key of the item is there twice, which the index reduces to one
+ * (rows are compared with each key).
  */
 static void
 StartIndexScan(HeapSource *source)
@@ -311,9 +311,10 @@ StartIndexScan(HeapSource *source)
 }
 
 /*
- * LeaveRest begins with the newest rows of a range.  Items that are read one
- * after the other mostly have theirs at about the same time, and a scan takes
- * what its range has in a page of the index even if only a row is asked for.
+ * LeaveRest begins with the newest rows of a range and leaves the rest for later.  A scan
+ * reads all entries of its range in an index page, even if only one row is requested.
+ * Items that are read one after the other mostly have their newest rows at about the same
+ * time.
  */
 static void
 LeaveRest(HeapSource *source)
@@ -335,8 +336,7 @@ LeaveRest(HeapSource *source)
 }
 
 /*
- * TakeRest goes on with the rest of the range, as rows are wanted of it;
- * returns false if there is none.
+ * TakeRest continues with the rest of the range; returns false if there is none.
  */
 static bool
 TakeRest(HeapSource *source)
@@ -693,8 +693,8 @@ ListByRows(HeapSource *source, const ItemRange *range, ItemList *list)
 }
 
 /*
- * ListHeapItems is the method "list_items".  That there are no others is what
- * a serializable transaction relies on.
+ * ListHeapItems is the method "list_items".  A serializable transaction relies on there
+ * being no others.
  */
 static void
 ListHeapItems(ItemSource *base, const ItemRange *range, int32 clock,

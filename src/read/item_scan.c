@@ -3,40 +3,37 @@
  * item_scan.c
  *	  Executes SELECT of rows of items.
  *
- * Where a query wants rows of some items whatever the planner spends on tables that have
- * none of its clocks is lost.  So it is planned for the parent
- * alone, with a custom scan in place of all paths, which reads item after item, of each
- * one partition or packed day after the other (read/reader.c), and the parent's own
- * rows with them, as far as rows are asked for.  For an aggregation it leaves packed days
- * to the node above it (aggregate_path.c).
+ * If a query wants rows of some items, the planner's work on tables that have none of its
+ * clocks is wasted.  So it is planned for the parent alone, with a custom scan in place
+ * of all paths.  The scan reads item after item.  For each it reads one partition or
+ * packed day after the other (read/reader.c), and the parent's own rows, as long as rows
+ * are requested.  For an aggregation it leaves packed days to the node above it
+ * (aggregate_path.c).
  *
- * One row of each of many items, or of all there are (DISTINCT ON), is read the
- * same way, one item after the other.  Which items there are is found out first:
- * partitions are asked by their index for one item after the other, of packed
- * days only the directories are read.  That also says up to which clock an item
- * has to be looked for.
+ * One row of each of many items, or of all there are (DISTINCT ON), is read the same way,
+ * one item after the other.  First it finds out which items there are: partitions are
+ * searched by their index for one item after the other, and of packed days only the
+ * directories are read.  That also tells up to which clock an item must be searched.
  *
- * So are the first or last rows of each interval of items (interval_query.c): of
- * an item all rows are read, and those given out that differ from the row before
+ * The first or last rows of each interval are read in the same way (interval_query.c):
+ * all rows of an item are read, and a row is returned if it differs from the row before
  * in a key of the intervals.
  *
  * All rows come in the order of the key, (itemid, clock, ns).  If items are not named, all
  * tables are asked for the next one that one has.
  *
- * And so are rows by a list of keys, which are of any partition or packed day, mostly
- * few of each.  The planner would look for paths by all of them in each table, and the
- * executor look in each table for all, which takes longer the more tables there are.
- * Here each key is looked up where its clock says that it is, and in the parent's own
- * rows.
+ * Rows by a list of keys are in any partition or packed day, mostly few in each.  The
+ * planner would make paths by all keys for each table, and the executor would look for
+ * all keys in each table, which takes longer the more tables there are.  Here each key is
+ * looked up in the table of its clock, and in the parent's own rows.
  *
  * item_query.c and key_query.c find such a query before it is planned, and item_path.c
  * plans it.
  *
- * Locks and the snapshot are the query's; privileges are those on the parent.
- * All partitions that may have rows are locked, but only those
- * that are read are opened; reader.c says why no row is missed.  What is opened is in the
- * query's memory context and is closed with the scan, or by the resource
- * owner.
+ * Locks and the snapshot are the query's; privileges are those on the parent.  All
+ * partitions that may have rows are locked, but only those that are read are opened;
+ * reader.c says why no row is missed.  Memory is allocated in the query's context.
+ * Relations are closed with the scan, or by the resource owner.
  *
  *-------------------------------------------------------------------------
  */
@@ -207,8 +204,8 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 }
 
 /*
- * EvaluateRange makes bounds of the values that the conditions have now, and a range
- * of the first item in them, or of any if there are none; or one of all keys.
+ * EvaluateRange makes bounds of the present values of the conditions, and a range of the
+ * first item in them (of any item if they name none), or one of all keys.
  */
 static void
 EvaluateRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
@@ -267,10 +264,10 @@ SetItems(ItemScanState *state, const ScanBounds *bounds)
 }
 
 /*
- * ZbxhistLockScannedPartitions locks the partitions that may have rows of a range, so that none is
- * dropped while a cursor is open, unless it has done so before.  A lock takes in what
- * has happened meanwhile, so then it looks again, but not for ever: the reader copes
- * with whatever happens.
+ * ZbxhistLockScannedPartitions locks the partitions that may have rows of a range, so
+ * that none is dropped while a cursor is open, unless it has done so before.  Locking
+ * processes invalidations, so the set may have changed, and it looks again, a limited
+ * number of times: the reader can handle all changes.
  */
 void
 ZbxhistLockScannedPartitions(Relation parent, const ItemRange *range,
@@ -674,7 +671,7 @@ EndItemScan(CustomScanState *node)
 }
 
 /*
- * ReScanItem begins anew, with the values of then.
+ * ReScanItem begins again, with the present values of parameters.
  */
 static void
 ReScanItem(CustomScanState *node)

@@ -9,17 +9,16 @@
  *	SELECT * FROM history h WHERE h.itemid = '5' AND h.clock > 1795130262
  *		ORDER BY h.clock DESC, h.ns DESC LIMIT 2
  *
- * There is nothing to decide in it: the index on (itemid, clock, ns) has the
- * rows in their order, and the clocks say which tables have them.  So the
- * planner hook here makes a custom scan of the query tree as it is, and
- * item_read.c finds the tables when it is executed.  Nothing of a partition is
- * in the plan, which therefore holds while hours begin, are packed and dropped,
- * and a generic plan of a prepared statement is as good as any.
+ * The planner has nothing to decide: the index on (itemid, clock, ns) has the rows in
+ * their order, and the clocks say which tables have them.  So the planner hook makes a
+ * custom scan of the unchanged query tree, and item_read.c finds the tables when it is
+ * executed.  The plan does not contain partitions.  So it stays valid while hours begin,
+ * are packed and dropped, and a generic plan of a prepared statement is as good as a
+ * custom one.
  *
- * Whatever else a SELECT can be is the planner's: a check that is not sure says
- * no.  What is checked here holds while the plan lives, because a plan is thrown
- * away when its relation changes (relationOids) and when one of our settings
- * does (guc.c).
+ * All other SELECTs are left to the planner; if a check is in doubt, it refuses.  What is
+ * checked here holds while the plan lives, because a plan is thrown away when its
+ * relation changes (relationOids) and when one of our settings does (guc.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -76,10 +75,10 @@ typedef struct SelectParts
 /* ---- the statement ---- */
 
 /*
- * IsItemSelect says whether a query selects rows of one table with its children,
- * and sorts and limits them at most.  The cheap part comes first: it is asked for
- * every query.  A cursor that is not NO SCROLL is the planner's, for it may be
- * read backwards if its plan can.
+ * IsItemSelect says whether a query selects rows of one table with its children, and
+ * sorts and limits them at most.  The cheap checks come first, because it is called for
+ * every query.  A cursor without NO SCROLL is left to the planner, because it may be read
+ * backwards.
  */
 static bool
 IsItemSelect(const Query *query, int cursor_options)
@@ -159,8 +158,8 @@ TakeValue(Node *expr)
 }
 
 /*
- * TakeQuals takes the conditions of WHERE apart; returns false if there is one
- * that the scan cannot take care of, or none that names the items.
+ * TakeQuals splits the conditions of WHERE; returns false if there is one that the scan
+ * cannot evaluate, or none that names the items.
  */
 static bool
 TakeQuals(const Query *query, SelectParts *parts)
@@ -251,7 +250,7 @@ TakeOrder(const Query *query, SelectParts *parts)
 }
 
 /*
- * TakeTargets takes what is selected, if that is columns.
+ * TakeTargets takes the target list, if it has only columns.
  */
 static bool
 TakeTargets(const Query *query, SelectParts *parts)
@@ -325,10 +324,10 @@ CountNamedItems(const SelectParts *parts)
 }
 
 /*
- * PutEstimates puts into the plan of the scan what EXPLAIN is to say, by which postgres_fdw
- * decides elsewhere what to ask for, and by which generic and custom plans are compared.
- * Returns false if it may read far more rows of several items, so many of each as
- * are wanted of all, than tables that are read in the order of clocks.
+ * PutEstimates sets the estimates of the scan's plan.  EXPLAIN shows them, postgres_fdw
+ * on another server decides by them, and generic and custom plans are compared by them.
+ * Returns false if it may read far more rows of several items, so many of each as are
+ * wanted of all, than tables that are read in the order of clocks.
  */
 static bool
 PutEstimates(Plan *plan, const SelectParts *parts, Relation parent)

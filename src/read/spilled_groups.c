@@ -3,11 +3,11 @@
  * spilled_groups.c
  *	  Groups that memory does not hold.
  *
- * When memory is full, all groups are given to a sort as a participant of a
- * parallel query gives them out: their keys and a state (aggregate_parallel.c),
- * and the hash of the keys, by which they are sorted.  So all states of a group
- * come one after the other when all rows have been added, and groups are made
- * of them, as many at a time as memory holds.  Nothing below is read twice.
+ * When memory is full, all groups are passed to a sort, in the form in which a
+ * participant of a parallel query returns them: keys and a state (aggregate_parallel.c).
+ * They are sorted by the hash of the keys.  So when all rows have been added, all states
+ * of a group come one after the other, and groups are made of them, as many at a time as
+ * memory holds.  No input is read twice.
  *
  * Memory: that of the sort, in the query's.  Its files are closed with the scan,
  * or by the resource owner.
