@@ -20,9 +20,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
                    THEN format(' and %s more', cardinality(objects) - 3) ELSE '' END
 $$;
 
--- Whether maintenance of a table has not been run for a day, or could not do one of these steps for
--- so long.
--- What the next maintenance mends is told only when none has for a day.
+-- Whether maintenance of a table has not run for a day, or has failed in one of these steps for a
+-- day.  What the next maintenance fixes is reported only if unfixed for a day.
 CREATE FUNCTION zbxhist_internal.is_overdue(parent regclass, VARIADIC steps text[]) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.parent_config c
@@ -114,7 +113,7 @@ END
 $$;
 
 -- The part of check that is about one managed table.
--- What a table is like that does not fit any more cannot be told by its clocks.
+-- Of a table that cannot be managed any more (why_unfit), the clocks are not read.
 CREATE FUNCTION zbxhist_internal.check_parent(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE

@@ -77,8 +77,8 @@ END
 $$;
 
 -- The part of check that finds tables of which nothing is deleted.
--- Settings that are not there are one cause, for history as for trends.  What only
--- the override is missing for is told by check_zabbix, as is who cannot know.
+-- If the settings are missing, that is one line for history and trends. check_zabbix reports it if
+-- only the override is off, or if the caller may not read the settings.
 CREATE FUNCTION zbxhist_internal.check_retention() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'no_retention',
@@ -144,8 +144,8 @@ BEGIN
 END
 $$;
 
--- The part of check that is about tables that another extension manages, or did.
--- What an extension of its own knows that is there as long as it is needed.
+-- The part of check that is about tables that another extension manages, or did.  The extension
+-- zbxhist_migrate, which is there only while it is needed, knows the rest.
 CREATE FUNCTION zbxhist_internal.check_migrations()
 RETURNS TABLE (step integer, severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$

@@ -92,9 +92,9 @@ BEGIN
 END
 $$;
 
--- Keeps UPDATE and DELETE from packed days until the transaction ends, within a bounded time.
--- What stands for the days changes while the foreign table is read: who comes to one asks what
--- there is by then.  UPDATE and DELETE rely on what they have found.
+-- Keeps UPDATE and DELETE from packed days until the transaction ends, within a bounded time.  Days
+-- may be replaced while the foreign table is read, because a reader looks up each day when it
+-- reaches it.  UPDATE and DELETE rely on the days that they have found.
 CREATE FUNCTION zbxhist_internal.lock_changes(packed regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -157,11 +157,11 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
     SELECT zbxhist_internal.lock_all_or_none(relations, NULL)
 $$;
 
--- Locks tables in a mode that stops others, all or none, for a bounded time, after the weak locks
--- of some, and returns the time it waited.
--- The weak locks first, see lock_exclusively.  All waits for the others together are no
--- longer than zbxhist.maintenance_lock_timeout, everything let go between the tries; who
--- calls names them in the order in which others take them (no deadlock).
+-- Locks tables in a mode that stops others, all or none, within a bounded time, some of them with a
+-- weak lock first, and returns the time it waited.  The weak locks first, see lock_exclusively.
+-- All waits for the others together are no longer than zbxhist.maintenance_lock_timeout, everything
+-- let go between the tries; who calls names them in the order in which others take them (no
+-- deadlock).
 CREATE FUNCTION zbxhist_internal.lock_together(weak regclass[], strong regclass[], mode text, detail text) RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE

@@ -1,8 +1,8 @@
 -- sql/locks/transactions.sql
 
--- Has standby servers end queries that do not see a transaction, before the table that has the rows
--- for them is dropped.
--- On this server the transactions that need the table have been waited for;
+-- Makes standby servers cancel queries that do not see a transaction, before the table that has the
+-- rows for them is dropped.  On this server the transactions that need the table have been waited
+-- for;
 -- those of a standby, unless it sends feedback, are unknown here.
 CREATE FUNCTION zbxhist_internal.end_older_snapshots(relation regclass, changed xid8) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_end_older_snapshots';
@@ -127,10 +127,10 @@ BEGIN
 END
 $$;
 
--- How often, a quarter of a second apart, it is looked whether older transactions have ended: so
--- often, or longer where a standby server tells of its own.
--- A standby with hot_standby_feedback tells every ten seconds what its queries
--- need, even if that is nothing any more, see wal_receiver_status_interval.
+-- How many times, a quarter of a second apart, maintenance checks whether older transactions have
+-- ended: this number, or more if a standby server reports transactions of its own.  A standby with
+-- hot_standby_feedback reports only every ten seconds what its queries need
+-- (wal_receiver_status_interval).
 CREATE FUNCTION zbxhist_internal.most_tries(tries integer) RETURNS integer
 LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN EXISTS (SELECT FROM pg_stat_activity a

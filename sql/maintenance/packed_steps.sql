@@ -27,10 +27,9 @@ $$;
 
 -- Maintenance: repacks a packed day that wastes space (repack), or makes the packed parts of a day
 -- one (compact); later, if the limit does not allow it yet; postponed, if something is in the way.
--- What is in the way goes by itself, so it is no error; what could not be written
--- after all is tried again after an hour, or some.  A day that never can be, since it
--- is damaged or something depends on it, is not repacked before it has grown, and
--- never compacted; which is noted here.
+-- Obstacles go away by themselves, so they are no errors; a day that could not be written after all
+-- is tried again after an hour or more.  A day that never can be, since it is damaged or something
+-- depends on it, is not repacked before it has grown, and never compacted; which is noted here.
 CREATE FUNCTION zbxhist_internal.step_rewrite(parent regclass, day regclass, step text) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

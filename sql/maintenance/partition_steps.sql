@@ -39,10 +39,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: puts shorter partitions in the place of an empty one of a day to come.
--- What comes is made before the lock is asked for, so that it is held for the
--- moment of a drop.  A session that stores a row meanwhile stores it in what is there,
--- which then stays, or in the parent.
+-- Maintenance: puts shorter partitions in the place of an empty one of a day to come.  The new
+-- partitions are created before the lock is requested, so that it is held only for the DROP.  If a
+-- session stores a row in the old partition meanwhile, that stays; other rows go to the parent.
 CREATE FUNCTION zbxhist_internal.step_split(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,9 +1,8 @@
 -- sql/setup/find.sql
 
 -- The Zabbix tables of values in a schema, or in every schema that has a Zabbix history table.
--- Without a schema: those schemas that have a Zabbix "history", told from other
--- people's tables of that name by its columns.  With one: whatever is there
--- under the names, so that what cannot be managed gets its error message.
+-- Without a schema: all schemas that have a table "history" with the columns of Zabbix's.  With a
+-- schema: all tables of the names, so that one that cannot be managed gets its error message.
 CREATE FUNCTION zbxhist_internal.find_tables(schema_name name)
 RETURNS TABLE (parent regclass, table_schema name, table_name name, is_trends boolean)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
@@ -92,7 +91,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
 $$;
 
 -- The hypertables of TimescaleDB in this database; none if the caller may not read its catalog.
--- The catalog is a superuser's, or it is none of TimescaleDB.  It lists the tables
+-- The catalog must belong to a superuser, else it is not that of TimescaleDB.  It lists the tables
 -- of compressed rows, too.
 CREATE FUNCTION zbxhist_internal.hypertables() RETURNS SETOF regclass
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$

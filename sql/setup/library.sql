@@ -24,8 +24,7 @@ LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_shared';
 
 -- The session_preload_libraries of all sessions of this database; NULL if the caller cannot know.
 -- What is set for the server counts where nothing is set for the database.
--- The user who runs this may have another setting, which says nothing of others,
--- or may not see the server's: then it is unknown.
+-- If the user who runs this has a setting of his own, or may not see the server's, it is unknown.
 CREATE FUNCTION zbxhist_internal.session_libraries() RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(

@@ -23,8 +23,8 @@ $$;
 
 -- The retention that setup brings to a table where there was none or a longer one, and whether
 -- somebody has to agree to that; NULL if it brings none.
--- A user who gives a period knows it.  Where it comes from Zabbix, and nothing has
--- acted on it so far, the user may not know of it.
+-- A user who gives a period knows it.  If it comes from Zabbix, and nothing has been deleted by it
+-- so far, the user may not know it.
 CREATE FUNCTION zbxhist_internal.new_retention(
     policy zbxhist.parent_config, former zbxhist.parent_config, overridden boolean, OUT retention interval,
     OUT source text, OUT wants_consent boolean)

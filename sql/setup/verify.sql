@@ -61,9 +61,9 @@ END
 $$;
 
 -- Raises an error if TimescaleDB or pg_partman looks after the table.
--- The catalogs of TimescaleDB and pg_partman are looked at only if they are
--- there, so nothing here depends on them; and only if they are tables of those
--- extensions: anybody could have a view of such a name.
+-- The catalogs of TimescaleDB and pg_partman are read only if they exist, so nothing here depends
+-- on them, and only if they belong to these extensions, because anybody could have a view of such a
+-- name.
 CREATE FUNCTION zbxhist_internal.verify_not_in_other_care(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -116,8 +116,8 @@ BEGIN
 END
 $$;
 
--- What a managed table cannot have, for it is not there for rows in partitions, and the command that drops it.
--- Tools that follow a table while they copy it mean its own rows alone.
+-- What a managed table cannot have, for it is not there for rows in partitions, and the command
+-- that drops it.  Tools that copy a table and follow its changes work on its own rows only.
 CREATE FUNCTION zbxhist_internal.unfollowed_objects(parent regclass) RETURNS TABLE (problem text, remedy text)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('row trigger "%s" would not fire for rows in partitions (one BEFORE INSERT does)', t.tgname),
@@ -138,9 +138,9 @@ $$;
 
 -- Why a managed table cannot be maintained as it is now, and the command that mends it; NULL if it
 -- can.
--- A managed table may be altered until it is none that zbxhist could manage.
--- Its rows go on being read and written, by SQL and the triggers; whatever
--- else would look at its clocks leaves it alone.
+-- A managed table may be altered so that zbxhist cannot manage it any more.  Its rows can still be
+-- read and written, by SQL and the triggers; maintenance and checks, which read its clocks, ignore
+-- it.
 CREATE FUNCTION zbxhist_internal.why_unfit(parent regclass, OUT problem text, OUT remedy text)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -244,9 +244,8 @@ BEGIN
 END
 $$;
 
--- Raises an error unless the options that are given to alter_parent are ones that a policy can get;
--- NULL: that which it has.
--- What has been rounded stays so: nobody gets it by accident.
+-- Raises an error unless a policy can get the options that are given to alter_parent; NULL:
+-- unchanged.  Rounding is final, so it must be confirmed.
 CREATE FUNCTION zbxhist_internal.verify_options(
     policy zbxhist.parent_config, given zbxhist.parent_config, any_clock boolean, accept_rounding boolean) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$

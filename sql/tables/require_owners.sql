@@ -1,7 +1,7 @@
 -- sql/tables/require_owners.sql
 
--- Trigger function: lets nobody name a table for maintenance who has not the rights of its owner.
--- Maintenance drops and empties what these tables name, with the rights of
+-- Trigger function: refuses to name a table for maintenance unless the user has the rights of its
+-- owner.  Maintenance drops and empties what these tables name, with the rights of
 -- the user who runs it, a superuser maybe.  The owner of the database may write to
 -- them, but only about tables of which it has the owner's rights; a day's rows
 -- become rows of its parent for everybody who may read that.
