@@ -9,9 +9,10 @@ CREATE FUNCTION zbxhist_internal.execute_as_owner(
     relation regclass, statement text, VARIADIC arguments text[] DEFAULT '{}') RETURNS text
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_execute_as_owner';
 
--- Has neither the statement under way nor its present transaction end by a timeout.
-CREATE FUNCTION zbxhist_internal.stop_timeouts() RETURNS void
-LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_stop_timeouts';
+-- Has neither the statement under way nor its present transaction end by a timeout, but wait so many
+-- milliseconds for each answer of an archive server.
+CREATE FUNCTION zbxhist_internal.set_timeouts(answer_limit integer DEFAULT 60000) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_set_timeouts';
 
 -- Commits, and begins a transaction with a safe search_path and without a timeout.
 -- A procedure that commits cannot have a SET clause, so each transaction sets
@@ -26,20 +27,47 @@ CREATE PROCEDURE zbxhist_internal.next_transaction()
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM zbxhist_internal.require_own_transactions();
+    -- an archive server commits, too
+    PERFORM zbxhist_internal.set_timeouts();
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-    PERFORM zbxhist_internal.stop_timeouts();
+    PERFORM zbxhist_internal.set_timeouts();
     IF pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.<>) 'off' THEN
         PERFORM pg_catalog.set_config('synchronous_commit', 'local', true);
     END IF;
 END
 $$;
 
+-- Logs the failure of a step of maintenance that began at some time; returns what the step answers.
+-- That an archive server is away when a run looks whether it is there is no failure: it is noted for
+-- check() and metrics(), and nothing else.
+CREATE FUNCTION zbxhist_internal.note_failure(
+    parent regclass, step text, label text, state text, problem text, detail text, started timestamptz) RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    answer CONSTANT text := CASE WHEN zbxhist_internal.is_transient(state) THEN 'locked' ELSE 'failed' END;
+BEGIN
+    IF step <> 'archive_reach' OR state !~ '^08' THEN
+        IF answer = 'failed' THEN
+            RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(label, parent::text), problem;
+        END IF;
+        PERFORM zbxhist_internal.log_action(parent, step, label,
+            lock_wait => CASE answer WHEN 'locked' THEN clock_timestamp() - started END, sqlstate => state, message => problem);
+    END IF;
+    PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, state,
+                                          -- others' details hold values
+                                          problem || CASE state WHEN '2BP01' THEN format(' (%s)', replace(detail, E'\n', '; '))
+                                                     ELSE '' END);
+    RETURN answer;
+END
+$$;
+
 -- Runs one step of maintenance, logs its failure, and says whether to go on.
 -- One step of maintenance on one parent, in the transaction of the caller,
 -- which commits after it.  Whatever goes wrong is undone, logged and answered
--- with a word; only a cancel or a lost connection ends the run.
+-- with a word, but for a cancel, which ends the run, and a connection to an archive server that was
+-- lost: postgres_fdw commits no transaction in which that has happened.
 --
 -- Answers: done, more (call again), wait (call again later), busy (another run
 -- is at this parent), locked (no lock in time), later (in the next run),
@@ -100,21 +128,11 @@ BEGIN
         GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL,
             context = PG_EXCEPTION_CONTEXT;
         -- what an archive server cancels is no cancel here
-        IF state = '57014' AND context !~ 'zbxhist_archive\.' THEN
+        IF state = '57014' AND context !~ 'zbxhist_archive\.' OR state ~ '^(08|57P)' THEN
             RAISE;
         END IF;
-        answer := CASE WHEN zbxhist_internal.is_transient(state) THEN 'locked' ELSE 'failed' END;
-        IF answer = 'failed' THEN
-            RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(label, parent::text), problem;
-        END IF;
     END;
-    PERFORM zbxhist_internal.log_action(parent, step, label,
-        lock_wait => CASE answer WHEN 'locked' THEN clock_timestamp() - started END, sqlstate => state, message => problem);
-    PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, state,
-                                          -- others' details hold values
-                                          problem || CASE state WHEN '2BP01' THEN format(' (%s)', replace(detail, E'\n', '; '))
-                                                     ELSE '' END);
-    RETURN answer;
+    RETURN zbxhist_internal.note_failure(parent, step, label, state, problem, detail, started);
 END
 $$;
 
@@ -135,6 +153,8 @@ LANGUAGE plpgsql AS $$
 DECLARE
     relation  pg_catalog.regclass;
     result    pg_catalog.text;
+    problem   pg_catalog.text;
+    state     pg_catalog.text;
     began     pg_catalog.timestamptz;
     remaining pg_catalog.regclass[];
     results   pg_catalog.text[];
@@ -150,8 +170,21 @@ BEGIN
         FOREACH relation IN ARRAY relations LOOP
             CALL zbxhist_internal.next_transaction();
             began := clock_timestamp();
-            result := CASE WHEN by_hand THEN zbxhist_internal.run_by_hand(parent, step, relation)
-                           ELSE zbxhist_internal.run_step(parent, step, relation) END;
+            IF by_hand THEN
+                result := zbxhist_internal.run_by_hand(parent, step, relation);
+            ELSE
+                BEGIN
+                    result := zbxhist_internal.run_step(parent, step, relation);
+                EXCEPTION WHEN connection_exception OR admin_shutdown OR crash_shutdown THEN
+                    GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+                    result := 'lost';
+                END;
+                IF result = 'lost' THEN
+                    ROLLBACK;
+                    CALL zbxhist_internal.next_transaction();
+                    result := zbxhist_internal.note_failure(parent, step, relation::text, state, problem, NULL, began);
+                END IF;
+            END IF;
             CALL zbxhist_internal.next_transaction();
             IF result IN ('more', 'wait', 'locked') THEN
                 remaining := remaining || relation;

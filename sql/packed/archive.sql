@@ -153,7 +153,7 @@ BEGIN
         END IF;
         PERFORM zbxhist_internal.execute_as_owner(copy.groups, format(
             'DELETE FROM %s WHERE copy = %L::uuid AND number > %s', copy.groups, copy.copy, copy.number));
-        PERFORM zbxhist_internal.execute_as_owner(copy.day, format(
+        PERFORM zbxhist_internal.execute_as_owner(copy.groups, format(
             'INSERT INTO %s (copy, number, payload) '
             'SELECT %L::uuid, %s + row_number() OVER (ORDER BY d.first_itemid, d.first_clock), d.payload FROM %s',
             copy.groups, copy.copy, copy.number, zbxhist_internal.groups_to_copy(copy, max_groups)));
@@ -484,13 +484,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
 $$;
 
 -- Maintenance: looks whether an archive server is there.
--- By changing this database's mark there.  That a server is away is no failure of
--- maintenance: it is noted for check() and metrics(), and nothing else.
+-- By changing this database's mark there.
 CREATE FUNCTION zbxhist_internal.step_archive_reach(parent regclass, groups regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    problem text;
-    state   text;
 BEGIN
     -- tables that have gone, or servers that are asked by another one by now
     DELETE FROM zbxhist.step_problem p
@@ -500,10 +496,6 @@ BEGIN
         RETURN zbxhist_internal.renew_mark(groups);
     END IF;
     RETURN 'done';
-EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection OR connection_exception OR connection_failure THEN
-    GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
-    PERFORM zbxhist_internal.note_outcome(parent, 'archive_reach', groups::text, 'failed', state, problem);
-    RETURN 'failed';
 END
 $$;
 

@@ -22,8 +22,10 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
+#include "packed/archive.h"
 #include "tables/owned_table.h"
 #include "tables/owner_rights.h"
+#include "tables/packed_days.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_execute_as_owner);
 PG_FUNCTION_INFO_V1(zbxhist_change_owner);
@@ -56,10 +58,11 @@ GetStatementResult(int code)
 }
 
 /*
- * Execute runs a statement whose parameters are of type text.
+ * Execute runs a statement on a relation, whose parameters are of type text.
  */
 static char *
-Execute(const char *statement, int nvalues, Datum *values, const bool *isnull)
+Execute(Oid relid, const char *statement, int nvalues, Datum *values,
+		const bool *isnull)
 {
 	Oid		   *types = palloc(sizeof(Oid) * Max(nvalues, 1));
 	char	   *nulls = palloc(Max(nvalues, 1));
@@ -73,8 +76,13 @@ Execute(const char *statement, int nvalues, Datum *values, const bool *isnull)
 	}
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	code = SPI_execute_with_args(statement, nvalues, types, values, nulls,
-								 false, 1);
+	if (get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE &&
+		!ZbxhistIsPackedTable(relid))
+		code = ZbxhistAskArchive(relid, statement, nvalues, types, values,
+								 nulls, false, 1);
+	else
+		code = SPI_execute_with_args(statement, nvalues, types, values, nulls,
+									 false, 1);
 	if (code < 0)
 		elog(ERROR, "could not execute statement: %s",
 			 SPI_result_code_string(code));
@@ -103,7 +111,7 @@ zbxhist_execute_as_owner(PG_FUNCTION_ARGS)
 					  &values, &nulls, &nvalues);
 	ZbxhistRequireOwner(relid);
 	ZbxhistTakeOwnerRights(&before, get_owner(relid));
-	result = Execute(statement, nvalues, values, nulls);
+	result = Execute(relid, statement, nvalues, values, nulls);
 	ZbxhistGiveBackRights(&before);
 	if (result == NULL)
 		PG_RETURN_NULL();

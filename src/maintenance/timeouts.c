@@ -1,12 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * timeouts.c
- *	  Switches timeouts off for maintenance.
+ *	  Sets the timeouts of maintenance.
  *
  * The statement_timeout of a role or database is for statements that somebody waits for.
  * If one table takes longer than that, each run would end at it, and the other tables
  * would never be maintained.  The timer was started when the CALL began, so it is not
  * enough to set the parameter.
+ *
+ * Instead, the timer limits how long maintenance waits for an answer of an archive server,
+ * whose processes may be stopped.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +19,9 @@
 #include "utils/guc.h"
 #include "utils/timeout.h"
 
-PG_FUNCTION_INFO_V1(zbxhist_stop_timeouts);
+#include "packed/archive.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_set_timeouts);
 
 /*
  * SwitchOff sets a timeout to none until the transaction ends, if this PostgreSQL
@@ -31,15 +36,16 @@ SwitchOff(const char *parameter)
 }
 
 /*
- * zbxhist_stop_timeouts() switches off the timeouts of the current statement and
- * transaction.  The next statement has its own.
+ * zbxhist_set_timeouts(answer_limit) switches off the timeouts of the current statement
+ * and transaction, but for one of so many milliseconds for each answer of an archive
+ * server.  The next statement has its own.
  */
 Datum
-zbxhist_stop_timeouts(PG_FUNCTION_ARGS)
+zbxhist_set_timeouts(PG_FUNCTION_ARGS)
 {
-	if (get_timeout_active(STATEMENT_TIMEOUT))
-		disable_timeout(STATEMENT_TIMEOUT, false);
+	disable_timeout(STATEMENT_TIMEOUT, false);
 	SwitchOff("statement_timeout");
 	SwitchOff("transaction_timeout");
+	ZbxhistLimitAnswers(PG_GETARG_INT32(0));
 	PG_RETURN_VOID();
 }

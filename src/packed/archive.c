@@ -44,6 +44,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
 
 #include "format/day_decode.h"
@@ -134,6 +135,102 @@ struct ArchiveReader
 	MemoryContext fetched_context;	/* owns them; NULL before the first query */
 	MemoryContext context;		/* owns all this */
 };
+
+/* the current statement of maintenance: when it began, and how long it waits */
+static TimestampTz limited_statement;
+static int	answer_limit;		/* milliseconds */
+static Oid	silent_server;		/* that did not answer it in time */
+
+/* when the transaction that last asked a server began */
+static TimestampTz asking_transaction;
+
+/* ---- asking a server ---- */
+
+/*
+ * ZbxhistLimitAnswers limits the time, in milliseconds, that the current statement waits
+ * for each answer of an archive server.  It has no other timeout.  If the transaction has
+ * asked a server, the limit applies from now on, for its COMMIT.
+ */
+void
+ZbxhistLimitAnswers(int limit)
+{
+	TimestampTz statement = GetCurrentStatementStartTimestamp();
+
+	if (statement != limited_statement)
+		silent_server = InvalidOid;
+	limited_statement = statement;
+	answer_limit = limit;
+	if (asking_transaction == GetCurrentTransactionStartTimestamp())
+		enable_timeout_after(STATEMENT_TIMEOUT, limit);
+}
+
+/*
+ * RaiseSilent raises the error that a server has not answered.
+ */
+static void
+RaiseSilent(const ForeignServer *server)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_CONNECTION_FAILURE),
+			errmsg("server \"%s\" has not answered for %g seconds",
+				   server->servername, answer_limit / 1000.0));
+}
+
+/*
+ * EndLimit stops the timer of an answer; returns whether the time was up.  If nobody has
+ * reacted to the timer's cancel, it is forgotten: before PostgreSQL 16 postgres_fdw does
+ * not react while it connects.
+ */
+static bool
+EndLimit(void)
+{
+	bool		is_over = !get_timeout_active(STATEMENT_TIMEOUT);
+
+	disable_timeout(STATEMENT_TIMEOUT, true);
+	if (get_timeout_indicator(STATEMENT_TIMEOUT, true))
+		QueryCancelPending = false;
+	return is_over;
+}
+
+/*
+ * ZbxhistAskArchive executes by SPI a query that needs the server of a foreign table.  If
+ * the current statement has a limit, that the server does not answer within it is an error,
+ * and the statement does not ask this server again.  A user's cancel is reported as such.
+ */
+int
+ZbxhistAskArchive(Oid groups, const char *query, int nvalues, Oid *types,
+				  Datum *values, const char *nulls, bool read_only, long count)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ForeignServer *server;
+	int			result;
+
+	if (limited_statement != GetCurrentStatementStartTimestamp())
+		return SPI_execute_with_args(query, nvalues, types, values, nulls,
+									 read_only, count);
+	server = GetForeignServer(GetForeignTable(groups)->serverid);
+	if (server->serverid == silent_server)
+		RaiseSilent(server);
+	asking_transaction = GetCurrentTransactionStartTimestamp();
+	enable_timeout_after(STATEMENT_TIMEOUT, answer_limit);
+	PG_TRY();
+	{
+		result = SPI_execute_with_args(query, nvalues, types, values, nulls,
+									   read_only, count);
+	}
+	PG_CATCH();
+	{
+		if (!EndLimit() || geterrcode() != ERRCODE_QUERY_CANCELED)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		silent_server = server->serverid;
+		RaiseSilent(server);
+	}
+	PG_END_TRY();
+	(void) EndLimit();
+	return result;
+}
 
 /* ---- copies ---- */
 
@@ -284,8 +381,8 @@ FetchRanges(ArchiveReader *reader, ArchiveCounters *counters)
 		AddRanges(&query, &ranges[first], i - first);
 		first = i;
 	}
-	if (SPI_execute_with_args(query.text.data, query.nvalues, query.types,
-							  query.values, NULL, true, 0) != SPI_OK_SELECT)
+	if (ZbxhistAskArchive(ranges->groups, query.text.data, query.nvalues, query.types,
+						  query.values, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read archived groups");
 
 	old = MemoryContextSwitchTo(reader->fetched_context);

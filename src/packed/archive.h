@@ -25,6 +25,10 @@ typedef struct ArchiveReader ArchiveReader;
 /* says what will be next; false: nobody knows */
 typedef bool (*ArchiveAhead) (void *arg);
 
+extern void ZbxhistLimitAnswers(int limit);
+extern int	ZbxhistAskArchive(Oid groups, const char *query, int nvalues,
+							  Oid *types, Datum *values, const char *nulls,
+							  bool read_only, long count);
 extern ArchiveReader *ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg);
 extern void ZbxhistKeepArchived(ArchiveReader *reader);
 extern bool ZbxhistHasFetched(const ArchiveReader *reader,

@@ -361,6 +361,123 @@ $node->safe_psql(
 });
 is_whole('... all is there then');
 
+# ---- one that does not answer, and says nothing of a timeout ----
+
+# Maintenance waits so many milliseconds for an answer.
+sub limit_answers
+{
+	my ($limit) = @_;
+
+	$node->safe_psql(
+		'zabbix', qq{
+		CREATE OR REPLACE FUNCTION zbxhist_internal.set_timeouts(answer_limit integer DEFAULT $limit) RETURNS void
+		LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS '\$libdir/zbxhist', 'zbxhist_set_timeouts'
+	});
+}
+
+# A session that has a connection to the archive server.
+sub connected_session
+{
+	my $session = $node->background_psql('zabbix', on_error_stop => 0);
+
+	is( $session->query(
+			"SELECT sum(value) FROM (SELECT value FROM history WHERE itemid = 30 AND clock >= ${\ day(-7)} AND clock < ${\ day(-6)} OFFSET 0) h"
+		),
+		47515,
+		'a session reads the archive');
+	return $session;
+}
+
+# What a run of maintenance could not do, how many late values wait, and of how many tables the run has not ended.
+my $run_result =
+  q{SELECT string_agg(DISTINCT step || ' ' || sqlstate, ', ' ORDER BY step || ' ' || sqlstate) FROM zbxhist.step_problem;
+	SELECT (SELECT count(*) FROM ONLY history), (SELECT count(*) FROM ONLY history_uint);
+	SELECT count(*) FROM zbxhist.parent_state WHERE begun_pid IS NOT NULL};
+$node->safe_psql(
+	'zabbix', qq{
+	UPDATE zbxhist.packed_day SET merged_at = NULL;
+	INSERT INTO history VALUES (2, ${\ day(-7)} + 65, 1, 1), (50, ${\ day(-7)} + 65, 1, 1);
+	INSERT INTO plain VALUES (2, ${\ day(-7)} + 65, 1, 1), (50, ${\ day(-7)} + 65, 1, 1);
+});
+$locker = $cold->background_psql('cold');
+$locker->query_safe('BEGIN; LOCK TABLE zbxhist_archive.packed_group IN ACCESS EXCLUSIVE MODE');
+limit_answers(1000);
+$node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
+is($node->safe_psql('zabbix', $run_result),
+	"archive_reach 08006, merge 08006\n2|0\n0", 'what maintenance waits for has an end');
+like(
+	$node->safe_psql('zabbix', 'SELECT code, message FROM zbxhist.check()'),
+	qr/archive_unreachable\|.*: server "cold" has not answered for 1 seconds$/m,
+	'... of which check() tells');
+$locker->query_safe('COMMIT');
+$locker->quit;
+$node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
+is_whole('... all is there then');
+
+# ---- one that is stopped: its kernel takes connections, and nobody answers ----
+
+my @stopped;
+END { kill 'CONT', @stopped; }
+
+limit_answers(60000);
+my @connected = map { connected_session() } 1 .. 2;
+$node->safe_psql(
+	'zabbix', qq{
+	UPDATE zbxhist.packed_day SET merged_at = NULL;
+	INSERT INTO history VALUES (15, ${\ day(-7)} + 65, 1, 1), (35, ${\ day(-7)} + 65, 1, 1);
+	INSERT INTO plain VALUES (15, ${\ day(-7)} + 65, 1, 1), (35, ${\ day(-7)} + 65, 1, 1);
+});
+@stopped = (
+	slurp_file($cold->data_dir . '/postmaster.pid') =~ /^(\d+)/,
+	split /\n/,
+	$cold->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()'));
+kill 'STOP', @stopped;
+$session = $connected[0];
+$session->query_until(qr/begun/, "\\echo begun\nCALL zbxhist.run_maintenance();\n");
+my $waiting =
+  q{SELECT pid FROM pg_stat_activity WHERE query ~ '^CALL' AND state = 'active' AND wait_event_type = 'Extension'};
+ok($node->poll_query_until('zabbix', "SELECT EXISTS ($waiting)"), 'maintenance waits for it');
+is($node->safe_psql('zabbix', "SET lock_timeout = '30s'; $_->[0]"), $_->[1], "... and not $_->[2]")
+  for [
+	"INSERT INTO history VALUES (51, ${\ day(-7)} + 65, 1, 1); INSERT INTO plain VALUES (51, ${\ day(-7)} + 65, 1, 1); SELECT count(*) FROM ONLY history WHERE itemid = 51",
+	1, 'an INSERT of a day that it has'
+  ],
+  [
+	"SELECT count(*) FROM history WHERE itemid = 7 AND clock >= ${\ day(-6)}", 1440,
+	'a SELECT of other days'
+  ],
+  [ "SELECT pg_cancel_backend(pid) FROM ($waiting) w", 't', 'who cancels it' ];
+$session->query('SELECT 1');
+like($session->{stderr}, qr/canceling statement due to user request/,
+	'a cancel by a person is one');
+$session->quit;
+is( $node->safe_psql(
+		'zabbix', 'SELECT count(*) FROM zbxhist.parent_state WHERE begun_pid IS NOT NULL'),
+	1,
+	'... and ends the run');
+
+$node->safe_psql('zabbix',
+	"INSERT INTO history_uint VALUES (50, ${\ day(-8)} + 65, 1, 1)");
+limit_answers(1000);
+for my $session ($connected[1], $node->background_psql('zabbix', on_error_stop => 0))
+{
+	$session->query('CALL zbxhist.run_maintenance()');
+	$session->quit;
+	like(
+		$node->safe_psql('zabbix', $run_result),
+		qr/^archive_reach 080\d\d, merge 080\d\d\n3\|0\n0$/,
+		'without a cancel it goes on with other tables');
+	like(
+		$node->safe_psql('zabbix', 'SELECT code, message FROM zbxhist.check()'),
+		qr/archive_unreachable\|/,
+		'... and check() tells');
+}
+kill 'CONT', splice(@stopped);
+limit_answers(60000);
+$node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
+is($node->safe_psql('zabbix', $run_result), "\n0|0\n0", '... what waits is done when it is there');
+is_whole('... once');
+
 # ---- one that does not answer any more when it has been reached ----
 
 # a server that gives the first group, and waits with the others
@@ -377,13 +494,35 @@ $gate->query('SELECT pg_advisory_lock(1)');
 $node->safe_psql('zabbix',
 	"INSERT INTO $_ VALUES (50, ${\ day(-9)} + 67, 1, 1), (49, ${\ day(-9)} + 67, 1, 1), (2, ${\ day(-9)} + 67, 1, 1)"
 ) for 'history', 'plain';
-$session = $node->background_psql('zabbix', on_error_stop => 0);
-$session->query_until(qr/begun/, "\\echo begun\n$merge;\n");
-ok( $cold->poll_query_until(
-		'cold',
-		q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND state = 'active')}
-	),
-	'the merge waits for the server');
+
+# Begins something in a session, and waits until that waits for the server.
+sub waiting_session
+{
+	my ($call) = @_;
+	my $session = $node->background_psql('zabbix', on_error_stop => 0);
+
+	$session->query_until(qr/begun/, "\\echo begun\n$call;\n");
+	ok( $cold->poll_query_until(
+			'cold',
+			q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND state = 'active')}
+		),
+		'a merge waits for the server');
+	return $session;
+}
+
+$node->safe_psql('zabbix', 'UPDATE zbxhist.packed_day SET merged_at = NULL');
+$session = waiting_session('CALL zbxhist.run_maintenance()');
+$cold->safe_psql('cold',
+	q{SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE wait_event = 'advisory'});
+$gate->query('SELECT pg_advisory_unlock(1)');
+$session->query('SELECT 1');
+$session->quit;
+$gate->query('SELECT pg_advisory_lock(1)');
+like(
+	$node->safe_psql('zabbix', $run_result),
+	qr/^merge (08006|57P01)\n3\|0\n0$/,
+	'... and a connection that is lost then does not end the run');
+$session = waiting_session($merge);
 is( $node->psql(
 		'zabbix',
 		"SET lock_timeout = '30s'; DELETE FROM history WHERE itemid = 99 AND clock >= ${\ day(-6)}"
