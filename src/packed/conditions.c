@@ -22,6 +22,7 @@
 
 #include "access/stratnum.h"
 #include "access/sysattr.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
@@ -79,7 +80,8 @@ ZbxhistFindTyped(Relation table, const char *name, Oid type)
 }
 
 /*
- * ZbxhistFindKeyColumns finds the columns of a foreign table.
+ * ZbxhistFindKeyColumns finds the columns of a parent or of its packed table, of which
+ * alone ctids have a meaning.
  */
 void
 ZbxhistFindKeyColumns(PlannerInfo *root, Relation table, Index varno,
@@ -89,6 +91,8 @@ ZbxhistFindKeyColumns(PlannerInfo *root, Relation table, Index varno,
 	columns->varno = varno;
 	columns->itemid = ZbxhistFindTyped(table, "itemid", INT8OID);
 	columns->clock = ZbxhistFindTyped(table, "clock", INT4OID);
+	columns->ctid = table->rd_rel->relkind == RELKIND_FOREIGN_TABLE ?
+		SelfItemPointerAttributeNumber : InvalidAttrNumber;
 }
 
 /* ---- taking conditions apart ---- */
@@ -104,10 +108,8 @@ GetKey(Node *expr, const KeyColumns *columns)
 	if (expr == NULL || !IsA(expr, Var) || var->varno != columns->varno ||
 		var->varlevelsup != 0)
 		return InvalidAttrNumber;
-	return var->varattno == SelfItemPointerAttributeNumber ||
-		(var->varattno > 0 && (var->varattno == columns->itemid ||
-							   var->varattno == columns->clock)) ?
-		var->varattno : InvalidAttrNumber;
+	return var->varattno == columns->itemid || var->varattno == columns->clock ||
+		var->varattno == columns->ctid ? var->varattno : InvalidAttrNumber;
 }
 
 /*
@@ -248,7 +250,7 @@ TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 	if (key == columns->itemid && exprType(left) == NUMERICOID &&
 		strategy != BTEqualStrategyNumber)
 		return false;
-	if (key == SelfItemPointerAttributeNumber)
+	if (key == columns->ctid)
 		AddCond(conds, COND_TIDS, MakeTidArray(right));
 	else
 		AddCond(conds, (key == columns->clock ? COND_CLOCK_BEFORE : COND_ITEM_BEFORE) +
@@ -272,7 +274,7 @@ TakeAny(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
 					get_base_element_type(exprType(array))) != BTEqualStrategyNumber ||
 		!IsFixedExpr(array, columns))
 		return false;
-	AddCond(conds, key == SelfItemPointerAttributeNumber ? COND_TIDS :
+	AddCond(conds, key == columns->ctid ? COND_TIDS :
 			key == columns->clock ? COND_CLOCKS : COND_ITEMS, array);
 	return key != columns->clock;
 }

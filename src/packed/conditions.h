@@ -28,6 +28,7 @@ typedef struct KeyColumns
 	Index		varno;
 	AttrNumber	itemid;
 	AttrNumber	clock;
+	AttrNumber	ctid;			/* has the rows' clocks, if it is one */
 } KeyColumns;
 
 extern AttrNumber ZbxhistFindTyped(Relation table, const char *name, Oid type);

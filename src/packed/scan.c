@@ -293,8 +293,7 @@ ZbxhistBoundsRange(const ScanBounds *bounds, ItemRange *range)
 void
 ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 {
-	ClockRange	clocks = {.from_clock = bounds->from_clock,
-	.to_clock = bounds->to_clock + 1};
+	ClockRange	clocks = clocks_of_bounds(bounds);
 
 	if (!scan->has_started && !IsParallelWorker())
 		(void) ZbxhistCatchUp(scan->parent, &clocks);

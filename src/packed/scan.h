@@ -46,6 +46,20 @@ typedef struct ScanBounds
 } ScanBounds;
 
 /*
+ * clocks_of_bounds returns the range of clocks that bounds allow.
+ */
+static inline ClockRange
+clocks_of_bounds(const ScanBounds *bounds)
+{
+	ClockRange	clocks = {
+		.from_clock = Max(bounds->from_clock, ZBXHIST_CLOCK_MIN),
+		.to_clock = Min(bounds->to_clock, ZBXHIST_CLOCK_END - 1) + 1
+	};
+
+	return clocks;
+}
+
+/*
  * packed_tid_clock returns the clock of such a number.
  */
 static inline int32

@@ -193,12 +193,6 @@ TakeQuals(const Query *query, Relation parent, List **conds)
 			return false;
 		(void) ZbxhistTakeCondition((Expr *) qual, &columns, conds);
 	}
-	/* rows that are named by ctid are any table's */
-	foreach(lc, *conds)
-	{
-		if (((PackedCond *) lfirst(lc))->kind == COND_TIDS)
-			*conds = foreach_delete_current(*conds, lc);
-	}
 	return *conds != NIL &&
 		!(query->hasSubLinks && checkExprHasSubLink((Node *) query->targetList));
 }
@@ -534,8 +528,7 @@ RunOnTables(ChangeState *state)
 		(bounds.items != NULL && bounds.nitems == 0) ||
 		!SetTids(state, query, &params))
 		return;
-	clocks.from_clock = Max(bounds.from_clock, PG_INT32_MIN);
-	clocks.to_clock = Min(bounds.to_clock, PG_INT32_MAX) + 1;
+	clocks = clocks_of_bounds(&bounds);
 	tables = LockTablesOfClocks(parent, &clocks);
 	if (!ZbxhistGetPartitions(parent)->is_exhaustive ||
 		ZbxhistGetPartitions(parent)->nothers > 0 || !AreLikeParent(parent, tables))

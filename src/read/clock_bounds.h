@@ -15,9 +15,6 @@
 extern bool ZbxhistIsRouted(Relation rel);
 extern List *ZbxhistAddParts(List *parts, Node *quals, BoolExprType kind);
 extern bool ZbxhistHasOr(Node *quals);
-extern void ZbxhistNarrowBounds(Node *quals, Index varno,
-								AttrNumber clock_attnum,
-								ClockRange *bounds);
 extern bool ZbxhistHasPackedDay(const PartitionSet *set,
 								const ClockRange *bounds);
 

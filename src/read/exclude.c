@@ -25,38 +25,42 @@
 
 #include "compat_marks.h"
 #include "guc.h"
+#include "packed/conditions.h"
 #include "read/clock_bounds.h"
 #include "read/exclude.h"
 
 /*
- * HasNoRows says whether child surely has no rows within bounds.
+ * HasNoRows says whether child surely has no rows of these clocks.
  */
 static bool
 HasNoRows(Relation parent, const PartitionSet *set, Oid child,
-		  const ClockRange *bounds)
+		  const ClockRange *clocks)
 {
 	const PartitionBounds *partition = partition_of(set, child);
 
 	if (child == set->packed)
 		return zbxhist_enable_packed_scan_pruning &&
-			!ZbxhistHasPackedDay(set, bounds) &&
-			!ZbxhistHasPackedDay(ZbxhistCatchUp(parent, bounds), bounds);
-	return partition != NULL && !clocks_overlap(partition, bounds);
+			!ZbxhistHasPackedDay(set, clocks) &&
+			!ZbxhistHasPackedDay(ZbxhistCatchUp(parent, clocks), clocks);
+	return partition != NULL && !clocks_overlap(partition, clocks);
 }
 
 /*
- * GetBounds returns the range of clocks that the conditions on the relation varno allow.
+ * GetClocks returns the range of clocks that the conditions on the relation varno allow.
  */
 static ClockRange
-GetBounds(PlannerInfo *root, Index varno, AttrNumber clock_attnum)
+GetClocks(PlannerInfo *root, Index varno, AttrNumber clock_attnum)
 {
-	ClockRange	bounds = ANY_CLOCKS;
+	KeyColumns	columns = {.root = root,.varno = varno,.clock = clock_attnum};
+	List	   *conds = NIL;
+	ScanBounds	bounds;
 	ListCell   *lc;
 
 	foreach(lc, root->simple_rel_array[varno]->baserestrictinfo)
-		ZbxhistNarrowBounds((Node *) lfirst_node(RestrictInfo, lc)->clause,
-							varno, clock_attnum, &bounds);
-	return bounds;
+		(void) ZbxhistTakeCondition(lfirst_node(RestrictInfo, lc)->clause, &columns,
+									&conds);
+	ZbxhistGetConstBounds(conds, &bounds);
+	return clocks_of_bounds(&bounds);
 }
 
 /*
@@ -80,11 +84,11 @@ IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
 	if (ZbxhistIsRouted(parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
-		ClockRange	bounds = GetBounds(root, appinfo->parent_relid,
+		ClockRange	clocks = GetClocks(root, appinfo->parent_relid,
 									   set->clock_attnum);
 
 		result = set->clock_attnum != InvalidAttrNumber &&
-			HasNoRows(parent, set, child, &bounds);
+			HasNoRows(parent, set, child, &clocks);
 	}
 	table_close(parent, NoLock);
 	return result;

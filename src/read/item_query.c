@@ -192,7 +192,7 @@ IsOfItems(Query *query, Relation parent, const PartitionSet *set, List *conds)
 {
 	ScanBounds	bounds;
 
-	if (!names_items(conds) || ZbxhistHasCond(conds, COND_KEYS, COND_TIDS) ||
+	if (!names_items(conds) || ZbxhistHasCond(conds, COND_KEYS, COND_KEYS) ||
 		MayBePulledUp(query) ||
 		(!leaves_one_item(conds) && query->limitCount != NULL &&
 		 query->sortClause != NIL &&
@@ -388,46 +388,30 @@ ZbxhistCountRows(Relation parent)
 }
 
 /*
- * GetClocksInWhere returns the range of clocks that WHERE allows for a query's only
- * relation.
- */
-static ClockRange
-GetClocksInWhere(const Query *query, AttrNumber clock_attnum)
-{
-	ClockRange	bounds = ANY_CLOCKS;
-
-	ZbxhistNarrowBounds(query->jointree->quals, 1, clock_attnum, &bounds);
-	return bounds;
-}
-
-/*
- * HasManyRows says whether items have so many rows that searching one row of each is
- * cheaper than reading all, or whether that is unknown.
+ * HasManyRows says whether items have so many rows of these clocks that searching one row
+ * of each is cheaper than reading all, or whether that is unknown.
  */
 static bool
-HasManyRows(const Query *query, Relation parent, const PartitionSet *set)
+HasManyRows(Relation parent, const PartitionSet *set, const ClockRange *clocks)
 {
-	ClockRange	bounds = GetClocksInWhere(query, set->clock_attnum);
 	double		nrows;
 	double		nitems;
 
-	if (!CountRowsOfClocks(parent, set, &bounds, &nrows))
+	if (!CountRowsOfClocks(parent, set, clocks, &nrows))
 		return true;
 	nitems = ZbxhistCountItems(RelationGetRelid(parent), set->itemid_attnum, nrows);
 	return nitems < 0 || nrows >= nitems * MIN_ROWS_OF_ITEM;
 }
 
 /*
- * HasOpenClocks says whether some of a query's clocks are those of partitions.
+ * HasOpenClocks says whether some of these clocks are those of partitions.
  */
 static bool
-HasOpenClocks(const Query *query, const PartitionSet *set)
+HasOpenClocks(const PartitionSet *set, const ClockRange *clocks)
 {
-	ClockRange	bounds = GetClocksInWhere(query, set->clock_attnum);
-
 	for (int i = 0; i < set->npartitions; i++)
 	{
-		if (clocks_overlap(&set->partitions[i], &bounds))
+		if (clocks_overlap(&set->partitions[i], clocks))
 			return true;
 	}
 	return false;
@@ -444,6 +428,8 @@ IsOfEach(Query *query, Relation parent, const PartitionSet *set,
 	bool	   *is_descending = &wanted->is_descending;
 	bool		is_of_any;
 	List	   *conds;
+	ScanBounds	bounds;
+	ClockRange	clocks;
 
 	if ((query->distinctClause == NIL && query->groupClause == NIL && !query->hasAggs) ||
 		!(IsDistinct(query, parent, set, is_descending, &is_of_any) ||
@@ -454,9 +440,11 @@ IsOfEach(Query *query, Relation parent, const PartitionSet *set,
 		return false;
 	if (query->distinctClause == NIL && query->groupClause == NIL)
 		return leaves_one_item(conds);
+	ZbxhistGetConstBounds(conds, &bounds);
+	clocks = clocks_of_bounds(&bounds);
 	if (names_items(conds))
-		return !is_of_any || HasOpenClocks(query, set);
-	return HasManyRows(query, parent, set);
+		return !is_of_any || HasOpenClocks(set, &clocks);
+	return HasManyRows(parent, set, &clocks);
 }
 
 /* ---- all rows in the order of the key ---- */

@@ -70,6 +70,16 @@ SET zbxhist.enable_packed_scan_pruning = off;
 SELECT itemid, clock, ns FROM history_packed WHERE itemid = 3 AND ctid IN ('(86400,1)', '(345600,2)') ORDER BY 1, 2;
 RESET zbxhist.enable_packed_scan_pruning;
 
+-- ctids of a partition are no clocks: in a packed day and in a partition, one row of each item, and a part of an OR
+SELECT DISTINCT ON (itemid) itemid, clock, ns FROM history WHERE ctid IN ('(0,1)', '(0,3)', '(86400,2)') AND (clock < 172800 OR clock >= 432000) ORDER BY itemid, clock DESC, ns DESC;
+SELECT max(clock) FROM history WHERE itemid = 1 AND ctid = '(0,1)';
+SELECT DISTINCT itemid FROM history WHERE itemid IN (1, 2) AND ctid = '(0,1)';
+BEGIN;
+WITH d AS (DELETE FROM history WHERE itemid = 1 AND (clock = 86400 OR ctid = '(0,1)') RETURNING clock, ns) SELECT * FROM d ORDER BY 1, 2;
+DELETE FROM history WHERE itemid = 1 AND (clock = 87000 OR ctid = '(0,3)');
+\echo :ROW_COUNT
+ROLLBACK;
+
 -- the housekeeper
 DROP TABLE history_p19700106;
 DELETE FROM plain WHERE clock >= 432000;
