@@ -148,6 +148,7 @@ class ZbxhistSetup(Zbxhist):
     def fill(self, table, stream):
         """Straight into packed days."""
         self.execute("CREATE TABLE before (LIKE %s INCLUDING DEFAULTS)" % table)
+        self.execute("CREATE INDEX ON before USING brin (clock)")
         self.copy_from("before", stream)
         self.execute("CREATE EXTENSION IF NOT EXISTS zbxhist_migrate")
         self.execute("CALL zbxhist.import('before', '%s')" % table)
