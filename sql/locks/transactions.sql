@@ -2,8 +2,7 @@
 
 -- Makes standby servers cancel queries that do not see a transaction, before the table that has the
 -- rows for them is dropped.  On this server the transactions that need the table have been waited
--- for;
--- those of a standby, unless it sends feedback, are unknown here.
+-- for; those of a standby, unless it sends feedback, are unknown here.
 CREATE FUNCTION zbxhist_internal.end_older_snapshots(relation regclass, changed xid8) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_end_older_snapshots';
 

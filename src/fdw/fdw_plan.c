@@ -482,7 +482,7 @@ GetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 
 /*
  * WantedAttributes returns the numbers of the columns that have to be read:
- * those given out, and those of local conditions.
+ * those returned, and those of local conditions.
  */
 static List *
 WantedAttributes(RelOptInfo *rel, List *local)

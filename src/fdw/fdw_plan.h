@@ -15,7 +15,7 @@
 /* what a scan costs */
 typedef struct ScanEstimate
 {
-	double		rows;			/* given out */
+	double		rows;			/* returned */
 	double		pages;			/* groups read */
 	Cost		startup_cost;
 	Cost		total_cost;

@@ -11,7 +11,7 @@
 #include "compat.h"
 #include "format/layout.h"
 
-/* a group that has been found, good until the next one */
+/* a group that has been found, valid until the next one */
 typedef struct DayGroup
 {
 	ItemPointerData tid;

@@ -334,7 +334,7 @@ EndsInGroup(const DayReader *reader)
 
 /*
  * ZbxhistDayReaderFind returns the segment that would be decoded next, or NULL
- * if there is none; good until the next call.
+ * if there is none; valid until the next call.
  */
 const SegmentInfo *
 ZbxhistDayReaderFind(DayReader *reader)

@@ -33,7 +33,7 @@ typedef struct ScanCounters
 /* which rows and what of them is asked for; stays as long as its readers */
 typedef struct DayReaderSpec
 {
-	Relation	table;			/* whose row type is given out */
+	Relation	table;			/* whose row type is returned */
 	Snapshot	snapshot;
 	const bool *wanted;			/* by attribute; NULL: all columns */
 	const ColumnFilter *filter; /* segments none of whose rows passes are left

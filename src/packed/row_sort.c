@@ -73,7 +73,7 @@ struct RowSort
 	int			npieces;
 	int			max_pieces;
 	binaryheap *heap;			/* of pieces; NULL: all is in memory */
-	SortPiece  *current;		/* piece of the row given out last */
+	SortPiece  *current;		/* piece of the row returned last */
 	MemoryContext context;		/* owns all this */
 };
 

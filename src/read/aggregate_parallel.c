@@ -6,7 +6,7 @@
  * A participant that is free takes the next packed day, as in a parallel foreign scan
  * (fdw/fdw_parallel.c).  Of the plans below, all participants run the partial ones; each
  * other plan is run by the first participant that reaches it.  If a participant's memory
- * is full, it gives out the groups that it has, and begins anew: they are put together
+ * is full, it returns the groups that it has, and begins again: they are put together
  * above Gather in any case.
  *
  * The state of a group, a bytea that never leaves the query, is the number of

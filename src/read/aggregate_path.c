@@ -327,7 +327,7 @@ ZbxhistCostOfRows(const AggregateChoice *choice, double nrows)
 }
 
 /*
- * ZbxhistSetGroupsCost sets what a path costs that gives out groups, of which
+ * ZbxhistSetGroupsCost sets what a path costs that returns groups, of which
  * cost is what it takes to make them.  If memory does not hold them, they are written to
  * disk, read, and put together.
  */

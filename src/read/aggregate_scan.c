@@ -3,7 +3,7 @@
  * aggregate_scan.c
  *	  Executes aggregates over packed days without rows.
  *
- * All groups are made before the first one is given out: the rows of plans
+ * All groups are made before the first one is returned: the rows of plans
  * below are added one by one, packed days by segment (packed_groups.c).  If
  * memory does not hold them all, they are spilled (spilled_groups.c).
  *
@@ -305,7 +305,7 @@ NextGroupSlot(ScanState *node)
 }
 
 /*
- * ExecAggregate gives out the next group for which HAVING holds.  Not by ExecScan, which has
+ * ExecAggregate returns the next group for which HAVING holds.  Not by ExecScan, which has
  * no groups to give in a subquery that is evaluated for a row that was changed meanwhile.
  */
 static TupleTableSlot *

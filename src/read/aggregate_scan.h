@@ -86,16 +86,16 @@ typedef struct AggregateScanState
 	int			usual_run;		/* rows of the last run; 0: none yet */
 
 	/* results */
-	bool		is_done;		/* there are groups to give out */
+	bool		is_done;		/* there are groups to return */
 	bool		is_part;		/* there are more rows, see below */
-	int			bucket;			/* the next one to give out */
+	int			bucket;			/* the next one to return */
 	ValueGroup *group;			/* the next one of it, or NULL */
 	ScanCounters *counters;		/* the scan's, if there is one */
 	Tuplesortstate *spilled;	/* NULL: none yet */
 	TupleTableSlot *spilled_slot;	/* the next state; made with the first sort */
 
 	/*
-	 * When memory is full, groups are spilled, or given out by
+	 * When memory is full, groups are spilled, or returned by
 	 * AGGREGATE_SHARE, and it goes on from here.
 	 */
 	int			input_number;	/* the current plan below */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * clock_bounds.h
- *	  The clocks that the conditions of a query on a parent leave.
+ *	  Finds the range of clocks that the conditions of a query allow.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * copy_to.h
- *	  Refuses COPY of a parent, which would have its own rows only.
+ *	  Refuses COPY TO of a parent, which would copy its own rows only.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * exclude.h
- *	  Leaves partitions out of a plan by arithmetic.
+ *	  Excludes partitions from a plan by comparing clocks.
  *
  *-------------------------------------------------------------------------
  */

@@ -55,7 +55,7 @@ typedef struct GroupTable
 	Size		used;			/* bytes, about */
 	Size		limit;			/* of used, see groups_are_full */
 	MemoryContext context;		/* owns groups */
-	StringInfoData state;		/* of a group that is given out */
+	StringInfoData state;		/* of a group that is returned */
 } GroupTable;
 
 /*

@@ -85,7 +85,7 @@ typedef struct HeapSource
 								 * range for now */
 	bool		has_rest;
 
-	/* rows waiting to be given out, unless is_ordered */
+	/* rows waiting to be returned, unless is_ordered */
 	CollectedRow *rows;
 	int			nrows;
 	int			max_rows;
@@ -542,7 +542,7 @@ CollectRows(HeapSource *source)
 }
 
 /*
- * NextCollected gives out the next collected row.
+ * NextCollected returns the next collected row.
  */
 static bool
 NextCollected(HeapSource *source)
@@ -665,7 +665,7 @@ ListByIndex(HeapSource *source, int32 clock, ItemList *list)
 }
 
 /*
- * ListByRows looks at all rows, for want of an index.
+ * ListByRows looks at all rows, without an index.
  */
 static void
 ListByRows(HeapSource *source, const ItemRange *range, ItemList *list)

@@ -226,7 +226,7 @@ HasWantedNs(const ItemReadState *state)
 }
 
 /*
- * ExecItemRead gives out the next row.  Values stay where they are until the next one
+ * ExecItemRead returns the next row.  Values stay where they are until the next one
  * is read.
  */
 static TupleTableSlot *

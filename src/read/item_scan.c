@@ -647,7 +647,7 @@ NextItemSlot(ScanState *node)
 }
 
 /*
- * ExecItem gives out the next row.  ExecScan ends with one that is wanted.
+ * ExecItem returns the next row.  ExecScan ends with one that is wanted.
  */
 static TupleTableSlot *
 ExecItem(CustomScanState *node)

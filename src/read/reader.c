@@ -377,7 +377,7 @@ OpenPartition(ItemReader *reader, const WalkStep *step)
 		return NULL;
 	if (!HasRows(reader, rel))
 	{
-		/* so that a walk that begins anew does not come here again */
+		/* so that a walk that begins again does not come here again */
 		ZbxhistWalkArrived(&reader->walk, step);
 		table_close(rel, NoLock);
 		return NULL;
@@ -586,7 +586,7 @@ ZbxhistCountSources(const ItemReader *reader)
 }
 
 /*
- * ZbxhistCountPacked returns what has been read of packed days; it is good as long as
+ * ZbxhistCountPacked returns what has been read of packed days; it is valid as long as
  * the reader.
  */
 const ScanCounters *
@@ -622,7 +622,7 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 }
 
 /*
- * LeaveRow is called when the row given out last has been used.
+ * LeaveRow is called when the row returned last has been used.
  */
 static inline void
 LeaveRow(ItemReader *reader)
@@ -785,7 +785,7 @@ FindSegment(ItemReader *reader, SegmentStats *stats)
 
 /*
  * ZbxhistPeekSegment returns the segment whose rows come next, all of them and
- * no others in between, and its statistics; NULL if there is none.  Good until
+ * no others in between, and its statistics; NULL if there is none.  Valid until
  * the next call.
  */
 const SegmentInfo *
@@ -833,7 +833,7 @@ ZbxhistReadPosition(const ItemReader *reader)
 
 /*
  * ZbxhistReadSlot returns the row read last with the parent's columns; it is
- * good until the next one is read.
+ * valid until the next one is read.
  */
 TupleTableSlot *
 ZbxhistReadSlot(ItemReader *reader)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * select.h
- *	  Finds the parents in a SELECT that scans of ours read.
+ *	  Finds the parents in a SELECT that our own scans can read.
  *
  *-------------------------------------------------------------------------
  */
