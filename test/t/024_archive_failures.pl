@@ -411,6 +411,7 @@ like(
 	'... of which check() tells');
 $locker->query_safe('COMMIT');
 $locker->quit;
+limit_answers(60000);
 $node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
 is_whole('... all is there then');
 
@@ -419,7 +420,6 @@ is_whole('... all is there then');
 my @stopped;
 END { kill 'CONT', @stopped; }
 
-limit_answers(60000);
 my @connected = map { connected_session() } 1 .. 2;
 $node->safe_psql(
 	'zabbix', qq{
