@@ -169,11 +169,11 @@ IsOfSameTable(const SubLink *sublink, Oid relid)
 }
 
 /*
- * TakeQuals takes the conditions of WHERE that are about item and clock; returns false if
+ * TakeChangeQuals takes the conditions of WHERE that are about item and clock; returns false if
  * there is none, or one that has a sublink of another kind than those of ctids.
  */
 static bool
-TakeQuals(const Query *query, Relation parent, List **conds)
+TakeChangeQuals(const Query *query, Relation parent, List **conds)
 {
 	KeyColumns	columns;
 	int			nsublinks = 0;
@@ -212,7 +212,7 @@ IsByTable(const Query *query, Relation parent, List **conds)
 	set = ZbxhistGetPartitions(parent);
 	return set->is_exhaustive && set->nothers == 0 &&
 		set->itemid_attnum != InvalidAttrNumber &&
-		set->clock_attnum != InvalidAttrNumber && TakeQuals(query, parent, conds);
+		set->clock_attnum != InvalidAttrNumber && TakeChangeQuals(query, parent, conds);
 }
 
 /* ---- planning ---- */
