@@ -210,7 +210,7 @@ IsByTable(const Query *query, Relation parent, List **conds)
 		has_virtual_columns(RelationGetDescr(parent)->constr))
 		return false;
 	set = ZbxhistGetPartitions(parent);
-	return set->is_exhaustive && set->nothers == 0 &&
+	return set->is_exhaustive &&
 		set->itemid_attnum != InvalidAttrNumber &&
 		set->clock_attnum != InvalidAttrNumber && TakeChangeQuals(query, parent, conds);
 }
@@ -530,8 +530,7 @@ RunOnTables(ChangeState *state)
 		return;
 	clocks = clocks_of_bounds(&bounds);
 	tables = LockTablesOfClocks(parent, &clocks);
-	if (!ZbxhistGetPartitions(parent)->is_exhaustive ||
-		ZbxhistGetPartitions(parent)->nothers > 0 || !AreLikeParent(parent, tables))
+	if (!ZbxhistGetPartitions(parent)->is_exhaustive || !AreLikeParent(parent, tables))
 	{
 		RunOn(state, query, RelationGetRelid(parent), true, params);
 		return;

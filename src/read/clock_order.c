@@ -165,7 +165,7 @@ FindClockTables(PlannerInfo *root, RelOptInfo *rel, ClockTables *tables)
 		n += 1 + (ZbxhistPackedRelOf(child) == NULL ? 0 :
 				  ZbxhistPackedRelOf(child)->ndays);
 	}
-	if (tables->set == NULL || !tables->set->is_exhaustive || tables->set->nothers > 0)
+	if (tables->set == NULL || !tables->set->is_exhaustive)
 		return false;
 	tables->tables = palloc(sizeof(ClockTable) * n);
 	foreach(lc, children)

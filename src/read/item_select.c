@@ -285,7 +285,7 @@ TakeSelect(const Query *query, Relation parent, SelectParts *parts)
 	TupleDesc	desc = RelationGetDescr(parent);
 
 	memset(parts, 0, sizeof(*parts));
-	if (!set->is_exhaustive || set->nothers > 0 ||
+	if (!set->is_exhaustive ||
 		set->itemid_attnum == InvalidAttrNumber ||
 		set->clock_attnum == InvalidAttrNumber ||
 		!has_no_nulls(desc, set->clock_attnum) ||
