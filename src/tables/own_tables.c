@@ -14,9 +14,7 @@
 
 #include "access/heapam.h"
 #include "access/table.h"
-#include "catalog/dependency.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "commands/extension.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -27,22 +25,18 @@
 /*
  * ZbxhistOpenOwnTable opens one of the extension's tables, or returns NULL if it is not
  * there (the extension is being created, dropped or restored, or was dropped while we
- * waited for the lock).  A table of that name that is not part of the extension is not
- * opened.
+ * waited for the lock).  Where the extension is, a table of that name in its schema is
+ * part of it: CREATE EXTENSION would have failed on any other.
  */
 Relation
 ZbxhistOpenOwnTable(const char *name, LOCKMODE mode)
 {
-	Oid			namespace = get_namespace_oid("zbxhist", true);
+	Oid			namespace = OidIsValid(get_extension_oid("zbxhist", true)) ?
+		get_namespace_oid("zbxhist", true) : InvalidOid;
 	Oid			relid = OidIsValid(namespace) ?
 		get_relname_relid(name, namespace) : InvalidOid;
-	Oid			extension = OidIsValid(relid) ?
-		getExtensionOfObject(RelationRelationId, relid) : InvalidOid;
 
-	if (!OidIsValid(extension) ||
-		extension != get_extension_oid("zbxhist", true))
-		return NULL;
-	return try_table_open(relid, mode);
+	return OidIsValid(relid) ? try_table_open(relid, mode) : NULL;
 }
 
 /*
