@@ -65,58 +65,56 @@ BEGIN
 END
 $$;
 
--- Takes ACCESS EXCLUSIVE on one table within a bounded time and returns the time it waited.
+-- Locks one table, by default in ACCESS EXCLUSIVE mode, within a bounded time and returns the time it
+-- waited.
 -- The weak lock first: it stops nobody, and sends an autovacuum away, for
 -- which the short wait for the strong one would not be long enough.  INSERTs see
 -- by the work lock that it is maintenance that they wait for.
+--
+-- SHARE ROW EXCLUSIVE on the foreign table keeps UPDATE and DELETE from packed days.  Days may be
+-- replaced while it is read, because a reader looks up each day when it reaches it.  UPDATE and
+-- DELETE rely on the days that they have found.
 CREATE FUNCTION zbxhist_internal.lock_exclusively(
-    relation regclass, milliseconds integer DEFAULT zbxhist_internal.short_lock_timeout()) RETURNS interval
+    relation regclass, milliseconds integer DEFAULT zbxhist_internal.short_lock_timeout(),
+    mode text DEFAULT 'ACCESS EXCLUSIVE') RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    foreign_table CONSTANT boolean :=
-        EXISTS (SELECT FROM pg_class k WHERE k.oid = relation AND k.relkind = 'f');
+    is_foreign CONSTANT boolean := EXISTS (SELECT FROM pg_class k WHERE k.oid = relation AND k.relkind = 'f');
     started timestamptz;
 BEGIN
-    IF foreign_table THEN
-        started := clock_timestamp();
-        PERFORM set_config('lock_timeout', milliseconds::text, true);
-        PERFORM zbxhist_internal.lock_packed_table(relation, true);
-        RETURN clock_timestamp() - started;
+    IF NOT is_foreign THEN
+        PERFORM zbxhist_internal.lock_patiently(relation);
+        PERFORM zbxhist_internal.lock_work(relation);
     END IF;
-    PERFORM zbxhist_internal.lock_patiently(relation);
-    PERFORM zbxhist_internal.lock_work(relation);
     PERFORM set_config('lock_timeout', milliseconds::text, true);
     started := clock_timestamp();
-    EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);
+    IF is_foreign THEN
+        PERFORM zbxhist_internal.lock_packed_table(relation, mode = 'ACCESS EXCLUSIVE');
+    ELSE
+        EXECUTE format('LOCK TABLE ONLY %s IN %s MODE', relation, mode);
+    END IF;
     RETURN clock_timestamp() - started;
 END
 $$;
 
--- Keeps UPDATE and DELETE from packed days until the transaction ends, within a bounded time.  Days
--- may be replaced while the foreign table is read, because a reader looks up each day when it
--- reaches it.  UPDATE and DELETE rely on the days that they have found.
-CREATE FUNCTION zbxhist_internal.lock_changes(packed regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
-    PERFORM zbxhist_internal.lock_packed_table(packed, false);
-END
-$$;
-
--- Takes ACCESS EXCLUSIVE on tables after long work, and keeps changes from a foreign one, if any
--- is named, with more than one try, and returns the time it waited.
--- All tables or none: a lock that is held while the next one is waited for
--- keeps readers out for nothing.  They are locked in the order in which the
--- planner locks a parent's children.
+-- Locks tables, by default in ACCESS EXCLUSIVE mode, all or none of them, with more than one try, and
+-- returns the time it waited.
+-- A lock that is held while the next one is waited for keeps others out for nothing: all are let
+-- go before the next try, and those of one try are waited for no longer than
+-- zbxhist.maintenance_lock_timeout together.  The weak locks come first, see lock_exclusively.  Who
+-- calls names the tables in the order in which others lock them.  The foreign table that is
+-- unchanged goes on being read.
 --
 -- A session that changes rows may have one of them and wait for another, which the
 -- caller has locked long since: neither would get on, and that session would be
 -- cancelled for it, so it is the caller that gives up.
-CREATE FUNCTION zbxhist_internal.lock_all_or_none(relations regclass[], unchanged regclass) RETURNS interval
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION zbxhist_internal.lock_all_or_none(
+    relations regclass[], unchanged regclass DEFAULT NULL, mode text DEFAULT 'ACCESS EXCLUSIVE') RETURNS interval
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
-    started CONSTANT timestamptz := clock_timestamp();
+    waited   interval := '0';
+    started  timestamptz;
     relation regclass;
 BEGIN
     FOR attempt IN 1 .. 5 LOOP
@@ -125,72 +123,31 @@ BEGIN
                     hint => zbxhist_internal.long_transactions())
            FROM pg_locks l
            JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
-          WHERE l.locktype = 'relation' AND l.granted AND l.relation = ANY (relations || unchanged)
+          WHERE l.locktype = 'relation' AND l.granted AND l.relation = ANY (relations)
             AND EXISTS (SELECT FROM pg_locks w
                          WHERE w.pid = l.pid AND w.locktype = 'relation' AND NOT w.granted
-                           AND w.database = l.database AND w.relation = ANY (relations || unchanged))
+                           AND w.database = l.database AND w.relation = ANY (relations))
             AND l.pid <> pg_backend_pid();
+        started := NULL;
         BEGIN
-            FOR relation IN SELECT r FROM unnest(relations || unchanged) r WHERE r IS NOT NULL ORDER BY r::oid LOOP
-                IF relation = unchanged THEN
-                    PERFORM zbxhist_internal.lock_changes(relation);
-                ELSE
-                    PERFORM zbxhist_internal.lock_exclusively(relation);
-                END IF;
+            FOREACH relation IN ARRAY relations LOOP
+                PERFORM zbxhist_internal.lock_patiently(relation) FROM pg_class k WHERE k.oid = relation AND k.relkind <> 'f';
             END LOOP;
-            EXIT;
+            started := clock_timestamp();
+            FOREACH relation IN ARRAY relations LOOP
+                PERFORM zbxhist_internal.lock_exclusively(relation,
+                    greatest(1, allowed - 1000 * extract(epoch FROM clock_timestamp() - started))::integer,
+                    CASE WHEN relation = unchanged THEN 'SHARE ROW EXCLUSIVE' ELSE mode END);
+            END LOOP;
+            RETURN waited + (clock_timestamp() - started);
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            waited := waited + coalesce(clock_timestamp() - started, interval '0');
             PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, five times', relation, allowed),
                 detail => 'A transaction is using it.  Repeat the call when that has ended.',
                 hint => zbxhist_internal.long_transactions())
               WHERE attempt = 5;
         END;
         PERFORM pg_sleep(0.25 * attempt);
-    END LOOP;
-    RETURN clock_timestamp() - started;
-END
-$$;
-
--- The same where changes are kept from nothing else.
-CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[]) RETURNS interval
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT zbxhist_internal.lock_all_or_none(relations, NULL)
-$$;
-
--- Locks tables in a mode that stops others, all or none, within a bounded time, some of them with a
--- weak lock first, and returns the time it waited.  The weak locks first, see lock_exclusively.
--- All waits for the others together are no longer than zbxhist.maintenance_lock_timeout, everything
--- let go between the tries; who calls names them in the order in which others take them (no
--- deadlock).
-CREATE FUNCTION zbxhist_internal.lock_together(weak regclass[], strong regclass[], mode text, detail text) RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
-DECLARE
-    tries   CONSTANT integer := 12;
-    budget  CONSTANT integer := zbxhist_internal.short_lock_timeout();
-    started timestamptz;
-    waited  interval := '0';
-    locked  regclass;
-BEGIN
-    FOR try IN 1 .. tries LOOP
-        started := NULL;
-        BEGIN
-            FOREACH locked IN ARRAY weak LOOP
-                PERFORM zbxhist_internal.lock_patiently(locked);
-            END LOOP;
-            started := clock_timestamp();
-            FOREACH locked IN ARRAY strong LOOP
-                PERFORM set_config('lock_timeout', greatest(1, budget
-                    - round(extract(epoch FROM clock_timestamp() - started) * 1000))::text, true);
-                EXECUTE format('LOCK TABLE ONLY %s IN %s MODE', locked, mode);
-            END LOOP;
-            RETURN waited + (clock_timestamp() - started);
-        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
-            waited := waited + coalesce(clock_timestamp() - started, interval '0');
-            PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', locked, budget, tries),
-                detail => detail, hint => zbxhist_internal.long_transactions())
-              WHERE try = tries;
-        END;
-        PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
     END LOOP;
 END
 $$;

@@ -71,7 +71,7 @@ BEGIN
     LOOP
         made := made || zbxhist_internal.create_range(parent, piece.piece_from, piece.piece_to);
     END LOOP;
-    waited := zbxhist_internal.lock_with_patience(partition);
+    waited := zbxhist_internal.lock_all_or_none(ARRAY[partition]);
     PERFORM zbxhist_internal.refuse('55006', format('rows have just been stored in partition %s: it stays as it is', partition))
       WHERE zbxhist_internal.own_pages(partition) > 0;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));

@@ -6,7 +6,7 @@ CREATE FUNCTION zbxhist_internal.bound_partition(parent regclass, partition regc
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
-    PERFORM zbxhist_internal.lock_with_patience(partition);
+    PERFORM zbxhist_internal.lock_all_or_none(ARRAY[partition]);
     -- pg_partman may have dropped it, or somebody else has done this
     IF EXISTS (SELECT FROM pg_inherits i, zbxhist.partition_bounds(i.inhrelid) b
                 WHERE i.inhparent = parent AND i.inhrelid = partition AND b.from_clock IS NULL) THEN
@@ -52,8 +52,7 @@ BEGIN
     policy := zbxhist_internal.adoption_policy(native);
     -- the parent before its partitions, as everybody locks them
     taken := ARRAY(SELECT p.partition FROM zbxhist_internal.native_partitions(native) p);
-    waited := zbxhist_internal.lock_together(taken || native, native || taken, 'ACCESS EXCLUSIVE',
-        'A long transaction is using it.  Repeat the call when that has ended.');
+    waited := zbxhist_internal.lock_all_or_none(native || taken);
     locked := clock_timestamp();
     PERFORM zbxhist_internal.verify_native(native);
     -- those that were made meanwhile

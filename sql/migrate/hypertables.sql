@@ -76,7 +76,7 @@ BEGIN
     PERFORM zbxhist_internal.verify_hypertable(hypertable);
     PERFORM zbxhist_internal.verify_columns(hypertable);
     policy := zbxhist_internal.adoption_policy(hypertable);
-    waited := zbxhist_internal.lock_with_patience(hypertable);
+    waited := zbxhist_internal.lock_all_or_none(ARRAY[hypertable]);
     locked := clock_timestamp();
     PERFORM zbxhist_internal.verify_hypertable(hypertable);
     result := zbxhist_internal.replace_hypertable(hypertable, zbxhist_internal.former_name(hypertable), false);
@@ -124,7 +124,7 @@ CREATE FUNCTION zbxhist.release_hypertable(hypertable regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
     PERFORM zbxhist_internal.verify_hypertable(hypertable);
-    PERFORM zbxhist_internal.lock_with_patience(hypertable);
+    PERFORM zbxhist_internal.lock_all_or_none(ARRAY[hypertable]);
     RETURN zbxhist_internal.replace_hypertable(hypertable, NULL, true);
 END
 $$;

@@ -102,7 +102,7 @@ BEGIN
         (parent, day, from_clock, to_clock, nrows, packed_at, packed_rows, packed_bytes)
     VALUES (target, day, gap_from, gap_to, rows_stored, clock_timestamp(), rows_stored, zbxhist_internal.day_bytes(day));
     PERFORM zbxhist_internal.attach_day(day, packed);
-    PERFORM zbxhist_internal.lock_with_patience(packed);
+    PERFORM zbxhist_internal.lock_all_or_none(ARRAY[packed]);
     PERFORM zbxhist_internal.note_columns(target, packed, day);
     PERFORM zbxhist_internal.log_action(target, 'import', slice.source::text, rows => rows_stored, started_at => started,
         message => format('%s rows read, packed to %s', rows_read, pg_size_pretty(pg_total_relation_size(day))));

@@ -200,7 +200,7 @@ BEGIN
     IF packed IS NOT NULL THEN
         PERFORM zbxhist_internal.wait_for_readers(packed);
         PERFORM zbxhist_internal.lock_patiently(day);
-        PERFORM zbxhist_internal.lock_changes(packed);
+        PERFORM zbxhist_internal.lock_exclusively(packed, mode => 'SHARE ROW EXCLUSIVE');
     END IF;
     waited := zbxhist_internal.lock_exclusively(day);
     -- what is listed is guarded

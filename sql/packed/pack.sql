@@ -162,9 +162,8 @@ BEGIN
     PERFORM zbxhist_internal.attach_day(day, packed);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     -- readers of packed days wait only for a new column
-    waited := CASE WHEN EXISTS (SELECT FROM zbxhist_internal.unnoted_columns(packed))
-                   THEN zbxhist_internal.lock_with_patience(partition, packed)
-                   ELSE zbxhist_internal.lock_all_or_none(ARRAY[partition], packed) END;
+    waited := zbxhist_internal.lock_all_or_none(ARRAY(SELECT r FROM unnest(ARRAY[partition, packed]) r ORDER BY r::oid),
+                  unchanged => CASE WHEN NOT EXISTS (SELECT FROM zbxhist_internal.unnoted_columns(packed)) THEN packed END);
     PERFORM zbxhist_internal.note_columns(parent, packed, day);
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
     PERFORM zbxhist_internal.invalidate(parent);

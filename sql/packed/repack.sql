@@ -119,7 +119,7 @@ BEGIN
             END LOOP;
             stopped := clock_timestamp();
             IF has_same_rows THEN
-                PERFORM zbxhist_internal.lock_changes(packed);
+                PERFORM zbxhist_internal.lock_exclusively(packed, mode => 'SHARE ROW EXCLUSIVE');
             ELSE
                 PERFORM zbxhist_internal.lock_exclusively(packed);
             END IF;

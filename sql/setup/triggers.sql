@@ -8,19 +8,14 @@
 CREATE FUNCTION zbxhist_internal.create_triggers(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    item record;
+    missing name;
 BEGIN
-    FOR item IN
-        SELECT * FROM (VALUES ('zzz_zbxhist_route'::name, 'BEFORE', 'ROW'),
-                              ('zzz_zbxhist_replica', 'BEFORE', 'ROW'),
-                              ('00_zbxhist_flush', 'AFTER', 'STATEMENT')) AS v (name, moment, scope)
-         WHERE NOT EXISTS (SELECT FROM pg_trigger t
-                            WHERE t.tgrelid = parent AND t.tgname = v.name)
-    LOOP
-        EXECUTE format('CREATE TRIGGER %I %s INSERT ON %s FOR EACH %s EXECUTE FUNCTION zbxhist.route()',
-                       item.name, item.moment, parent, item.scope);
-        IF item.name = 'zzz_zbxhist_replica' THEN
-            EXECUTE format('ALTER TABLE ONLY %s ENABLE REPLICA TRIGGER %I', parent, item.name);
+    FOR missing IN SELECT zbxhist_internal.missing_route_triggers(parent) LOOP
+        EXECUTE format('CREATE TRIGGER %I %s INSERT ON %s FOR EACH %s EXECUTE FUNCTION zbxhist.route()', missing,
+                       CASE missing WHEN '00_zbxhist_flush' THEN 'AFTER' ELSE 'BEFORE' END, parent,
+                       CASE missing WHEN '00_zbxhist_flush' THEN 'STATEMENT' ELSE 'ROW' END);
+        IF missing = 'zzz_zbxhist_replica' THEN
+            EXECUTE format('ALTER TABLE ONLY %s ENABLE REPLICA TRIGGER %I', parent, missing);
         END IF;
     END LOOP;
 END
@@ -32,10 +27,9 @@ $$;
 -- and behind which new ones queue.  The callers name them in the order in which Zabbix
 -- locks them.
 CREATE FUNCTION zbxhist_internal.attach_triggers(parents regclass[]) RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
-    waited CONSTANT interval := zbxhist_internal.lock_together('{}', parents, 'SHARE ROW EXCLUSIVE',
-        'A long transaction is writing to it.  Nothing has been changed: repeat the call when that has ended.');
+    waited CONSTANT interval := zbxhist_internal.lock_all_or_none(parents, mode => 'SHARE ROW EXCLUSIVE');
     parent regclass;
 BEGIN
     FOREACH parent IN ARRAY parents LOOP

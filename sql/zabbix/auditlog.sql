@@ -135,7 +135,7 @@ DECLARE
     ready    regclass;
     whole    regclass;
 BEGIN
-    PERFORM zbxhist_internal.lock_with_patience(parent);
+    PERFORM zbxhist_internal.lock_all_or_none(ARRAY[parent]);
     -- what has changed until it was locked
     PERFORM zbxhist_internal.verify_auditlog(parent);
     former := (SELECT c.conname FROM pg_constraint c
@@ -303,11 +303,11 @@ DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     schema   CONSTANT regnamespace := relation.relnamespace;
     -- the one that has the table's storage settings comes first
-    whole    CONSTANT regclass[] := parent || ARRAY(SELECT i.inhrelid::regclass FROM pg_inherits i WHERE i.inhparent = parent);
+    whole    CONSTANT regclass[] := parent || ARRAY(SELECT i.inhrelid::regclass FROM pg_inherits i WHERE i.inhparent = parent ORDER BY i.inhrelid);
     plain    regclass;
 BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
-    PERFORM zbxhist_internal.lock_with_patience(VARIADIC whole);
+    PERFORM zbxhist_internal.lock_all_or_none(whole);
     PERFORM zbxhist_internal.refuse('55000', format('cannot make a plain table of %s', parent),
                 detail => format('It would not have %s.', zbxhist_internal.attached_object(w)))
        FROM unnest(whole) w
