@@ -34,7 +34,7 @@ GRANT SELECT
        zbxhist.step_problem, zbxhist.check_summary, zbxhist.packed_day, zbxhist.archive_copy, zbxhist.archive_mark, zbxhist.packed_change, zbxhist.verified_day,
        zbxhist.import_slice, zbxhist.parents, zbxhist.partitions, zbxhist.partitions_by_day, zbxhist.status, zbxhist.progress
     TO PUBLIC;
-GRANT SELECT ON zbxhist.maintenance_log, zbxhist.maintenance_by_day TO pg_monitor, pg_database_owner;
+GRANT SELECT ON zbxhist.maintenance_log TO pg_monitor, pg_database_owner;
 GRANT INSERT, DELETE ON zbxhist.maintenance_log TO pg_database_owner;
 GRANT SELECT, INSERT, UPDATE, DELETE
     ON zbxhist.parent_config, zbxhist.auditlog_config, zbxhist.managed_schema, zbxhist.parent_state, zbxhist.partition_state, zbxhist.stray_mark,

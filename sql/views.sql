@@ -2,29 +2,9 @@
 
 -- The managed tables, their policy, and the retention in effect.
 CREATE VIEW zbxhist.parents AS
-SELECT c.parent,
-       c.partition_interval,
-       c.premake,
-       c.retention,
+SELECT c.*,
        r.retention AS effective_retention,  -- the retention that counts; NULL drops nothing
-       coalesce(r.source, 'none') AS retention_source,  -- where that comes from: policy, zabbix: and the setting, or none
-       c.pack_after,
-       c.move_existing,
-       c.routing,
-       c.created_at,
-       c.deleted_items,
-       c.retention_action,
-       c.retention_schema,
-       c.time_precision,
-       c.time_precision_after,
-       c.max_age,
-       c.max_ahead,
-       c.out_of_range,
-       c.packed_tablespace,
-       c.packed_tablespace_after,
-       c.archive_server,
-       c.archive_after,
-       c.auto_analyze
+       coalesce(r.source, 'none') AS retention_source  -- where that comes from: policy, zabbix: and the setting, or none
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -39,7 +19,7 @@ SELECT c.parent,
        p.to_clock,  -- end of its range: the first clock that is not in it
        pg_catalog.to_timestamp(p.from_clock) AS from_time,  -- from_clock as a time
        pg_catalog.to_timestamp(p.to_clock) AS to_time,  -- to_clock as a time
-       CASE WHEN a.copy IS NOT NULL THEN 'archived'
+       CASE WHEN d.archive_copy IS NOT NULL THEN 'archived'
             WHEN p.is_packed THEN 'packed'
             WHEN p.from_clock > t.present THEN 'future'
             WHEN p.to_clock > t.present THEN 'current'
@@ -52,17 +32,12 @@ SELECT c.parent,
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.list_ranges(c.parent) p
   CROSS JOIN LATERAL (SELECT pg_catalog.date_part('epoch', pg_catalog.now()) AS present) t
+  LEFT JOIN zbxhist.packed_day d ON p.is_packed AND d.day = p.relation
+  LEFT JOIN zbxhist.archive_copy a ON a.copy = d.archive_copy
   CROSS JOIN LATERAL (
-       SELECT CASE WHEN p.is_packed
-                   THEN (SELECT CASE WHEN NOT d.unpacked THEN d.nrows ELSE 0 END
-                           FROM zbxhist.packed_day d WHERE d.day = p.relation)
-                   ELSE zbxhist_internal.estimated_rows(p.relation) END AS rows,
+       SELECT CASE WHEN NOT p.is_packed THEN zbxhist_internal.estimated_rows(p.relation)
+                   WHEN d.unpacked THEN 0 ELSE d.nrows END AS rows,
               pg_catalog.pg_total_relation_size(p.relation) AS bytes) e
-  LEFT JOIN LATERAL (
-       SELECT d.archive_copy AS copy, w.bytes
-         FROM zbxhist.packed_day d
-         LEFT JOIN zbxhist.archive_copy w ON w.copy = d.archive_copy
-        WHERE p.is_packed AND d.day = p.relation) a ON true
  ORDER BY c.parent::pg_catalog.text, p.from_clock, p.is_packed;
 
 COMMENT ON COLUMN zbxhist.partitions.bytes_per_value IS 'Disk space of one value, here and on an archive server';
@@ -84,23 +59,6 @@ SELECT p.parent,
  GROUP BY p.parent, pg_catalog.floor(p.from_clock::pg_catalog.numeric / 86400)
  ORDER BY p.parent::pg_catalog.text, pg_catalog.min(p.from_clock);
 
--- The log of maintenance, a row for each day (UTC), table and action.
-CREATE VIEW zbxhist.maintenance_by_day
-WITH (security_invoker = true) AS
-SELECT pg_catalog.date_trunc('day', l.started_at, 'UTC') AS day,  -- begin of the day
-       l.parent,
-       l.action,  -- what was done, as in maintenance_log
-       pg_catalog.count(*) FILTER (WHERE l.sqlstate IS NULL) AS times,  -- how often it was done
-       pg_catalog.count(l.sqlstate) AS in_vain,  -- how often it failed, or had no lock in time
-       pg_catalog.sum(l.rows)::bigint AS rows,  -- rows of all
-       pg_catalog.sum(l.bytes)::bigint AS bytes,  -- bytes of all
-       pg_catalog.sum(l.duration) AS duration,  -- duration of all
-       pg_catalog.max(l.lock_wait) AS longest_lock_wait,  -- the longest wait for a lock
-       (pg_catalog.array_agg(l.message ORDER BY l.id DESC) FILTER (WHERE l.sqlstate IS NOT NULL))[1] AS last_problem  -- why it was last in vain
-  FROM zbxhist.maintenance_log l
- GROUP BY 1, l.parent, l.action
- ORDER BY 1, l.parent::pg_catalog.text, pg_catalog.min(l.id);
-
 -- How each managed table is doing.
 CREATE VIEW zbxhist.status AS
 SELECT c.parent,
@@ -119,10 +77,6 @@ SELECT c.parent,
        v.values_kept,  -- values stored in the parent itself; NULL if not counted
        v.batches,  -- batches in which they were stored; NULL if not counted
        v.values_fast,  -- how many of the values came in statements of literals, which need neither planner nor trigger; NULL if not counted
-       (SELECT pg_catalog.jsonb_object_agg(i.path, i.values_stored)
-          FROM zbxhist.insert_paths() i
-         WHERE i.parent = c.parent
-           AND i.path <> 'fast') AS values_slow,
        (SELECT pg_catalog.sum(d.heap_bytes - pg_catalog.pg_total_relation_size(d.day))::bigint
           FROM zbxhist.packed_day d
          WHERE d.parent = c.parent AND NOT d.unpacked AND d.heap_bytes IS NOT NULL) AS saved_bytes
@@ -142,7 +96,6 @@ SELECT c.parent,
   CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
  ORDER BY c.parent::pg_catalog.text;
 
-COMMENT ON COLUMN zbxhist.status.values_slow IS 'The other values, by what kept their statements from it, see insert_paths(); NULL if there are none, or not counted';
 COMMENT ON COLUMN zbxhist.status.saved_bytes IS 'Disk space that packing saves here, of the packed days that there are; NULL if there are none';
 
 -- Long work that is in progress, by maintenance or by hand.
@@ -183,21 +136,12 @@ SELECT d.parent,
        i.pid,
        a.query_start,
        i.param3,
-       pg_catalog.round(100.0 * least(1,
-           CASE WHEN i.param5 = 101
-                -- of all days, one after the other
-                THEN (v.before + v.this * i.param1 / nullif(i.param2, 0)) / nullif(v.total, 0)
-                ELSE i.param1::pg_catalog.numeric / nullif(i.param2, 0) END), 1),
+       pg_catalog.round(100.0 * least(1, i.param1::pg_catalog.numeric / nullif(i.param2, 0)), 1),
        NULL::pg_catalog.int8,
        NULL::pg_catalog.interval
   FROM pg_catalog.pg_stat_get_progress_info('COPY') i
   JOIN zbxhist.packed_day d ON d.day = i.relid::pg_catalog.regclass
   JOIN pg_catalog.pg_stat_activity a ON a.pid = i.pid AND a.datname = pg_catalog.current_database()
- CROSS JOIN LATERAL (
-       SELECT coalesce(pg_catalog.sum(o.packed_bytes) FILTER (WHERE o.from_clock < d.from_clock), 0) AS before,
-              coalesce(pg_catalog.sum(o.packed_bytes) FILTER (WHERE o.day = d.day), 0) AS this,
-              pg_catalog.sum(o.packed_bytes) AS total
-         FROM zbxhist.packed_day o WHERE o.parent = d.parent) v
  WHERE i.param5 BETWEEN 101 AND 103
 UNION ALL
 -- an import, until its slices are done and compared; a session that runs
@@ -234,7 +178,7 @@ SELECT NULL,
                 WHERE o.action IS NOT NULL)
 HAVING pg_catalog.count(t.rows_left) > 0;
 
-COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the rows moved of about so many that there were or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, unpacked or salvaged, by the bytes read; of verify, by those of all days; of an import, by the parts that are done and compared';
+COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the rows moved of about so many that there were or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, verified, unpacked or salvaged, by the bytes read; of an import, by the parts that are done and compared';
 
 -- A column that says what one of the same name does in the table of the policy, the log, or
 -- the view of all partitions, is described there.  Tables of what maintenance remembers are

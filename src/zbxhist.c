@@ -34,14 +34,10 @@
 ZBXHIST_MODULE_MAGIC("zbxhist", ZBXHIST_VERSION);
 
 PG_FUNCTION_INFO_V1(zbxhist_is_preloaded);
-PG_FUNCTION_INFO_V1(zbxhist_is_shared);
 PG_FUNCTION_INFO_V1(zbxhist_version);
 
 /* loaded before the session's first statement */
 static bool is_preloaded = false;
-
-/* ... by shared_preload_libraries, as for every session */
-static bool is_shared = false;
 
 /*
  * _PG_init registers settings, callbacks, plan nodes and hooks, which are taken
@@ -50,8 +46,7 @@ static bool is_shared = false;
 void
 _PG_init(void)
 {
-	is_shared = process_shared_preload_libraries_in_progress;
-	is_preloaded = is_shared || IsInitProcessingMode();
+	is_preloaded = process_shared_preload_libraries_in_progress || IsInitProcessingMode();
 
 	ZbxhistGucInit();
 	ZbxhistCountersInit();
@@ -84,13 +79,4 @@ Datum
 zbxhist_is_preloaded(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(is_preloaded);
-}
-
-/*
- * zbxhist_is_shared says whether shared_preload_libraries had it loaded.
- */
-Datum
-zbxhist_is_shared(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(is_shared);
 }

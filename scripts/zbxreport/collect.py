@@ -103,9 +103,9 @@ SELECT jsonb_build_object(
                                round(max(extract(epoch FROM l.lock_wait)), 2) AS longest_lock_wait
                           FROM zbxhist.maintenance_log l GROUP BY l.action) a),
     'days', (SELECT coalesce(jsonb_agg(to_jsonb(d) ORDER BY d.day), '[]')
-               FROM (SELECT extract(epoch FROM m.day)::bigint AS day, round(sum(extract(epoch FROM m.duration)), 1) AS seconds,
-                            sum(m.in_vain)::bigint AS failed
-                       FROM zbxhist.maintenance_by_day m GROUP BY m.day) d),
+               FROM (SELECT extract(epoch FROM date_trunc('day', l.started_at, 'UTC'))::bigint AS day,
+                            round(sum(extract(epoch FROM l.duration)), 1) AS seconds, count(l.sqlstate) AS failed
+                       FROM zbxhist.maintenance_log l GROUP BY 1) d),
     'problems', (SELECT coalesce(jsonb_agg(to_jsonb(p) ORDER BY p.last DESC), '[]')
                    FROM (SELECT l.parent::text AS "table", l.action, l.sqlstate, l.message, count(*) AS times,
                                 extract(epoch FROM max(l.started_at))::bigint AS last

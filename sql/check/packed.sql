@@ -77,16 +77,12 @@ BEGIN
         HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'warning', 'packed_tablespace', policy.parent::text,
-               CASE WHEN t.oid IS NULL
-                    THEN format('the tablespace for its packed days, "%s", does not exist: they are stored where the table is, or stay where they are',
-                                policy.packed_tablespace)
-                    ELSE format('its owner, %s, may not create tables in the tablespace for its packed days, "%s": they are stored where the table is, or stay where they are',
-                                k.relowner::regrole, policy.packed_tablespace) END,
-               CASE WHEN t.oid IS NULL
-                    THEN format('SELECT zbxhist.alter_parent(%L, packed_tablespace => '''');', policy.parent)
-                    ELSE format('GRANT CREATE ON TABLESPACE %I TO %s;', policy.packed_tablespace, k.relowner::regrole) END
+               format('the tablespace for its packed days, "%s", does not exist, or its owner, %s, may not create tables in it: they are stored where the table is, or stay where they are',
+                      policy.packed_tablespace, k.relowner::regrole),
+               CASE WHEN EXISTS (SELECT FROM pg_tablespace t WHERE t.spcname = policy.packed_tablespace)
+                    THEN format('GRANT CREATE ON TABLESPACE %I TO %s;', policy.packed_tablespace, k.relowner::regrole)
+                    ELSE format('SELECT zbxhist.alter_parent(%L, packed_tablespace => '''');', policy.parent) END
           FROM pg_class k
-          LEFT JOIN pg_tablespace t ON t.spcname = policy.packed_tablespace
          WHERE k.oid = policy.parent AND NOT zbxhist_internal.may_create_in(k.relowner, policy.packed_tablespace);
     IF policy.pack_after IS NULL OR NOT policy.routing THEN
         RETURN;

@@ -10,26 +10,14 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT 'error', 'no_bounds', i.inhrelid::regclass::text,
-               format('it inherits from %s, but zbxhist cannot read for which time it is: it has no constraint "zbxhist_clock" CHECK (clock >= ... AND clock < ...).  No row is sent to it.  ', parent)
-               || CASE WHEN b.command IS NOT NULL THEN 'The command gives it the one that it had'
-                       ELSE format('The command makes it a table of its own: its rows are read in %1$s no more.  ALTER %2$s %3$s INHERIT %1$s; has them back',
-                                   parent, w.kind, i.inhrelid::regclass)
-                            || CASE WHEN k.relkind = 'r' THEN format(', and INSERT INTO %1$s (%2$s) SELECT %2$s FROM %3$s ON CONFLICT DO NOTHING; puts them where they belong', parent, columns, i.inhrelid::regclass) ELSE '' END END,
-               coalesce(b.command, format('ALTER %s %s NO INHERIT %s;', w.kind, i.inhrelid::regclass, parent))
+               format('it inherits from %1$s, but zbxhist cannot read for which time it is: it has no constraint "zbxhist_clock" CHECK (clock >= ... AND clock < ...).  No row is sent to it.  '
+                      'The command makes it a table of its own: its rows are read in %1$s no more.  ALTER %2$s %3$s INHERIT %1$s; has them back',
+                      parent, w.kind, i.inhrelid::regclass)
+               || CASE WHEN k.relkind = 'r' THEN format(', and INSERT INTO %1$s (%2$s) SELECT %2$s FROM %3$s ON CONFLICT DO NOTHING; puts them where they belong', parent, columns, i.inhrelid::regclass) ELSE '' END,
+               format('ALTER %s %s NO INHERIT %s;', w.kind, i.inhrelid::regclass, parent)
           FROM pg_inherits i
           JOIN pg_class k ON k.oid = i.inhrelid
          CROSS JOIN LATERAL (SELECT CASE k.relkind WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END) w (kind)
-         -- unless another partition has its time by now
-         CROSS JOIN LATERAL (
-               SELECT (SELECT format('ALTER TABLE %s %sADD CONSTRAINT zbxhist_clock CHECK (%s);', s.partition,
-                                     CASE WHEN EXISTS (SELECT FROM pg_constraint c
-                                                        WHERE c.conrelid = s.partition AND c.conname = 'zbxhist_clock')
-                                          THEN 'DROP CONSTRAINT zbxhist_clock, ' ELSE '' END,
-                                     zbxhist_internal.bounds_condition(s.from_clock, s.to_clock))
-                         FROM zbxhist.partition_state s
-                        WHERE s.partition = i.inhrelid AND s.parent = i.inhparent AND s.to_clock IS NOT NULL
-                          AND NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(check_partitions.parent) r
-                                           WHERE r.from_clock < s.to_clock AND r.to_clock > s.from_clock))) b (command)
          WHERE i.inhparent = parent
            AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = i.inhrelid)
            AND i.inhrelid IS DISTINCT FROM zbxhist_internal.packed_table(parent);

@@ -131,9 +131,6 @@ BEGIN
         RETURN 'done';
     END IF;
     waited := zbxhist_internal.attach_triggers(ARRAY[parent]);
-    PERFORM zbxhist_internal.refuse('42710', format('table %s has triggers of its own named as those of zbxhist: %s', parent,
-        array_to_string(ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent)), ', ')))
-      WHERE EXISTS (SELECT FROM zbxhist_internal.missing_route_triggers(parent));
     PERFORM zbxhist_internal.log_action(parent, 'trigger', NULL, lock_wait => waited, message => array_to_string(missing, ', '));
     RETURN 'done';
 END

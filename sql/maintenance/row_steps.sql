@@ -86,7 +86,6 @@ END
 $$;
 
 -- Maintenance: notes for which partitions no row is in the parent.
--- Maintenance: notes for which partitions no row is in the parent.
 -- Finds out for which partitions the parent has no rows, so
 -- that inserts need not look there, see src/tables/stray.c.  What a transaction that
 -- did not know the partition yet puts into the parent is not to be seen before it
@@ -105,12 +104,10 @@ DECLARE
     version xid;
     newest  bigint;
 BEGIN
-    INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, from_clock, to_clock)
-    SELECT t.partition, step_verify.parent, present || 'prepared'::text, t.from_clock, t.to_clock
+    INSERT INTO zbxhist.partition_state (partition, parent, settling)
+    SELECT t.partition, step_verify.parent, present || 'prepared'::text
       FROM zbxhist.list_partitions(parent) t
-        ON CONFLICT ON CONSTRAINT partition_state_pkey
-        DO UPDATE SET from_clock = excluded.from_clock, to_clock = excluded.to_clock
-     WHERE s.to_clock IS NULL;
+        ON CONFLICT ON CONSTRAINT partition_state_pkey DO NOTHING;
 
     -- outside of a run of maintenance there may be no row
     SELECT s.verifying INTO looking FROM zbxhist.parent_state s

@@ -6,23 +6,21 @@
 -- owner alone; for others all values of a day are alike, and partitions are read through
 -- their parent.
 CREATE FUNCTION zbxhist_internal.measure_items(parent regclass, from_clock bigint, to_clock bigint)
-RETURNS TABLE (itemid bigint, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint)
+RETURNS TABLE (itemid bigint, nvalues bigint, bytes bigint)
 LANGUAGE plpgsql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     in_range CONSTANT text := format('clock >= %s AND clock < %s', from_clock, to_clock);
-    in_days  text;
     days     text;
     heaps    text;
     width    text;
 BEGIN
-    SELECT coalesce('clock >= ' || min(d.from_clock) || ' AND clock < ' || max(d.to_clock), 'false'),
-           coalesce(string_agg(
+    SELECT coalesce(string_agg(
                CASE WHEN has_table_privilege(d.day, 'SELECT')
                     THEN format('SELECT first_itemid, sum(nrows), sum(octet_length(payload)) * %s / sum(sum(octet_length(payload))) OVER ()'
                                 ' FROM %s WHERE nrows > 0 GROUP BY first_itemid', b.bytes, d.day)
                     ELSE format('SELECT 0::bigint, %s::numeric, %s', d.nrows, b.bytes) END, ' UNION ALL '),
                'SELECT 0::bigint, 0::numeric, 0::float8 WHERE false')
-      INTO in_days, days
+      INTO days
       FROM zbxhist.packed_day d
       LEFT JOIN zbxhist.archive_copy a ON a.copy = d.archive_copy
      CROSS JOIN LATERAL (SELECT pg_total_relation_size(d.day) + coalesce(a.bytes, 0) || '::float8') b (bytes)
@@ -32,9 +30,9 @@ BEGIN
     SELECT '24 + ' || string_agg(format('coalesce(pg_column_size(%I), 0)', a.attname), ' + ') INTO width
       FROM pg_attribute a WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped;
     SELECT string_agg(format(
-               'SELECT itemid, count(*) FILTER (WHERE %1$s), count(*) FILTER (WHERE %1$s AND %2$s),'
-               ' sum(%3$s) FILTER (WHERE %1$s) * %4$s::float8 / sum(sum(%3$s)) OVER () FROM %5$s GROUP BY itemid',
-               in_range, in_days, width, pg_total_relation_size(t.relation), t.source), ' UNION ALL ')
+               'SELECT itemid, count(*) FILTER (WHERE %1$s),'
+               ' sum(%2$s) FILTER (WHERE %1$s) * %3$s::float8 / sum(sum(%2$s)) OVER () FROM %4$s GROUP BY itemid',
+               in_range, width, pg_total_relation_size(t.relation), t.source), ' UNION ALL ')
       INTO heaps
       FROM (SELECT parent, 'ONLY ' || parent
              UNION ALL
@@ -47,9 +45,8 @@ BEGIN
              WHERE i.inhparent = measure_items.parent AND i.inhrelid IS DISTINCT FROM zbxhist_internal.packed_table(parent)
                AND coalesce(p.from_clock < measure_items.to_clock AND p.to_clock > measure_items.from_clock, true)) t (relation, source);
     RETURN QUERY EXECUTE format($query$
-        WITH heap AS MATERIALIZED (
-            SELECT t.itemid, sum(t.n)::bigint AS n, sum(t.n_in_days)::bigint AS n_in_days, sum(t.bytes) AS bytes
-              FROM (%s) t (itemid, n, n_in_days, bytes) WHERE t.itemid IS NOT NULL GROUP BY t.itemid),
+        WITH heap AS (
+            SELECT t.itemid, sum(t.n) AS n, sum(t.bytes) AS bytes FROM (%s) t (itemid, n, bytes) GROUP BY t.itemid),
         near AS (
             SELECT g.first_itemid, sum(g.nrows) AS nrows, sum(g.bytes) AS bytes FROM (%s) g (first_itemid, nrows, bytes)
              GROUP BY g.first_itemid HAVING sum(g.nrows) > 0),
@@ -58,19 +55,16 @@ BEGIN
                    array_agg(n.bytes / n.nrows ORDER BY n.first_itemid) AS bytes,
                    sum(n.bytes) / sum(n.nrows) AS average
               FROM near n),
-        packed AS (
-            SELECT t.itemid, t.n - coalesce(h.n_in_days, 0) AS n
-              FROM (SELECT itemid, count(*) AS n FROM %s WHERE %s AND %s GROUP BY itemid) t
+        item AS (
+            SELECT t.itemid, t.n, t.n - coalesce(h.n, 0) AS packed, coalesce(h.bytes, 0) AS bytes
+              FROM (SELECT itemid, count(*) AS n FROM %s WHERE %s GROUP BY itemid) t
               LEFT JOIN heap h ON h.itemid = t.itemid),
         sized AS (
-            SELECT p.itemid, p.n, w.average, p.n * w.bytes[greatest(width_bucket(p.itemid, w.first_itemids), 1)] AS bytes
-              FROM packed p CROSS JOIN width w
-             WHERE p.n > 0)
-        SELECT itemid, coalesce(s.n, 0), coalesce((s.bytes * s.average * sum(s.n) OVER () / sum(s.bytes) OVER ())::bigint, 0),
-               coalesce(h.n, 0), coalesce(h.bytes::bigint, 0)
-          FROM heap h FULL JOIN sized s USING (itemid)
-         WHERE s.n > 0 OR h.n > 0
-        $query$, heaps, days, parent, in_range, in_days);
+            SELECT i.*, w.average, i.packed * w.bytes[greatest(width_bucket(i.itemid, w.first_itemids), 1)] AS packed_bytes
+              FROM item i CROSS JOIN width w)
+        SELECT itemid, n, (bytes + coalesce(packed_bytes * average * sum(packed) OVER () / nullif(sum(packed_bytes) OVER (), 0), 0))::bigint
+          FROM sized
+        $query$, heaps, days, parent, in_range);
 END
 $$;
 
@@ -78,7 +72,7 @@ CREATE FUNCTION zbxhist.item_usage(
     parent regclass, from_clock integer DEFAULT NULL, to_clock integer DEFAULT NULL, max_items integer DEFAULT 100)
 RETURNS TABLE (
     itemid bigint, host text, item text, item_key text, "values" bigint, bytes bigint, bytes_per_value numeric,
-    percent numeric, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint)
+    percent numeric)
 LANGUAGE plpgsql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM zbxhist_internal.require_managed(parent);
@@ -86,20 +80,17 @@ BEGIN
       WHERE from_clock > to_clock;
     RETURN QUERY
         WITH usage AS MATERIALIZED (
-            SELECT m.*, m.packed_values + m.heap_values AS all_values, m.packed_bytes + m.heap_bytes AS all_bytes,
-                   sum(m.packed_bytes + m.heap_bytes) OVER () AS total_bytes
+            SELECT m.*, sum(m.bytes) OVER () AS total_bytes
               FROM zbxhist_internal.measure_items(parent, coalesce(from_clock, -2147483648), coalesce(to_clock, 2147483648)) m
-             ORDER BY all_bytes DESC, m.itemid
+             ORDER BY m.bytes DESC, m.itemid
              LIMIT max_items)
-        SELECT u.itemid, n.host, n.item, n.item_key, u.all_values, u.all_bytes,
-               round(u.all_bytes::numeric / u.all_values, 2),
-               round(100 * u.all_bytes / nullif(u.total_bytes, 0), 2),
-               u.packed_values, u.packed_bytes, u.heap_values, u.heap_bytes
+        SELECT u.itemid, n.host, n.item, n.item_key, u.nvalues, u.bytes,
+               round(u.bytes::numeric / u.nvalues, 2), round(100 * u.bytes / nullif(u.total_bytes, 0), 2)
           FROM usage u
           LEFT JOIN zbxhist_internal.item_names(
                (SELECT s.nspname FROM pg_class k JOIN pg_namespace s ON s.oid = k.relnamespace WHERE k.oid = parent),
                ARRAY(SELECT o.itemid FROM usage o)) n ON n.itemid = u.itemid
-         ORDER BY u.all_bytes DESC, u.itemid;
+         ORDER BY u.bytes DESC, u.itemid;
 END
 $$;
 
@@ -110,7 +101,7 @@ CREATE FUNCTION zbxhist.item_usage(
     parent regclass, from_time timestamptz, to_time timestamptz DEFAULT NULL, max_items integer DEFAULT 100)
 RETURNS TABLE (
     itemid bigint, host text, item text, item_key text, "values" bigint, bytes bigint, bytes_per_value numeric,
-    percent numeric, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint)
+    percent numeric)
 LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- greatest and least leave nulls out: from the beginning, to the end
     SELECT u.*

@@ -35,9 +35,8 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 9 SET search_path = pg_catalog, pg_te
       ORDER BY p.nspname, p.kind, p.retention)
 $$;
 
--- Says how much the next maintenance will delete by a policy just written, warns if partitions are
--- long for its retention, and refuses, unless that is accepted, to have values deleted that are
--- kept now.
+-- Says how much the next maintenance will delete by a policy just written, and refuses, unless that
+-- is accepted, to have values deleted that are kept now.
 -- With the policy written: what detaches partitions deletes nothing.
 CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config, former zbxhist.parent_config, accepted boolean)
 RETURNS void
@@ -56,13 +55,6 @@ BEGIN
           WHERE lost IS NOT NULL AND accepted IS NOT TRUE
             AND NOT coalesce(former.retention_action = 'drop' AND keeps.retention >= kept.retention, false);
         PERFORM zbxhist_internal.agree_to_retention(policy);
-    END IF;
-    IF policy.partition_interval > 2 * keeps.retention THEN
-        RAISE WARNING 'table % keeps values for up to %, though its retention is %', policy.parent,
-                      policy.partition_interval + keeps.retention, keeps.retention
-            USING DETAIL = format('A partition is dropped when all of its %s are past retention.', policy.partition_interval),
-                  HINT = format('SELECT zbxhist.alter_parent(%L, partition_interval => %L);', policy.parent,
-                                CASE WHEN keeps.retention >= interval '2 days' THEN '1 day' ELSE '1 hour' END);
     END IF;
     IF lost IS NOT NULL THEN
         RAISE NOTICE 'the next maintenance deletes what is older than % in table %: %',

@@ -72,21 +72,13 @@ $$;
 CREATE FUNCTION zbxhist_internal.catalog_of(extension name, table_name name) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
-      FROM pg_class k
-     WHERE k.oid = zbxhist_internal.extension_table(extension, table_name)
-       AND NOT k.relrowsecurity AND has_table_privilege(k.oid, 'SELECT')
-       AND has_schema_privilege(k.relnamespace, 'USAGE')
-$$;
-
--- A table of another extension, whether the caller may read it or not; NULL if there is none.
-CREATE FUNCTION zbxhist_internal.extension_table(extension name, table_name name) RETURNS regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT k.oid::regclass
       FROM pg_extension e
       JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
                       AND d.deptype = 'e' AND d.classid = 'pg_class'::regclass AND d.objsubid = 0
       JOIN pg_class k ON k.oid = d.objid
      WHERE e.extname = extension AND k.relname = table_name AND k.relkind = 'r'
+       AND NOT k.relrowsecurity AND has_table_privilege(k.oid, 'SELECT')
+       AND has_schema_privilege(k.relnamespace, 'USAGE')
      LIMIT 1
 $$;
 

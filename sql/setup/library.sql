@@ -18,10 +18,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.is_preloaded() RETURNS boolean
 LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_preloaded';
 
--- Whether shared_preload_libraries names the library, so that all sessions have it.
-CREATE FUNCTION zbxhist_internal.is_shared() RETURNS boolean
-LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_shared';
-
 -- The session_preload_libraries of all sessions of this database; NULL if the caller cannot know.
 -- What is set for the server counts where nothing is set for the database.
 -- If the user who runs this has a setting of his own, or may not see the server's, it is unknown.

@@ -104,32 +104,22 @@ BEGIN
 END
 $$;
 
--- A policy in words, as it is or as it would be if Zabbix overrode the storage periods of its
--- items.
+-- What setup sets of a policy, in words, as it is or as it would be if Zabbix overrode the storage
+-- periods of its items.
 CREATE FUNCTION zbxhist_internal.describe_policy(policy zbxhist.parent_config, overridden boolean DEFAULT false) RETURNS text
 LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
-    SELECT format('partitions of %s, %s%s ahead; %s%s%s%s; retention %s%s',
+    SELECT format('partitions of %s, %s%s ahead; %s%s%s; retention %s',
                   policy.partition_interval, policy.premake,
-                  CASE WHEN zbxhist_internal.span_seconds(policy.partition_interval) IS NOT NULL 
+                  CASE WHEN zbxhist_internal.span_seconds(policy.partition_interval) IS NOT NULL
                        THEN CASE policy.premake WHEN 1 THEN ' day' ELSE ' days' END ELSE '' END,
                   coalesce('packed after ' || policy.pack_after, 'never packed'),
                   CASE WHEN policy.move_existing THEN '; existing rows moved to partitions' ELSE '' END,
-                  CASE WHEN policy.deleted_items = 'drop' THEN '; values of deleted items left out' ELSE '' END,
-                  CASE WHEN policy.time_precision <> '1 ns'
-                       THEN format('; times rounded to %s after %s', policy.time_precision, policy.time_precision_after)
-                       ELSE '' END
-                  || coalesce('; values older than ' || policy.max_age || ' left out', '')
-                  || coalesce('; values more than ' || policy.max_ahead || ' ahead left out', '')
-                  || coalesce('; packed days in tablespace ' || quote_ident(policy.packed_tablespace)
-                              || coalesce(' after ' || nullif(policy.packed_tablespace_after, interval '0'), ''), '')
-                  || coalesce('; packed days archived on server ' || quote_ident(policy.archive_server)
-                              || coalesce(' after ' || policy.archive_after, ''), ''),
+                  concat('; values older than ' || policy.max_age || ' left out',
+                         '; values more than ' || policy.max_ahead || ' ahead left out'),
                   coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')')
                   || CASE WHEN policy.partition_interval > 2 * r.retention
                           THEN format(', but values are kept for up to %s: a partition goes when all of it is past retention',
-                                      policy.partition_interval + r.retention) ELSE '' END,
-                  CASE WHEN policy.retention_action = 'detach'
-                       THEN ', then detached' || coalesce(format(' into schema %I', policy.retention_schema), '') ELSE '' END)
+                                      policy.partition_interval + r.retention) ELSE '' END)
       FROM zbxhist_internal.effective_retention(policy.parent, policy.retention, overridden) r
 $$;
 

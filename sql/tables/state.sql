@@ -56,9 +56,7 @@ CREATE TABLE zbxhist.partition_state (
     -- partition; NULL: not yet
     verified     xid,
     not_packable text,  -- why its rows cannot be packed, found when it was tried
-    not_packable_at timestamptz,  -- when that was; it is tried again after a day
-    from_clock   bigint,  -- first clock of its range, for check() if its constraint is lost
-    to_clock     bigint
+    not_packable_at timestamptz  -- when that was; it is tried again after a day
 );
 
 -- Managed tables in which a row that belongs to a partition has been stored since maintenance last

@@ -85,7 +85,7 @@ SELECT bag_eq(
         archivable_days,archive_origin,archive_table,archives_to_reach,check_archive,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,why_no_archive,
         day_bytes,day_clock,days_to_unpack,may_repack,compactable_days,free_name,days_to_compact,wasteful_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         altered_days,packable_partitions,packed_table,waiting_days,why_not_packable,
-        load_guards,oldest_blocker,is_shared,check_parent,own_children,drop_views,most_partitions,why_unfit,column_problem,packed_columns,
+        load_guards,oldest_blocker,check_parent,own_children,drop_views,most_partitions,why_unfit,column_problem,packed_columns,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
         span_seconds,check_rows,time_clock,time_ns,last_values,statistics,check_triggers,own_column,unfollowed_objects,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,
@@ -98,7 +98,7 @@ SELECT bag_eq(
         role_name,running_transactions,unnoted_columns,verify_options,is_verified,describe_left_out,describe_loss,place_below_mark,lock_holders,most_tries,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,waiting_span,wanted_ranges,wants_analyze,tool_triggers,zabbix_setting,zabbix_tables,
-        check_migrations,extension_table,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,stored_setting,trusts_owner,item_names,measure_items,stored_texts,kept_items,known_items}'::text[])$$,
+        check_migrations,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,stored_setting,trusts_owner,item_names,measure_items,stored_texts,kept_items,known_items}'::text[])$$,
     'what PUBLIC may call');
 SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
@@ -192,7 +192,7 @@ SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('auditlog_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
              ('partition_state'), ('stray_mark'), ('packed_day'), ('archive_copy'), ('archive_mark'), ('packed_change'), ('step_problem'), ('check_summary'), ('left_out'), ('lost_values'), ('verified_day'), ('import_slice'), ('parents'), ('partitions'), ('partitions_by_day'),
-             ('maintenance_by_day'), ('status'), ('progress')$$,
+             ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
@@ -200,12 +200,11 @@ SELECT bag_eq(
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('archive_copy', 'SELECT'), ('archive_mark', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('verified_day', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
-SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range,packed_tablespace,packed_tablespace_after,archive_server,archive_after,auto_analyze}'::name[]);
+SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,pack_after,move_existing,routing,created_at,deleted_items,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range,packed_tablespace,packed_tablespace_after,archive_server,archive_after,auto_analyze,deleted_until,deleted_by,effective_retention,retention_source}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value,tablespace}'::name[]);
 SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,future,heap,packed,rows,bytes,bytes_per_value}'::name[]);
-SELECT columns_are('zbxhist', 'maintenance_by_day', '{day,parent,action,times,in_vain,rows,bytes,duration,longest_lock_wait,last_problem}'::name[]);
-SELECT ok(NOT has_table_privilege('public', 'zbxhist.maintenance_by_day', 'SELECT'), 'the log is not for everybody');
-SELECT columns_are('zbxhist', 'status', '{parent,partitions,packed_days,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches,values_fast,values_slow,saved_bytes}'::name[]);
+SELECT ok(NOT has_table_privilege('public', 'zbxhist.maintenance_log', 'SELECT'), 'the log is not for everybody');
+SELECT columns_are('zbxhist', 'status', '{parent,partitions,packed_days,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches,values_fast,saved_bytes}'::name[]);
 SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent,rows_left,time_left}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
 SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_before_change'), 'Oddl_command_start', 'an event trigger guards packed days');

@@ -75,7 +75,7 @@ INSERT INTO history (itemid, clock) VALUES (1, clock('2026-11-22 05:00'));
 SELECT at('2026-11-21 23:00');
 CALL zbxhist.run_maintenance('history');
 SELECT * FROM shown('history') WHERE to_time > '11-21';
-SELECT parent, action, sum(times) AS times, sum(in_vain) AS in_vain, sum(rows) AS rows FROM zbxhist.maintenance_by_day WHERE parent = 'history'::regclass GROUP BY 1, 2 ORDER BY action;
+SELECT action, count(*) AS times, count(sqlstate) AS in_vain, sum(rows) AS rows FROM zbxhist.maintenance_log WHERE parent = 'history'::regclass GROUP BY 1 ORDER BY action;
 
 -- maintenance stands still: a day's partition serves, and then the table itself
 SELECT at('2026-11-24 20:20');

@@ -146,7 +146,6 @@ INSERT INTO plain VALUES (5, :today - 9 * 86400, 5, 0);
 CREATE TABLE "the Other".history_p1 ();
 SELECT zbxhist.alter_parent('history', retention => '1 minute', retention_action => 'detach', retention_schema => 'the Other');
 SELECT retention_action, retention_schema FROM zbxhist.parents WHERE parent = 'history'::regclass;
-SELECT zbxhist_internal.describe_policy(c) FROM zbxhist.parent_config c WHERE parent = 'history'::regclass;
 SELECT action, partition IS NOT NULL AS has_name, rows FROM zbxhist.preview('history') WHERE action IN ('drop', 'detach', 'delete', 'truncate') AND to_time <= date_trunc('day', now());
 SELECT (zbxhist_internal.deletion('history', '1 minute')).*;
 DROP TABLE "the Other".history_p1;

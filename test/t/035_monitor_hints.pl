@@ -464,10 +464,10 @@ my @cases = (
 		says =>
 		  qr/INSERT INTO public\.history \(.*SELECT .* FROM public\.apart ON CONFLICT DO NOTHING; puts them where they belong/
 	},
-	{ code => 'no_bounds', provoke => "ALTER TABLE $today DROP CONSTRAINT zbxhist_clock" },
 	{
 		code => 'no_bounds',
-		provoke => "ALTER TABLE $yesterday DROP CONSTRAINT zbxhist_clock; $late"
+		provoke => "ALTER TABLE $yesterday DROP CONSTRAINT zbxhist_clock; $late",
+		changes => 1
 	},
 	{
 		code => 'no_bounds',

@@ -142,7 +142,7 @@ is_safe($_)
 	"SELECT * FROM zbxhist.nearest(NULL::history, 1, ${\ day(0)})",
 	(   map { "SELECT * FROM zbxhist.$_" }
 		  qw(check() metrics() preview() insert_paths() parents status partitions
-		  partitions_by_day progress maintenance_log maintenance_by_day)),
+		  partitions_by_day progress maintenance_log)),
 	"SELECT zbxhist.delete_item(5)",
 	"SELECT zbxhist.delete_values('history', 4, 0, 0, 'greater')",
 	"SELECT zbxhist.alter_parent('history', retention => '40 days')",
