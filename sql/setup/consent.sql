@@ -62,23 +62,3 @@ BEGIN
     END IF;
 END
 $$;
-
--- Raises an error if setup would have something deleted, with the call that agrees to that; with
--- dry_run, only says so.
-CREATE FUNCTION zbxhist_internal.ask_consent(losses text[], dry_run boolean, command text)
-RETURNS TABLE (parent regclass, action text, detail text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF cardinality(losses) = 0 THEN
-        RETURN;
-    END IF;
-    PERFORM zbxhist_internal.refuse('55000', 'values that are kept now would be deleted',
-        detail => array_to_string(losses || 'To keep more, set longer periods in Zabbix first:'
-                                            ' Administration, Housekeeping.  Nothing has been changed.'::text, E'\n'),
-        hint => command)
-      WHERE NOT dry_run;
-    action := 'accept_deletion';
-    detail := command;
-    RETURN NEXT;
-END
-$$;

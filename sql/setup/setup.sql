@@ -20,11 +20,9 @@ BEGIN
             policy := zbxhist_internal.changed_policy(former, found_table.is_trends, given, never_pack);
             action := CASE WHEN policy = former THEN 'unchanged' ELSE 'alter_parent' END;
         END IF;
-        IF action = 'alter_parent' THEN
-            PERFORM zbxhist_internal.require_owner(found_table.parent);
-        END IF;
         detail := zbxhist_internal.describe_policy(policy, overridden);
         IF action = 'alter_parent' THEN
+            PERFORM zbxhist_internal.require_owner(found_table.parent);
             detail := format('%s; before: %s', detail, zbxhist_internal.describe_policy(former));
         END IF;
         IF action = 'create_parent' AND NOT policy.move_existing AND zbxhist_internal.own_pages(found_table.parent) > 0 THEN
@@ -33,25 +31,6 @@ BEGIN
         RETURN NEXT;
     END LOOP;
 END
-$$;
-
--- The call of setup with these options by which somebody agrees to what is lost.
-CREATE FUNCTION zbxhist_internal.setup_command(
-    given zbxhist.managed_schema, never_pack boolean, configure_zabbix boolean) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
-    SELECT format('SELECT * FROM zbxhist.setup(%s);', concat_ws(', ',
-        quote_literal(given.schema_name),
-        'history_retention => ' || quote_literal(given.history_retention),
-        'trends_retention => ' || quote_literal(given.trends_retention),
-        'premake => ' || given.premake,
-        'pack_after => ' || quote_literal(given.pack_after),
-        'move_existing => ' || given.move_existing,
-        CASE WHEN configure_zabbix THEN 'configure_zabbix => true' END,
-        CASE WHEN never_pack THEN 'never_pack => true' END,
-        'history_interval => ' || quote_literal(given.history_interval),
-        'max_age => ' || quote_literal(given.max_age),
-        'max_ahead => ' || quote_literal(given.max_ahead),
-        'accept_deletion => true'))
 $$;
 
 -- Manages all Zabbix history and trends tables, in place, changes the policy of those that are
@@ -90,16 +69,13 @@ BEGIN
     PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
         hint => 'never_pack leaves partitions as they are from now on.')
       WHERE never_pack AND pack_after IS NOT NULL;
-    PERFORM zbxhist_internal.verify_retention(history_retention, 'history_retention');
-    PERFORM zbxhist_internal.verify_retention(trends_retention, 'trends_retention');
+    PERFORM zbxhist_internal.verify_age(history_retention, 'history_retention');
+    PERFORM zbxhist_internal.verify_age(trends_retention, 'trends_retention');
     policy.max_age := max_age;
     policy.max_ahead := max_ahead;
     PERFORM zbxhist_internal.verify_options(NULL, policy, false, false);
     PERFORM zbxhist_internal.new_policy(NULL, is_trends, zbxhist_internal.merged_options(NULL, given, never_pack))
        FROM unnest('{false,true}'::boolean[]) AS is_trends;
-    -- fewer are made of months
-    PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000')
-      WHERE premake NOT BETWEEN 0 AND 1000;
     FOR step IN SELECT * FROM zbxhist_internal.plan_setup(given, never_pack, configure_zabbix) LOOP
         SELECT (step.policy).parent, step.action, step.detail INTO parent, action, detail;
         RETURN NEXT;
@@ -129,10 +105,11 @@ BEGIN
             losses := losses || (coalesce(parent || ': ', '') || detail);
         END IF;
     END LOOP;
-    IF NOT accept_deletion THEN
-        RETURN QUERY SELECT * FROM zbxhist_internal.ask_consent(losses, dry_run,
-            zbxhist_internal.setup_command(given, never_pack, configure_zabbix));
-    END IF;
+    PERFORM zbxhist_internal.refuse('55000', 'values that are kept now would be deleted',
+        detail => array_to_string(losses || 'To keep more, set longer periods in Zabbix first:'
+                                            ' Administration, Housekeeping.  Nothing has been changed.'::text, E'\n'),
+        hint => 'To have them deleted, repeat the call with accept_deletion => true.')
+      WHERE losses <> '{}' AND NOT accept_deletion AND NOT dry_run;
     parent := NULL;
     FOREACH zabbix IN ARRAY schemas LOOP
         IF configure_zabbix THEN

@@ -200,11 +200,8 @@ CREATE FUNCTION zbxhist_internal.verify_policy(policy zbxhist.parent_config) RET
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM zbxhist_internal.verify_interval(policy.partition_interval);
-    PERFORM zbxhist_internal.verify_retention(policy.retention, 'retention');
-    PERFORM zbxhist_internal.refuse('22023', 'pack_after must be greater than zero')
-      WHERE policy.pack_after <= interval '0';
-    PERFORM zbxhist_internal.refuse('22023', 'pack_after must not be longer than 200 years')
-      WHERE policy.pack_after > interval '200 years';
+    PERFORM zbxhist_internal.verify_age(policy.retention, 'retention');
+    PERFORM zbxhist_internal.verify_age(policy.pack_after, 'pack_after');
     PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000')
       WHERE policy.premake IS NULL OR policy.premake NOT BETWEEN 0 AND 1000;
     PERFORM zbxhist_internal.refuse('22004', 'move_existing must not be null')
@@ -213,15 +210,12 @@ BEGIN
 END
 $$;
 
--- Raises an error unless an argument of that name can be a retention.
-CREATE FUNCTION zbxhist_internal.verify_retention(retention interval, name text) RETURNS void
+-- Raises an error unless an argument of that name can be the age at which something is done.
+CREATE FUNCTION zbxhist_internal.verify_age(age interval, name text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM zbxhist_internal.refuse('22023', format('%s must be greater than zero', name),
-        hint => 'NULL follows the storage period set in Zabbix.')
-      WHERE retention <= interval '0';
-    PERFORM zbxhist_internal.refuse('22023', format('%s must not be longer than 200 years', name))
-      WHERE retention > interval '200 years';
+    PERFORM zbxhist_internal.refuse('22023', format('%s must be greater than zero, and at most 200 years', name))
+      WHERE age <= interval '0' OR age > interval '200 years';
 END
 $$;
 

@@ -124,19 +124,19 @@ sub findings
 	return map { [ split /\t/, $_, -1 ] } split /\n/, $lines;
 }
 
-# Runs a command as it was printed; if it is answered by an error whose hint is
-# a command, that one as well.
+# Runs a command as it was printed; if it asks for an agreement to what it
+# deletes, it is given that.
 sub run_printed
 {
 	my ($database, $command, $name) = @_;
 	my ($code, $out, $err) = psql_script($node, $database, $command, '-v', 'ON_ERROR_STOP=1');
 
-	if ($code != 0 && $err =~ /^HINT:\s+((?:SELECT|CALL|ALTER)\b.*;)$/m)
+	if ($code != 0 && $err =~ /^HINT: .* repeat the call with (accept_deletion => true)\.$/m)
 	{
-		my $asked = $1;
+		my $agreed = $command =~ s/\);$/, $1);/r;
 
-		pass("$name: it asks before: $asked");
-		($code, $out, $err) = psql_script($node, $database, $asked, '-v', 'ON_ERROR_STOP=1');
+		pass("$name: it asks before");
+		($code, $out, $err) = psql_script($node, $database, $agreed, '-v', 'ON_ERROR_STOP=1');
 	}
 	is($code, 0, "$name: $command") or diag($err);
 	return $out;
