@@ -1,8 +1,7 @@
 # Adds COMMENT ON to the script of an extension, made of the comments in it: for each table, view and
 # function of zbxhist, the first paragraph right above it, which ends with an empty comment; for each
-# function of zbxhist_internal, the first sentence; for each column, the comment behind it or, of a
-# table's, if it has none, those right above it.  What has a COMMENT of its own, as what has several
-# signatures, keeps that.
+# column, the comment behind it or, of a table's, if it has none, those right above it.  What has a
+# COMMENT of its own, as what has several signatures, keeps that.
 
 function described(object, text)
 {
@@ -12,13 +11,6 @@ function described(object, text)
 	gsub(/'/, "''", text)
 	texts[object] = text
 	order[++objects] = object
-}
-
-function first_sentence(text)
-{
-	if (match(text, /\.( |$)/))
-		text = substr(text, 1, RSTART - 1)
-	return text
 }
 
 function paragraph(text)
@@ -78,10 +70,10 @@ function flush_comments()
 	next
 }
 
-/^CREATE (FUNCTION|PROCEDURE) zbxhist(_internal)?\./ {
+/^CREATE (FUNCTION|PROCEDURE) zbxhist\./ {
 	name = $3
 	sub(/\(.*/, "", name)
-	described($2 " " name, name ~ /^zbxhist_internal/ ? first_sentence(substr(above, 2)) : paragraph(first))
+	described($2 " " name, paragraph(first))
 }
 
 table != "" && /^    [a-z_]+ / {

@@ -154,8 +154,8 @@ SELECT is_empty(
 
 -- descriptions
 SELECT is_empty(
-    $$SELECT signature FROM member_functions WHERE obj_description(oid, 'pg_proc') IS NULL$$,
-    'every function has a comment');
+    $$SELECT signature FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL$$,
+    'every function for users has a comment');
 SELECT is_empty(
     $$SELECT label FROM member_relations WHERE relkind IN ('r', 'v', 'm', 'f') AND obj_description(oid, 'pg_class') IS NULL$$,
     'every table and view has a comment');

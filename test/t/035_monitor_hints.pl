@@ -131,9 +131,9 @@ sub run_printed
 	my ($database, $command, $name) = @_;
 	my ($code, $out, $err) = psql_script($node, $database, $command, '-v', 'ON_ERROR_STOP=1');
 
-	if ($code != 0 && $err =~ /^HINT: .* repeat the call with (accept_deletion => true)\.$/m)
+	if ($code != 0 && $err =~ /^HINT: .* repeat the call with accept_deletion => true\.$/m)
 	{
-		my $agreed = $command =~ s/\);$/, $1);/r;
+		my $agreed = $command =~ s/\);$/, accept_deletion => true);/r;
 
 		pass("$name: it asks before");
 		($code, $out, $err) = psql_script($node, $database, $agreed, '-v', 'ON_ERROR_STOP=1');

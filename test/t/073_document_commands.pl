@@ -223,7 +223,7 @@ sub run_sql
 
 	my ($call) = $err =~ /^HINT:\s+(SELECT .* accept_deletion => true\);)$/m;
 
-	$call = with_days($sql) =~ s/(zbxhist\.setup\([^()]+)\)/$1, accept_deletion => true)/r
+	$call = with_days($sql) =~ s/(zbxhist\.setup\([^()]+)\)/$1, accept_deletion => true)/gr
 	  if $err =~ /^HINT: .* repeat the call with accept_deletion => true\.$/m;
 	if ($code != 0 && $call)
 	{
