@@ -272,9 +272,10 @@ BEGIN
      ORDER BY c.begun_at DESC LIMIT 1
        FOR UPDATE;
     BEGIN
+        -- so many groups as a slow line sends within the limit of set_timeouts()
         CASE made.state
-            WHEN 'copying' THEN made := zbxhist_internal.copy_groups(made, 2000);
-            WHEN 'comparing' THEN made := zbxhist_internal.compare_groups(made, 2000);
+            WHEN 'copying' THEN made := zbxhist_internal.copy_groups(made, 250);
+            WHEN 'comparing' THEN made := zbxhist_internal.compare_groups(made, 250);
             WHEN 'compared' THEN made := zbxhist_internal.replace_by_copy(parent, entry, made);
             ELSE
                 PERFORM zbxhist_internal.refuse('40001', format('packed day %s was changed while it was copied to server "%s", or what came back was not the same',
