@@ -111,8 +111,8 @@ SELECT * FROM run_queries();
 CREATE FUNCTION plan_of(command text, with_analyze boolean DEFAULT true) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
-    FOR line IN EXECUTE format('EXPLAIN (COSTS OFF, TIMING OFF, SUMMARY OFF, ANALYZE %s) %s', with_analyze::text, command) LOOP
-        CONTINUE WHEN line ~ '(Buffers|Memory|Disabled|_p20[0-9]+)' OR line ~ 'Index Searches';
+    FOR line IN EXECUTE format('EXPLAIN (COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF, ANALYZE %s) %s', with_analyze::text, command) LOOP
+        CONTINUE WHEN line ~ '(Memory|Disabled|_p20[0-9]+)' OR line ~ 'Index Searches';
         RETURN NEXT regexp_replace(regexp_replace(line, '\(actual .*\)', ''), '_([0-9]+)( |\.|$)', '\2');
     END LOOP;
 END $$;
