@@ -82,9 +82,8 @@ BEGIN
           FROM zbxhist_internal.checksum_rows(target, format('SELECT * FROM (%s) s WHERE EXISTS (%s)', query, same)) c;
         query := format('SELECT * FROM (%s) s WHERE NOT EXISTS (%s)', query, same);
     END IF;
-    day := zbxhist_internal.create_day_of_range(target,
-               zbxhist_internal.partition_name(target, interval_of, gap_from, gap_to), gap_from, gap_to,
-               (SELECT k.relpersistence FROM pg_class k WHERE k.oid = target));
+    day := zbxhist_internal.create_day(target, target, gap_from, gap_to,
+               zbxhist_internal.partition_name(target, interval_of, gap_from, gap_to));
     written := zbxhist_internal.import_rows(query, day, gap_from, gap_to, keys IS NOT NULL, (
         SELECT array_agg(coalesce(c.packed_name, a.attname) ORDER BY a.attnum)
           FROM pg_attribute a

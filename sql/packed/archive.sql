@@ -222,7 +222,7 @@ BEGIN
         PERFORM zbxhist_internal.begin_rewrite(parent, 'archive', ARRAY[entry.day]);
         RETURN;
     END IF;
-    new_day := zbxhist_internal.create_day_like(parent, entry.day, entry.from_clock, entry.to_clock);
+    new_day := zbxhist_internal.create_day(parent, entry.day, entry.from_clock, entry.to_clock);
     written := zbxhist_internal.archive_rows(entry.day, new_day, copy.copy);
     IF written.version <> copy.version OR written.groups <> copy.copied THEN
         PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', new_day));

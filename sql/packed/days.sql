@@ -93,39 +93,41 @@ BEGIN
 END
 $$;
 
--- Creates the empty table of a packed day for a range of clocks.
+-- Creates the empty table of a packed day for a range of clocks, which gets the rows of another table
+-- and, if no other is given, its name.
 -- The columns of the parent follow the six of a packed day; nothing is ever
 -- stored in them.  They say what the packed rows are made of, and stay as they are
--- when the parent is altered: one that has been renamed has its former name.
--- Groups are not decoded as changes, so without a replica identity nothing can
+-- when the parent is altered: one that has been renamed has its former name.  If the other table
+-- is that of a packed day, it has the columns of that, and is where that is unless the policy
+-- wants it elsewhere.  Groups are not decoded as changes, so without a replica identity nothing can
 -- follow them so and put its copy in the table's place.
-CREATE FUNCTION zbxhist_internal.create_day_of_range(
-    parent regclass, stem name, from_clock bigint, to_clock bigint, persistence "char")
+CREATE FUNCTION zbxhist_internal.create_day(
+    parent regclass, former regclass, from_clock bigint, to_clock bigint, stem name DEFAULT NULL)
 RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
 SET client_min_messages = warning SET max_parallel_maintenance_workers = 0 AS $$
 DECLARE
-    new_name CONSTANT name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, stem);
-    source   record;
+    source   CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = former);
+    is_day   CONSTANT boolean := source.relnamespace = 'zbxhist_packed'::regnamespace;
+    model    CONSTANT regclass := CASE WHEN is_day THEN former ELSE parent END;
+    new_name CONSTANT name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, coalesce(stem, source.relname));
     columns  text;
     place    text;
     result   regclass;
 BEGIN
-    SELECT k.relowner, t.spcname
-      INTO source
-      FROM pg_class k
-      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
-     WHERE k.oid = create_day_of_range.parent;
     SELECT string_agg(format(', %I %s', coalesce(c.packed_name, a.attname),
                              format_type(a.atttypid, a.atttypmod)), ''
                       ORDER BY a.attnum)
       INTO columns
       FROM pg_attribute a
-      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(create_day_of_range.parent)) c
-                ON c.column_name = a.attname
-     WHERE a.attrelid = create_day_of_range.parent AND a.attnum > 0 AND NOT a.attisdropped;
-    source.spcname := coalesce(zbxhist_internal.due_tablespace(parent, to_clock), source.spcname);
-    place := CASE WHEN source.spcname IS NOT NULL THEN format('TABLESPACE %I', source.spcname) ELSE '' END;
+      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
+                ON c.column_name = a.attname AND NOT is_day
+     WHERE a.attrelid = model AND a.attnum > CASE WHEN is_day THEN 6 ELSE 0 END AND NOT a.attisdropped;
+    SELECT format('TABLESPACE %I', t.spcname) INTO place
+      FROM pg_class k
+      JOIN pg_tablespace t ON t.spcname = zbxhist_internal.due_tablespace(parent, to_clock) OR t.oid = k.reltablespace
+     WHERE k.oid = model
+     ORDER BY t.oid = k.reltablespace LIMIT 1;
     EXECUTE format(
         'CREATE %sTABLE zbxhist_packed.%I ('
         'first_itemid bigint NOT NULL, first_clock integer NOT NULL, '
@@ -133,56 +135,10 @@ BEGIN
         'nrows integer NOT NULL, payload bytea NOT NULL%s, '
         'PRIMARY KEY (first_itemid, first_clock) WITH (fillfactor = 100)%s, %s) '
         'WITH (fillfactor = 100, toast_tuple_target = 8160) %s',
-        CASE WHEN persistence = 'u' THEN 'UNLOGGED ' ELSE '' END, new_name, columns,
-        CASE WHEN place <> '' THEN ' USING INDEX ' || place ELSE '' END,
-        zbxhist_internal.day_constraint(from_clock, to_clock), place);
+        CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' END, new_name, columns,
+        ' USING INDEX ' || place, zbxhist_internal.day_constraint(from_clock, to_clock), place);
     result := format('zbxhist_packed.%I', new_name)::regclass;
     EXECUTE format('ALTER TABLE %s ALTER COLUMN payload SET STORAGE EXTERNAL, REPLICA IDENTITY NOTHING', result);
-    PERFORM zbxhist_internal.own_alone(result, source.relowner);
-    RETURN result;
-END
-$$;
-
--- Creates an empty table that can take the place of that of a packed day, or of several that cover
--- a range.
--- It has the columns with which the day was packed, whatever those of the
--- parent are now, and is stored as the day is, and where it is unless the policy
--- wants it elsewhere.  Constraints that its owner may have given to the day are not
--- evaluated by somebody else.
-CREATE FUNCTION zbxhist_internal.create_day_like(parent regclass, day regclass, from_clock bigint, to_clock bigint)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
-SET client_min_messages = warning SET max_parallel_maintenance_workers = 0 AS $$
-DECLARE
-    new_name CONSTANT name := (SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace, k.relname) FROM pg_class k WHERE k.oid = day);
-    place    CONSTANT name := zbxhist_internal.due_tablespace(parent, to_clock);
-    source   record;
-    result   regclass;
-BEGIN
-    SELECT k.relpersistence, coalesce(place, t.spcname) AS spcname, coalesce(place, p.spcname) AS index_spcname,
-           CASE WHEN i.indisprimary THEN k.reloptions
-                ELSE ARRAY(SELECT o FROM unnest(k.reloptions) o WHERE NOT starts_with(o, 'autovacuum_')) END AS reloptions,
-           CASE WHEN i.indisprimary THEN x.reloptions ELSE '{fillfactor=100}' END AS index_options
-      INTO STRICT source
-      FROM pg_class k
-      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
-      LEFT JOIN LATERAL (SELECT * FROM pg_index o WHERE o.indrelid = k.oid
-                          ORDER BY o.indisprimary DESC LIMIT 1) i ON true
-      LEFT JOIN pg_class x ON x.oid = i.indexrelid
-      LEFT JOIN pg_tablespace p ON p.oid = x.reltablespace
-     WHERE k.oid = create_day_like.day;
-    EXECUTE concat_ws(' ',
-        'CREATE', CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED' END,
-        format('TABLE zbxhist_packed.%I (LIKE %s INCLUDING COMMENTS INCLUDING COMPRESSION INCLUDING STORAGE,',
-               new_name, day),
-        'PRIMARY KEY (first_itemid, first_clock)',
-        'WITH (' || zbxhist_internal.format_options(source.index_options) || ')',
-        'USING INDEX TABLESPACE ' || quote_ident(source.index_spcname), ',',
-        zbxhist_internal.day_constraint(from_clock, to_clock), ')',
-        'WITH (' || zbxhist_internal.format_options(source.reloptions) || ')',
-        'TABLESPACE ' || quote_ident(source.spcname));
-    result := format('zbxhist_packed.%I', new_name)::regclass;
-    EXECUTE format('ALTER TABLE %s REPLICA IDENTITY NOTHING', result);
     PERFORM zbxhist_internal.own_alone(result, k.relowner) FROM pg_class k WHERE k.oid = parent;
     RETURN result;
 END

@@ -145,8 +145,7 @@ BEGIN
     -- what has been written just now is the same for all when these have ended
     PERFORM zbxhist_internal.wait_for_transactions();
     BEGIN
-        day := (SELECT zbxhist_internal.create_day_of_range(parent, k.relname, covered.from_clock, covered.to_clock, k.relpersistence)
-                  FROM pg_class k WHERE k.oid = partition);
+        day := zbxhist_internal.create_day(parent, partition, covered.from_clock, covered.to_clock);
         -- nobody has stored a value there since
         kept := zbxhist_internal.kept_items(parent);
         written := zbxhist_internal.pack_rows(partition, day, kept.items);

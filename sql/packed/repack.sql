@@ -241,7 +241,7 @@ BEGIN
       INTO covered FROM unnest(entries) e;
     precision := zbxhist_internal.due_precision(parent, covered.to_clock);
     BEGIN
-        new_day := zbxhist_internal.create_day_like(parent, days[1], covered.from_clock, covered.to_clock);
+        new_day := zbxhist_internal.create_day(parent, days[1], covered.from_clock, covered.to_clock);
         kept := zbxhist_internal.kept_items(parent);
         IF action = 'unarchive' THEN
             precision := NULL;
