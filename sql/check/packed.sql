@@ -66,14 +66,12 @@ BEGIN
     END IF;
     RETURN QUERY
         SELECT 'info', 'columns_altered', check_packed.parent::text,
-               format('packed before its columns were altered: %s of its packed days, up to that of %s.  They can be read and changed; but until they are unpacked, their late and updated rows stay in the table itself, for maintenance is not to pack it, or cannot.  Begin with the latest',
+               format('packed before its columns were altered: %s of its packed days, up to that of %s.  They can be read and changed; but their late and updated rows wait in the table itself until they are unpacked.  Begin with the latest',
                       count(*), zbxhist_internal.format_day(max(d.from_clock))),
                format('CALL zbxhist.unpack(%L, %L);', check_packed.parent, zbxhist_internal.format_day(max(d.from_clock)))
-          FROM zbxhist.packed_day d
-          JOIN pg_class k ON k.oid = d.day
-         WHERE d.parent = check_packed.parent AND d.partition IS NULL
-           AND (policy.pack_after IS NULL OR zbxhist_internal.why_not_packable(check_packed.parent) IS NOT NULL)
-           AND NOT zbxhist_internal.has_same_columns(check_packed.parent, d.day)
+          FROM zbxhist_internal.waiting_days(CASE WHEN has_table_privilege(check_packed.parent, 'SELECT') THEN check_packed.parent END) AS w (day)
+          JOIN zbxhist.packed_day d ON d.day = w.day
+         WHERE NOT zbxhist_internal.has_same_columns(check_packed.parent, d.day)
         HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'warning', 'packed_tablespace', policy.parent::text,

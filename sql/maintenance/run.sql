@@ -259,7 +259,6 @@ BEGIN
                  WHERE d.parent = targets_of.parent
                    AND (d.partition IS NOT NULL
                         OR policy.routing IS NOT TRUE
-                        OR d.day IN (SELECT zbxhist_internal.altered_days(targets_of.parent))
                         -- it is detached as a partition
                         OR policy.retention_action = 'detach'
                            AND d.day IN (SELECT e.relation FROM zbxhist_internal.expired(targets_of.parent) e))

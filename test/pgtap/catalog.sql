@@ -84,7 +84,7 @@ SELECT bag_eq(
         check,check_clocks,check_database,check_maintenance,check_packed,check_partitions,check_retention,due_tablespace,may_create_in,tablespace_of,
         archivable_days,archive_origin,archive_table,archives_to_reach,check_archive,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,why_no_archive,
         day_bytes,day_clock,days_to_unpack,may_repack,compactable_days,free_name,days_to_compact,wasteful_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
-        altered_days,packable_partitions,packed_table,waiting_days,why_not_packable,
+        packable_partitions,packed_table,waiting_days,why_not_packable,
         load_guards,oldest_blocker,check_parent,own_children,drop_views,most_partitions,why_unfit,column_problem,packed_columns,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
         span_seconds,check_rows,time_clock,time_ns,last_values,statistics,check_triggers,own_column,unfollowed_objects,

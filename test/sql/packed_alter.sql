@@ -171,7 +171,7 @@ ALTER TABLE history DROP COLUMN value;
 ALTER TABLE history ADD COLUMN extra integer;
 SELECT extra, count(*) FROM history GROUP BY 1;
 ROLLBACK;
--- late rows wait until the day has been unpacked, which check() says where maintenance is not to pack
+-- late rows wait until the day has been unpacked, which check() says
 BEGIN;
 ALTER TABLE history ADD COLUMN extra integer DEFAULT 5;
 INSERT INTO history VALUES (9, 86400, 1, 1, 6);
@@ -181,7 +181,7 @@ ALTER TABLE history DROP COLUMN extra;
 SELECT zbxhist_internal.work_list('history', 'merge');
 SELECT code FROM zbxhist.check() WHERE code = 'columns_altered';
 ROLLBACK;
--- ... else maintenance unpacks the day, and packs it again with them and what has been updated
+-- ... and then maintenance packs it again, with them and what has been updated
 CREATE TABLE history_log (LIKE history INCLUDING ALL);
 SELECT zbxhist.create_parent('history_log', retention => '100 years', pack_after => '1 day');
 SELECT zbxhist.create_partition('history_log', '1970-01-02'), zbxhist.create_partition('history_log', '1970-01-03');
@@ -194,6 +194,9 @@ UPDATE history_log SET note = 'updated' WHERE itemid = 2 AND clock < 172800;
 DELETE FROM history_log WHERE itemid = 1 AND clock = 86400;
 CREATE TABLE before AS TABLE history_log;
 SELECT count(*) FROM ONLY history_log;
+CALL zbxhist.run_maintenance();
+SELECT count(*) FROM ONLY history_log;
+SELECT hint FROM zbxhist.check() WHERE code = 'columns_altered' \gexec
 SELECT code FROM zbxhist.check() WHERE code = 'columns_altered';
 SELECT action, partition FROM zbxhist.preview() WHERE table_name = 'history_log'::regclass AND action <> 'create';
 CALL zbxhist.run_maintenance();

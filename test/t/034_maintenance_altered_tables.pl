@@ -68,8 +68,7 @@ my @cases = (
 	},
 	{
 		name => 'ns is bigint',
-		both => ['ALTER TABLE %s ALTER ns TYPE bigint'],
-		code => 'columns_altered'
+		both => ['ALTER TABLE %s ALTER ns TYPE bigint']
 	},
 	{
 		name => 'clock has another name',

@@ -642,7 +642,11 @@ SQL
 		provoke =>
 		  "$archive; CALL zbxhist.archive('history', '$packed'); UPDATE zbxhist.archive_copy SET origin = 'elsewhere'"
 	},
-	{ code => 'columns_altered', provoke => 'ALTER TABLE history ALTER value TYPE real' },
+	{
+		code => 'columns_altered',
+		provoke =>
+		  "ALTER TABLE history ALTER value TYPE real; INSERT INTO history VALUES (77, ${\ day(-3)} + 7, 1, 1)"
+	},
 	{
 		code => 'not_packable',
 		provoke => 'ALTER TABLE history_str ADD COLUMN payload integer;'
