@@ -188,12 +188,6 @@ BEGIN
                    format('SELECT zbxhist.release_hypertable(%L);', k.oid::regclass)
               FROM pg_class k
              WHERE k.relnamespace = place.schema AND k.relname = 'auditlog' AND k.oid = ANY (hypertables);
-        RETURN QUERY
-            SELECT 6, 'info', 'hypertable_function', p.oid::regprocedure::text,
-                   'Zabbix has made it for TimescaleDB, which is gone', format('DROP FUNCTION %s;', p.oid::regprocedure)
-              FROM pg_proc p
-             WHERE p.pronamespace = place.schema AND p.proname IN ('zbx_ts_unix_now', 'cuid_timestamp', 'base36_decode')
-               AND NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'timescaledb');
     END LOOP;
     RETURN QUERY
         SELECT 5, 'warning', 'timescaledb', 'timescaledb',
