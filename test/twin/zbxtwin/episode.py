@@ -56,6 +56,8 @@ class Pair:
             self.admin.execute(f"SET {setting}")
         for side in (self.plain, self.managed):
             side.execute("SET statement_timeout = '30s'")
+            # with enable_seqscan = off a long OR would be compiled for half a minute
+            side.execute("SET jit = off")
         self.is_disturbed = self.is_repeatable = self.is_archiving = False
         self.seen = Counter()
 
