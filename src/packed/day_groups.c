@@ -75,7 +75,8 @@ struct DayScan
 	bool		only_item;		/* other segments are not wanted */
 	bool		is_reader;		/* a directory without its segments is enough */
 	bool		is_descending;
-	int64		hint;			/* an item a little before the group found lately */
+	int64		hint;			/* an item a little before the group found
+								 * lately */
 	GroupKeys	keys;
 
 	MemoryContext context;		/* owns all this */

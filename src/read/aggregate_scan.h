@@ -92,7 +92,8 @@ typedef struct AggregateScanState
 	ValueGroup *group;			/* the next one of it, or NULL */
 	ScanCounters *counters;		/* the scan's, if there is one */
 	Tuplesortstate *spilled;	/* NULL: none yet */
-	TupleTableSlot *spilled_slot;	/* the next state; made with the first sort */
+	TupleTableSlot *spilled_slot;	/* the next state; made with the first
+									 * sort */
 
 	/*
 	 * When memory is full, groups are spilled, or returned by

@@ -172,12 +172,14 @@ PrepareTargets(ItemReadState *state)
 static bool
 NextReadItem(ItemReadState *state)
 {
+	const ScanBounds *bounds = &state->bounds;
 	int			next = state->next_item;
 
-	if (next == state->bounds.nitems || (next > 0 && state->rows_left == 0 && !state->limits_item))
+	if (next == bounds->nitems ||
+		(next > 0 && state->rows_left == 0 && !state->limits_item))
 		return false;
-	state->range.itemid = state->bounds.items[state->items_descending ?
-									   state->bounds.nitems - 1 - next : next];
+	state->range.itemid = bounds->items[state->items_descending ?
+										bounds->nitems - 1 - next : next];
 	state->next_item++;
 	if (state->limits_item || next == 0)
 		state->rows_left = state->limit;

@@ -291,8 +291,10 @@ TakeSelect(const Query *query, Relation parent, SelectParts *parts)
 		!has_no_nulls(desc, set->clock_attnum) ||
 		has_virtual_columns(desc->constr))
 		return false;
-	parts->columns = (KeyColumns) {NULL, 1, set->itemid_attnum, set->clock_attnum};
-	parts->ns = (KeyColumns) {NULL, 1, InvalidAttrNumber, set->ns_attnum};
+	parts->columns.varno = parts->ns.varno = 1;
+	parts->columns.itemid = set->itemid_attnum;
+	parts->columns.clock = set->clock_attnum;
+	parts->ns.clock = set->ns_attnum;
 	if (!TakeQuals(query, parts) || !TakeOrder(query, parts) ||
 		!TakeTargets(query, parts) ||
 		(parts->has_ns && !has_no_nulls(desc, set->ns_attnum)))

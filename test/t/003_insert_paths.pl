@@ -154,7 +154,8 @@ is( $node->safe_psql(
 		'zabbix',
 		'SELECT s.values_routed + s.values_kept = sum(i.values_stored), s.values_fast = sum(i.values_stored) FILTER (WHERE i.path = $$fast$$)'
 		  . ' FROM zbxhist.status s JOIN zbxhist.insert_paths() i USING (parent)'
-		  . " WHERE parent = 'history'::regclass GROUP BY s.values_routed, s.values_kept, s.values_fast"),
+		  . " WHERE parent = 'history'::regclass GROUP BY s.values_routed, s.values_kept, s.values_fast"
+	),
 	't|t',
 	'status shows the same');
 is(counted('history_str'), 'statement 1 1', 'tables are counted apart');

@@ -403,8 +403,9 @@ $locker = $cold->background_psql('cold');
 $locker->query_safe('BEGIN; LOCK TABLE zbxhist_archive.packed_group IN ACCESS EXCLUSIVE MODE');
 limit_answers(1000);
 $node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
-is($node->safe_psql('zabbix', $run_result),
-	"archive_reach 08006, merge 08006\n2|0\n0", 'what maintenance waits for has an end');
+is( $node->safe_psql('zabbix', $run_result),
+	"archive_reach 08006, merge 08006\n2|0\n0",
+	'what maintenance waits for has an end');
 like(
 	$node->safe_psql('zabbix', 'SELECT code, message FROM zbxhist.check()'),
 	qr/archive_unreachable\|.*: server "cold" has not answered for 1 seconds$/m,
@@ -440,11 +441,12 @@ ok($node->poll_query_until('zabbix', "SELECT EXISTS ($waiting)"), 'maintenance w
 is($node->safe_psql('zabbix', "SET lock_timeout = '30s'; $_->[0]"), $_->[1], "... and not $_->[2]")
   for [
 	"INSERT INTO history VALUES (51, ${\ day(-7)} + 65, 1, 1); INSERT INTO plain VALUES (51, ${\ day(-7)} + 65, 1, 1); SELECT count(*) FROM ONLY history WHERE itemid = 51",
-	1, 'an INSERT of a day that it has'
+	1,
+	'an INSERT of a day that it has'
   ],
   [
-	"SELECT count(*) FROM history WHERE itemid = 7 AND clock >= ${\ day(-6)}", 1440,
-	'a SELECT of other days'
+	"SELECT count(*) FROM history WHERE itemid = 7 AND clock >= ${\ day(-6)}",
+	1440, 'a SELECT of other days'
   ],
   [ "SELECT pg_cancel_backend(pid) FROM ($waiting) w", 't', 'who cancels it' ];
 $session->query('SELECT 1');
@@ -456,8 +458,7 @@ is( $node->safe_psql(
 	1,
 	'... and ends the run');
 
-$node->safe_psql('zabbix',
-	"INSERT INTO history_uint VALUES (50, ${\ day(-8)} + 65, 1, 1)");
+$node->safe_psql('zabbix', "INSERT INTO history_uint VALUES (50, ${\ day(-8)} + 65, 1, 1)");
 limit_answers(1000);
 for my $session ($connected[1], $node->background_psql('zabbix', on_error_stop => 0))
 {
@@ -467,10 +468,8 @@ for my $session ($connected[1], $node->background_psql('zabbix', on_error_stop =
 		$node->safe_psql('zabbix', $run_result),
 		qr/^archive_reach 080\d\d, merge 080\d\d\n3\|0\n0$/,
 		'without a cancel it goes on with other tables');
-	like(
-		$node->safe_psql('zabbix', 'SELECT code, message FROM zbxhist.check()'),
-		qr/archive_unreachable\|/,
-		'... and check() tells');
+	like($node->safe_psql('zabbix', 'SELECT code, message FROM zbxhist.check()'),
+		qr/archive_unreachable\|/, '... and check() tells');
 }
 kill 'CONT', splice(@stopped);
 limit_answers(60000);
