@@ -128,7 +128,7 @@ BEGIN
         GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL,
             context = PG_EXCEPTION_CONTEXT;
         -- what an archive server cancels is no cancel here
-        IF state = '57014' AND context !~ 'zbxhist_archive\.' OR state ~ '^(08|57P)' THEN
+        IF state = '57014' AND context !~ 'zbxhist_archive\.' OR state ~ '^(08|57P|25P0[34])' THEN
             RAISE;
         END IF;
     END;
@@ -175,7 +175,10 @@ BEGIN
             ELSE
                 BEGIN
                     result := zbxhist_internal.run_step(parent, step, relation);
-                EXCEPTION WHEN connection_exception OR admin_shutdown OR crash_shutdown THEN
+                -- all that run_step raises again, but for a cancel
+                EXCEPTION WHEN connection_exception OR admin_shutdown OR crash_shutdown OR cannot_connect_now
+                               OR database_dropped OR idle_session_timeout
+                               OR idle_in_transaction_session_timeout OR SQLSTATE '25P04' THEN
                     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
                     result := 'lost';
                 END;

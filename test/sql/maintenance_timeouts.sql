@@ -32,6 +32,20 @@ CREATE OR REPLACE FUNCTION zbxhist_internal.step_analyze(parent regclass) RETURN
 LANGUAGE plpgsql AS $$ BEGIN IF parent = 'public.one'::regclass THEN PERFORM pg_cancel_backend(pg_backend_pid()), pg_sleep(10); END IF; RETURN 'done'; END $$;
 CALL zbxhist.run_maintenance();
 SELECT parent, last_run > :'before' AS ended, begun_pid IS NULL AS is_over FROM zbxhist.parent_state WHERE parent IN ('one'::regclass, 'two'::regclass) ORDER BY 1;
+-- a connection that another server ends, for whatever reason, ends a step and no run
+CREATE OR REPLACE FUNCTION zbxhist_internal.step_analyze(parent regclass) RETURNS text
+LANGUAGE plpgsql AS $$ BEGIN IF parent = 'public.one'::regclass THEN RAISE 'ended' USING ERRCODE = current_setting('test.state'); END IF; RETURN 'done'; END $$;
+CREATE VIEW ended AS SELECT p.parent, p.step, p.sqlstate, s.begun_pid IS NULL AS is_over FROM zbxhist.step_problem p JOIN zbxhist.parent_state s USING (parent);
+SET test.state = '08006';
+CALL zbxhist.run_maintenance();
+TABLE ended;
+SET test.state = '57P05';
+CALL zbxhist.run_maintenance();
+TABLE ended;
+SET test.state = '25P03';
+CALL zbxhist.run_maintenance();
+TABLE ended;
+DROP VIEW ended;
 :original;
 :condition;
 CALL zbxhist.run_maintenance();
