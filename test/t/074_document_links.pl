@@ -70,14 +70,32 @@ ok($linked{"$top/README.md"}{$index}, 'which the README names');
 # ---- what check() says ----
 
 my %codes;
-for my $file (glob "$top/sql/check/*.sql $top/sql/migrate/*.sql")
+for my $file (glob "$top/sql/*/*.sql")
 {
-	$codes{$_} = 1 for slurp($file) =~ /'(?:error|warning|info)'(?: END)?,\s*'([a-z_]+)'/g;
+	my $text = slurp($file);
+	while ($text =~ /(?:'(\w+)' ELSE )?'(error|warning|info)'(?: END)?,\s*'([a-z_]+)'/g)
+	{
+		$codes{$3}{$_} = 1 for grep { defined } $1, $2;
+	}
 }
 cmp_ok(scalar keys %codes, '>', 50, 'codes of check() are found');
 my $red = slurp("$top/docs/something-is-red.md");
-is_deeply([ sort grep { $red !~ /`$_`/ } keys %codes ],
-	[], 'every code of check() is in docs/something-is-red.md');
+my %chapter = (error => 'Errors', warning => 'Warnings', info => 'Notes');
+my %listed;
+for my $severity (keys %chapter)
+{
+	my ($chapter) = $red =~ /^## $chapter{$severity}\n(.*?)^## /ms;
+	$listed{$_}{$severity} = 1 for map { /`([a-z_]+)`/g } $chapter =~ /^\| (`.*?) \|/gm;
+}
+is_deeply(
+	[
+		sort grep {
+			my $code = $_;
+			!grep { $listed{$code}{$_} } keys %{ $codes{$code} }
+		} keys %codes
+	],
+	[],
+	'every code of check() is in docs/something-is-red.md, by its severity');
 
 # ---- plots ----
 
