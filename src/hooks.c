@@ -14,14 +14,15 @@
  *	set_rel_pathlist	after the others, since item and key scans replace the
  *						paths of the table that they are for
  *	create_upper_paths	after the others; any order would do
- *	ExecutorStart		before the others: the query may get another snapshot
+ *	ExecutorStart		before the others: the query may get another snapshot,
+ *						and after them: which rows get other clocks
  *	ExecutorRun			what the outer statement has buffered is written first
  *	ExecutorFinish		buffered rows and packed changes are written before
  *						AFTER triggers look for them, when all of the query has run
  *	ProcessUtility		what is buffered is written first, as for a query; the
  *						refusal to drop packed days comes before PostgreSQL's
- *						own, which proposes CASCADE; COPY of a parent is refused
- *						before it begins
+ *						own, which proposes CASCADE; COPY TO of a parent is
+ *						refused before it begins
  *	object_access		after the others, which may refuse without a word of ours
  *
  * The modules themselves register callbacks (end of transaction, invalidation).
