@@ -2,7 +2,27 @@
 
 -- The managed tables, their policy, and the retention in effect.
 CREATE VIEW zbxhist.parents AS
-SELECT c.*,
+SELECT c.parent,
+       c.partition_interval,
+       c.premake,
+       c.retention,
+       c.pack_after,
+       c.move_existing,
+       c.routing,
+       c.created_at,
+       c.deleted_items,
+       c.retention_action,
+       c.retention_schema,
+       c.time_precision,
+       c.time_precision_after,
+       c.max_age,
+       c.max_ahead,
+       c.out_of_range,
+       c.packed_tablespace,
+       c.packed_tablespace_after,
+       c.archive_server,
+       c.archive_after,
+       c.auto_analyze,
        r.retention AS effective_retention,  -- the retention that counts; NULL drops nothing
        coalesce(r.source, 'none') AS retention_source  -- where that comes from: policy, zabbix: and the setting, or none
   FROM zbxhist.parent_config c

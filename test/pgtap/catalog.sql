@@ -200,7 +200,7 @@ SELECT bag_eq(
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('archive_copy', 'SELECT'), ('archive_mark', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('verified_day', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
-SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,pack_after,move_existing,routing,created_at,deleted_items,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range,packed_tablespace,packed_tablespace_after,archive_server,archive_after,auto_analyze,deleted_until,deleted_by,effective_retention,retention_source}'::name[]);
+SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,pack_after,move_existing,routing,created_at,deleted_items,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range,packed_tablespace,packed_tablespace_after,archive_server,archive_after,auto_analyze,effective_retention,retention_source}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value,tablespace}'::name[]);
 SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,future,heap,packed,rows,bytes,bytes_per_value}'::name[]);
 SELECT ok(NOT has_table_privilege('public', 'zbxhist.maintenance_log', 'SELECT'), 'the log is not for everybody');
