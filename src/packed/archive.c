@@ -205,7 +205,8 @@ ZbxhistAskArchive(Oid groups, const char *query, int nvalues, Oid *types,
 	ForeignServer *server;
 	int			result;
 
-	if (limited_statement != GetCurrentStatementStartTimestamp())
+	if (answer_limit == 0 ||
+		limited_statement != GetCurrentStatementStartTimestamp())
 		return SPI_execute_with_args(query, nvalues, types, values, nulls,
 									 read_only, count);
 	server = GetForeignServer(GetForeignTable(groups)->serverid);
