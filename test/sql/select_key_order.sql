@@ -33,13 +33,13 @@ EXPLAIN (COSTS OFF) SELECT * FROM history WHERE (itemid, clock, ns) > (8, 100000
 EXPLAIN (COSTS OFF) SELECT itemid FROM history WHERE itemid < 100 ORDER BY itemid DESC LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT * FROM history ORDER BY itemid, clock DESC;
 EXPLAIN (COSTS OFF) SELECT * FROM history ORDER BY itemid, clock, value LIMIT 2;
--- before 17 these have a condition that they need not have
+-- before 17 these have a condition that they need not have; 19 gives plans names
 CREATE FUNCTION explained(statement text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || statement LOOP
-        CONTINUE WHEN line ~ 'IS NOT NULL';
-        RETURN NEXT regexp_replace(line, ' \(returns .*', '');
+        CONTINUE WHEN line ~ 'IS NOT NULL|Replaces: ';
+        RETURN NEXT regexp_replace(line, 'InitPlan .*', 'InitPlan');
     END LOOP;
 END $$;
 SELECT explained('SELECT min(itemid), max(itemid) FROM history');
