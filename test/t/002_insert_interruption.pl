@@ -89,10 +89,11 @@ for my $how ('client', 'administrator')
 
 	$lost->query('begin');
 	$lost->query(insert_values('history', $item, 500, $now));
+	$client->query('select pg_advisory_lock(1)');
 	$lost->send_message(
 		'Q',
 		sprintf(
-			"insert into history select i, $now, 1, 0 from generate_series(%d, %d) i, pg_sleep(0.2)\0",
+			"insert into history select i, $now, 1, 0 from generate_series(%d, %d) i, pg_advisory_xact_lock(1)\0",
 			$item, $item + 999));
 	wait_for_statement($pid);
 	if ($how eq 'client') { close $lost->{socket}; }
@@ -100,6 +101,7 @@ for my $how ('client', 'administrator')
 	{
 		$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
 	}
+	$client->query('select pg_advisory_unlock(1)');
 	$node->poll_query_until('postgres',
 		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
 	stored_nothing("connection ended by the $how", $item);
