@@ -52,7 +52,7 @@ CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
 COMMENT ON EVENT TRIGGER zbxhist_before_change IS 'Keeps packed days from being dropped unawares, made unreadable or copied by halves';
 
 -- Event trigger: notes what a new column contains in packed rows, and refuses what would not be there for
--- rows in partitions.
+-- rows in partitions, or would have packed days followed by logical decoding or emptied by a crash.
 -- An event trigger for every user who alters a table.  ALTER TABLE ... ADD COLUMN has
 -- the foreign table locked already, and only its owner gets that far.
 CREATE FUNCTION zbxhist_internal.after_change() RETURNS event_trigger
@@ -74,6 +74,11 @@ BEGIN
            LEFT JOIN pg_trigger t ON c.classid = 'pg_trigger'::regclass AND t.oid = c.objid
            JOIN zbxhist.parent_config p ON p.parent = coalesce(t.tgrelid, c.objid)
           CROSS JOIN zbxhist_internal.unfollowed_objects(p.parent) o;
+        PERFORM zbxhist_internal.refuse('0A000', format('cannot change the replica identity or the persistence of %s, because it is the table of a packed day', d.day),
+                    detail => 'Packed values are written past logical decoding: a tool that copies the table and follows its changes would lose them.')
+           FROM pg_event_trigger_ddl_commands() c
+           JOIN zbxhist.packed_day d ON c.classid = 'pg_class'::regclass AND d.day = c.objid
+           JOIN pg_class k ON k.oid = c.objid AND (k.relreplident <> 'n' OR k.relpersistence <> 'p');
     EXCEPTION WHEN insufficient_privilege THEN
         -- PUBLIC has lost its privileges on these schemas: the next maintenance notes it
         RETURN;

@@ -59,7 +59,8 @@ BEGIN
         ELSE 'A new table in its place would not have ' || zbxhist_internal.attached_object(parent) || '.' END;
     PERFORM zbxhist_internal.refuse('55000', format('table %s cannot be partitioned', parent), detail => problem,
         hint => CASE WHEN parent IN (SELECT zbxhist_internal.hypertables())
-                     THEN zbxhist_internal.migrate_command(format('SELECT zbxhist.release_hypertable(%L);', parent)) END)
+                     THEN zbxhist_internal.migrate_command(format('SELECT zbxhist.release_hypertable(%L);', parent))
+                     WHEN problem ~ 'publication for all' THEN 'Publish the other tables by their names instead.' END)
       WHERE problem IS NOT NULL;
     PERFORM zbxhist_internal.refuse('55000', format('table %s is too large, %s, to be locked while an index is made', parent, pg_size_pretty(bytes)),
         detail => 'The index is made while Zabbix writes, and becomes the primary key.',
@@ -173,6 +174,7 @@ DECLARE
     months CONSTANT interval := date_trunc('month', partition_interval);
     policy zbxhist.auditlog_config := former;
     kept   record;
+    lost   bigint;
     wanted record;
 BEGIN
     IF parent IS NULL OR dry_run IS NULL OR accept_deletion IS NULL OR follow_zabbix IS NULL THEN
@@ -201,6 +203,16 @@ BEGIN
         AND NOT accept_deletion AND NOT dry_run
         AND (zbxhist_internal.zabbix_setting((SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
                                                    WHERE k.oid = parent), 'hk_audit_mode')).value = '0';
+    -- its first partition ends with the present one: so what goes goes later
+    lost := (SELECT sum(r.rows)
+               FROM (SELECT parent AS relation UNION ALL SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = parent) t
+              CROSS JOIN LATERAL zbxhist_internal.rows_before(t.relation, zbxhist_internal.clock_before(kept.retention)) r);
+    PERFORM zbxhist_internal.refuse('55000', 'values that are kept now would be deleted',
+        detail => format('About %s rows of table %s are older than %s.  Nothing has been changed.', lost, parent, kept.retention),
+        hint => 'To have them deleted, repeat the call with accept_deletion => true.')
+      WHERE lost > 0 AND kept.source = 'policy' AND NOT accept_deletion AND NOT dry_run
+        AND (former.parent IS NULL
+             OR (zbxhist_internal.effective_retention(parent, former.retention)).retention > kept.retention IS NOT FALSE);
     auditlog := parent;
     IF former.parent IS NOT NULL THEN
         action := CASE WHEN policy = former THEN 'unchanged' ELSE 'alter' END;
@@ -219,7 +231,8 @@ BEGIN
             policy.parent := auditlog;
         END IF;
     END IF;
-    detail := detail || format('; rows are kept %s', coalesce(format('for %s (%s)', kept.retention, kept.source), 'for ever: ' || kept.problem));
+    detail := detail || '; rows are kept '
+              || coalesce('for ever: ' || kept.problem, format('for %s (%s), about %s are older', kept.retention, kept.source, lost));
     RETURN NEXT;
     IF dry_run THEN
         RETURN;

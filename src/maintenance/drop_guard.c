@@ -21,7 +21,8 @@
  * Groups are written without firing triggers.  A tool such as pg_repack, which copies a
  * table while it is in use and learns of changes by a trigger, would replace it by a copy
  * without these changes.  So no role can create a trigger on the table of a packed day.
- * Its replica identity refuses tools that use logical decoding (create_day).
+ * Its replica identity, which an event trigger keeps, refuses tools that use logical
+ * decoding (create_day).
  *
  * Packed rows have no values of a column that was added later.  They get the value that
  * the catalog has for older rows, if ADD COLUMN had a constant default, or the value of

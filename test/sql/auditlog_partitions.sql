@@ -74,9 +74,13 @@ CALL zbxhist.undo('auditlog');
 UPDATE config SET hk_audit_mode = 0;
 SELECT * FROM zbxhist.partition_auditlog('auditlog');
 UPDATE config SET hk_audit_mode = 1;
+-- nor what a typo says
+\set VERBOSITY sqlstate
+SELECT * FROM zbxhist.partition_auditlog('auditlog', retention => '1 hour');
+\set VERBOSITY default
 
 -- In place: the same files, rows, privileges, names of indexes.
-SELECT auditlog, action, regexp_replace(detail, 'about \d+, \d+ kB', 'about N') FROM zbxhist.partition_auditlog('auditlog', dry_run => true);
+SELECT auditlog, action, regexp_replace(detail, 'about \d+(, \d+ kB)?', 'about N', 'g') FROM zbxhist.partition_auditlog('auditlog', dry_run => true);
 SELECT relkind FROM pg_class WHERE oid = 'auditlog'::regclass;
 SELECT pg_relation_filenode('auditlog') AS filenode \gset
 SELECT action, count(*) FROM zbxhist.partition_auditlog('auditlog') GROUP BY action ORDER BY action;
@@ -194,6 +198,16 @@ SELECT differences();
 -- Zabbix's own housekeeping of it may be off by now
 UPDATE config SET hk_audit = '31d', hk_audit_mode = 0;
 SELECT count(*) FROM zbxhist.check() WHERE object = 'audit.auditlog';
+
+-- The first partition ends with its month: a typo is asked about before.
+UPDATE config SET hk_audit = '40d', hk_audit_mode = 1;
+DO $$ BEGIN PERFORM FROM zbxhist.partition_auditlog('auditlog', retention => '1 hour');
+    EXCEPTION WHEN OBJECT_NOT_IN_PREREQUISITE_STATE THEN RAISE WARNING '%', SQLERRM; END $$;
+SELECT retention FROM zbxhist.auditlog_config;
+SELECT action FROM zbxhist.partition_auditlog('auditlog', retention => '39 days', accept_deletion => true) WHERE action <> 'create';
+SELECT action FROM zbxhist.partition_auditlog('auditlog', retention => '50 days') WHERE action <> 'create';
+SELECT action FROM zbxhist.partition_auditlog('auditlog', follow_zabbix => true) WHERE action <> 'create';
+UPDATE config SET hk_audit = '31d', hk_audit_mode = 0;
 
 -- What is said once is kept, also when something else is changed; Zabbix keeps all by now.
 SELECT action FROM zbxhist.partition_auditlog('auditlog', retention => '100 years') WHERE action <> 'create';

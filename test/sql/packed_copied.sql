@@ -42,6 +42,9 @@ RESET session_replication_role;
 SELECT count(*) FROM pg_trigger WHERE tgrelid = :'packed'::regclass;
 -- by logical decoding: REPACK (CONCURRENTLY) and pg_squeeze want an identity
 SELECT relreplident FROM pg_class WHERE oid = :'packed'::regclass;
+ALTER TABLE :packed REPLICA IDENTITY FULL;
+ALTER TABLE :packed REPLICA IDENTITY DEFAULT;
+ALTER TABLE :packed SET UNLOGGED;
 CALL zbxhist.repack('history', '2020-01-05');
 SELECT day AS packed FROM zbxhist.packed_day WHERE parent = 'history'::regclass \gset
 SELECT relreplident FROM pg_class WHERE oid = :'packed'::regclass;
