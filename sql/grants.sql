@@ -1,9 +1,9 @@
 -- sql/grants.sql
 --
--- The owner of the database may call everything, others what is not PARALLEL UNSAFE: that changes
--- nothing and tells no secrets.  test/pgtap/catalog.sql has the list.
+-- The owner of the database may call every function.  All roles may call those that are not PARALLEL
+-- UNSAFE: these change nothing and reveal no secrets.  test/pgtap/catalog.sql has the list.
 
--- Says who may call the functions of an extension.  Also for the scripts of updates.
+-- Grants EXECUTE on the functions of an extension.  Update scripts call it, too.
 CREATE FUNCTION zbxhist_internal.grant_routines(extension name) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -27,7 +27,7 @@ $$;
 
 SELECT zbxhist_internal.grant_routines('zbxhist');
 
--- nobody but that owner and monitoring reads the log and what was lost
+-- only the owner of the database and pg_monitor may read the log and the lost values
 REVOKE ALL ON ALL TABLES IN SCHEMA zbxhist FROM PUBLIC;
 GRANT SELECT
     ON zbxhist.parent_config, zbxhist.auditlog_config, zbxhist.managed_schema, zbxhist.parent_state, zbxhist.partition_state, zbxhist.stray_mark,

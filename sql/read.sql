@@ -1,9 +1,9 @@
 -- sql/read.sql
 
--- What takes times calls what takes clocks.  These functions have no search_path,
--- so that the planner puts the calls in their place: all names have a schema.
+-- The functions that take times call those that take clocks.  They set no search_path, which would
+-- keep the planner from inlining them; so every name is qualified.
 
--- The clock of a time, or the first or last clock if it is beyond all.
+-- Returns the clock of a time; the first or last clock if the time is out of range.
 CREATE FUNCTION zbxhist_internal.time_clock(moment timestamptz) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN moment OPERATOR(pg_catalog.>=) timestamp with time zone '2038-01-19 03:14:08+00' THEN 2147483647
@@ -11,7 +11,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
                 ELSE pg_catalog.floor(extract(epoch FROM moment OPERATOR(pg_catalog.-) timestamp with time zone '1970-01-01 00:00:00+00'))::integer END
 $$;
 
--- The nanoseconds of a time; beyond all clocks what is before or after all values.
+-- Returns the nanoseconds of a time.  Of a time out of range it returns a number below or above all
+-- nanoseconds, so that the moment is before or after all values.
 CREATE FUNCTION zbxhist_internal.time_ns(moment timestamptz) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN moment OPERATOR(pg_catalog.>=) timestamp with time zone '2038-01-19 03:14:08+00' THEN 2147483647
@@ -70,8 +71,7 @@ LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_last_values';
 COMMENT ON FUNCTION zbxhist.last_values(anyelement, bigint[], integer, integer) IS
 'Newest rows of many items, up to max_rows of each, newest first, in the order of itemid; NULL::history names the managed table';
 
--- Newest rows of many items since a moment, as last_values.
--- with the nanoseconds of since_clock
+-- As zbxhist.last_values, with nanoseconds: newest rows of many items since a moment.
 CREATE FUNCTION zbxhist_internal.last_values(
     row_type anyelement, itemids bigint[], max_rows integer, since_clock integer, since_ns integer)
 RETURNS SETOF anyelement
@@ -97,9 +97,8 @@ LANGUAGE c STABLE STRICT ROWS 1 PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_sta
 COMMENT ON FUNCTION zbxhist.statistics(regclass, bigint, integer, integer) IS
 'Aggregates of the values of an item from one clock, included, to another, excluded; delta is max - min; in trends, of the values behind them';
 
--- Aggregates of the values of an item from one moment, included, to another, excluded, as
--- statistics.
--- with the nanoseconds of both clocks
+-- As zbxhist.statistics, with nanoseconds: aggregates of an item from one moment, included, to
+-- another, excluded.
 CREATE FUNCTION zbxhist_internal.statistics(
     parent regclass, itemid bigint, from_clock integer, to_clock integer, from_ns integer, to_ns integer)
 RETURNS TABLE (

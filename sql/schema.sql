@@ -2,12 +2,12 @@
 
 \echo Use "CREATE EXTENSION zbxhist" to load this file. \quit
 
--- nothing but what comes with PostgreSQL is found by the rest of this script
+-- the rest of this script finds only PostgreSQL's own objects by unqualified names
 SET LOCAL search_path = pg_catalog, pg_temp;
 
--- CREATE EXTENSION has made the schema, or found it.  A former owner could
--- have functions in it that are called instead of ours, and a table in the place of
--- one of ours.  An empty one, as DROP EXTENSION or a dump leaves it, will do.
+-- CREATE EXTENSION created the schema, or found it.  An existing schema may hold functions of
+-- somebody else that would be called instead of ours, or a table in the place of one of ours.  So it
+-- must be empty, as DROP EXTENSION and a dump leave it.
 DO $$
 DECLARE
     home  record;
@@ -44,7 +44,7 @@ BEGIN
             USING ERRCODE = 'duplicate_schema',
                   HINT = format('ALTER SCHEMA %I RENAME TO %I;', other, other || '_old');
     END IF;
-    -- like zbxhist_packed it goes with the database
+    -- as that of zbxhist_packed, its owner changes with the owner of the database
     FOR other IN SELECT DISTINCT a.grantee FROM aclexplode(home.nspacl) a
                   WHERE a.grantee <> home.nspowner LOOP
         EXECUTE format('REVOKE ALL ON SCHEMA zbxhist FROM %s',
@@ -57,15 +57,13 @@ $$;
 COMMENT ON SCHEMA zbxhist IS 'zbxhist: partitioning and fast ingest for the Zabbix history and trends tables';
 GRANT USAGE ON SCHEMA zbxhist TO PUBLIC;
 
--- What the extension calls itself and nobody else needs to know; its names may
--- change with any version.
+-- Functions that only the extension calls.  Their names may change with any version.
 CREATE SCHEMA zbxhist_internal;
 
 COMMENT ON SCHEMA zbxhist_internal IS 'zbxhist: functions that the extension calls itself';
 GRANT USAGE ON SCHEMA zbxhist_internal TO PUBLIC, pg_database_owner;
 
--- The tables of packed days are in here; they are no members of the
--- extension, so pg_dump takes them along.
+-- Holds the tables of packed days.  These are not members of the extension, so pg_dump dumps them.
 CREATE SCHEMA zbxhist_packed AUTHORIZATION pg_database_owner;
 
 COMMENT ON SCHEMA zbxhist_packed IS 'zbxhist: the tables of packed days';

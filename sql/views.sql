@@ -23,8 +23,8 @@ SELECT c.parent,
        c.archive_server,
        c.archive_after,
        c.auto_analyze,
-       r.retention AS effective_retention,  -- the retention that counts; NULL drops nothing
-       coalesce(r.source, 'none') AS retention_source  -- where that comes from: policy, zabbix: and the setting, or none
+       r.retention AS effective_retention,  -- the retention in effect; NULL: nothing is dropped
+       coalesce(r.source, 'none') AS retention_source  -- where it comes from: policy, zabbix: and the setting, or none
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -33,7 +33,7 @@ SELECT c.parent,
 -- The partitions and packed days of all managed tables.
 CREATE VIEW zbxhist.partitions AS
 SELECT c.parent,
-       p.relation AS partition,  -- its partition, or the table of the packed day
+       p.relation AS partition,  -- the partition, or the table of the packed day
        CASE WHEN p.is_packed THEN 'packed' ELSE 'heap' END AS kind,  -- how it is stored: heap, an ordinary table, or packed
        p.from_clock,  -- first clock of its range
        p.to_clock,  -- end of its range: the first clock that is not in it
@@ -43,11 +43,11 @@ SELECT c.parent,
             WHEN p.is_packed THEN 'packed'
             WHEN p.from_clock > t.present THEN 'future'
             WHEN p.to_clock > t.present THEN 'current'
-            ELSE 'open' END AS state,  -- future, current, open: its time has gone by; packed; or archived on another server
+            ELSE 'open' END AS state,  -- future; current; open: past, not packed yet; packed; archived: on another server
        e.rows,  -- number of values, an estimate
        e.bytes,  -- disk space with indexes, here
        pg_catalog.round((e.bytes + coalesce(a.bytes, 0))::pg_catalog.numeric / nullif(e.rows, 0), 1) AS bytes_per_value,
-       zbxhist_internal.tablespace_of(p.relation) AS tablespace  -- the tablespace that has it
+       zbxhist_internal.tablespace_of(p.relation) AS tablespace  -- the tablespace that it is in
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.list_ranges(c.parent) p
@@ -62,13 +62,13 @@ SELECT c.parent,
 
 COMMENT ON COLUMN zbxhist.partitions.bytes_per_value IS 'Disk space of one value, here and on an archive server';
 
--- The partitions and packed days of all managed tables, a row for all that begin on one day (UTC).
+-- The partitions and packed days of all managed tables, added up by the day (UTC) on which they begin.
 CREATE VIEW zbxhist.partitions_by_day AS
 SELECT p.parent,
-       pg_catalog.min(p.from_time) AS from_time,  -- begin of the first
-       pg_catalog.max(p.to_time) AS to_time,  -- end of the last
+       pg_catalog.min(p.from_time) AS from_time,  -- start of the first one
+       pg_catalog.max(p.to_time) AS to_time,  -- end of the last one
        pg_catalog.count(*) FILTER (WHERE p.state = 'future') AS future,  -- number of partitions of the future
-       pg_catalog.count(*) FILTER (WHERE p.state IN ('current', 'open')) AS heap,  -- number of the other ordinary tables
+       pg_catalog.count(*) FILTER (WHERE p.state IN ('current', 'open')) AS heap,  -- number of other partitions
        pg_catalog.count(*) FILTER (WHERE p.state IN ('packed', 'archived')) AS packed,  -- number of packed tables
        pg_catalog.sum(p.rows)::bigint AS rows,
        pg_catalog.sum(p.bytes)::bigint AS bytes,
@@ -84,19 +84,19 @@ CREATE VIEW zbxhist.status AS
 SELECT c.parent,
        p.partitions,  -- number of its partitions
        p.packed_days,  -- number of its packed days
-       p.partitions_ahead,  -- how many of them are for time to come
+       p.partitions_ahead,  -- how many of them are for the future
        p.covered_until,  -- end of the last one
        w.rows AS rows_waiting,  -- rows in the parent itself
-       w.exact AS rows_waiting_exact,  -- whether these are counted; otherwise estimated
-       s.last_run,  -- when maintenance last came to the end for this table
-       s.last_success,  -- when it last did so without an error
+       w.exact AS rows_waiting_exact,  -- whether these were counted; if not, they are an estimate
+       s.last_run,  -- when maintenance of this table last ended
+       s.last_success,  -- when it last ended without an error
        s.last_error,  -- the last error
        s.last_error_at,  -- when that was
        pg_catalog.to_timestamp(p.first_end) + r.retention AS next_drop,  -- when the oldest partition or packed day will be past retention
        v.values_routed,  -- values stored in its partitions since the server started, or the statistics were reset
        v.values_kept,  -- values stored in the parent itself; NULL if not counted
        v.batches,  -- batches in which they were stored; NULL if not counted
-       v.values_fast,  -- how many of the values came in statements of literals, which need neither planner nor trigger; NULL if not counted
+       v.values_fast,  -- how many of them came in INSERTs of literals only, which need no planner and no trigger; NULL if not counted
        (SELECT pg_catalog.sum(d.heap_bytes - pg_catalog.pg_total_relation_size(d.day))::bigint
           FROM zbxhist.packed_day d
          WHERE d.parent = c.parent AND NOT d.unpacked AND d.heap_bytes IS NOT NULL) AS saved_bytes
@@ -116,7 +116,7 @@ SELECT c.parent,
   CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
  ORDER BY c.parent::pg_catalog.text;
 
-COMMENT ON COLUMN zbxhist.status.saved_bytes IS 'Disk space that packing saves here, of the packed days that there are; NULL if there are none';
+COMMENT ON COLUMN zbxhist.status.saved_bytes IS 'Disk space that packing saves on this server, for the packed days that exist; NULL if there are none';
 
 -- Long work that is in progress, by maintenance or by hand.
 CREATE VIEW zbxhist.progress AS
@@ -129,8 +129,8 @@ SELECT s.parent,
        CASE WHEN p.rows IS NULL THEN s.action_percent
             WHEN s.action IN ('compact', 'repack') THEN pg_catalog.round(100.0 * least(1, p.read), 1)
             ELSE pg_catalog.round(50.0 * p.read + 50.0 * p.written, 1) END AS percent,
-       t.rows_left,  -- about how many rows of the whole table are still to be moved, by move_existing or an undo
-       t.time_left  -- how long that takes, as fast as it has been since the run began
+       t.rows_left,  -- about how many rows of the whole table are left to move, by move_existing or undo
+       t.time_left  -- how long that takes at the speed of this run
   FROM zbxhist.parent_state s
   JOIN pg_catalog.pg_class k ON k.oid = s.parent
   LEFT JOIN LATERAL (
@@ -148,7 +148,7 @@ SELECT s.parent,
                 WHERE a.pid = s.action_pid
                   AND a.datname = pg_catalog.current_database())
 UNION ALL
--- what is one statement: verify and the rows of unpack and salvage; see
+-- work that is one statement: verify, and the rows of unpack and salvage; see
 -- src/packed/day_progress.h
 SELECT d.parent,
        CASE i.param5 WHEN 101 THEN 'verify' WHEN 102 THEN 'unpack' ELSE 'salvage' END,
@@ -164,8 +164,8 @@ SELECT d.parent,
   JOIN pg_catalog.pg_stat_activity a ON a.pid = i.pid AND a.datname = pg_catalog.current_database()
  WHERE i.param5 BETWEEN 101 AND 103
 UNION ALL
--- an import, until its slices are done and compared; a session that runs
--- another statement by now has broken it off
+-- an import, until its slices are done and compared; if the session is running another statement
+-- now, the import was interrupted
 SELECT s.parent,
        'import',
        s.source::pg_catalog.text,
@@ -181,7 +181,7 @@ SELECT s.parent,
  GROUP BY s.parent, s.source, s.pid
 HAVING pg_catalog.count(s.compared_at) < pg_catalog.count(*)
 UNION ALL
--- of all tables together, also those that have not had their turn
+-- all tables together, those that have not begun included
 SELECT NULL,
        'total',
        NULL,
@@ -198,11 +198,10 @@ SELECT NULL,
                 WHERE o.action IS NOT NULL)
 HAVING pg_catalog.count(t.rows_left) > 0;
 
-COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the rows moved of about so many that there were or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, verified, unpacked or salvaged, by the bytes read; of an import, by the parts that are done and compared';
+COMMENT ON COLUMN zbxhist.progress.percent IS 'Percentage done: of a move, by rows moved; of a pack, by blocks read and rows written; of compact, repack, verify, unpack and salvage, by bytes read; of an import, by slices done and compared';
 
--- A column that says what one of the same name does in the table of the policy, the log, or
--- the view of all partitions, is described there.  Tables of what maintenance remembers are
--- described where they are created, in sql/tables.
+-- A column without a comment gets that of the column of the same name in parent_config,
+-- maintenance_log or the view partitions.
 DO $$
 DECLARE
     command text;

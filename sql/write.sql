@@ -1,7 +1,7 @@
 -- sql/write.sql
 
--- Stores a value for each element of the arrays and returns the number of rows stored; a key that
--- is there is an error (error), keeps its value (ignore) or gets the new one (update);
+-- Stores a row for each element of the arrays and returns the number of rows stored; if a key exists,
+-- it raises an error (error), keeps the old value (ignore) or stores the new one (update);
 -- NULL::history names the managed table.
 CREATE FUNCTION zbxhist.add(
     row_type anyelement, itemids bigint[], clocks integer[], ns integer[], "values" anycompatiblearray,
@@ -31,7 +31,7 @@ DECLARE
     deleted bigint := 0;
 BEGIN
     FOREACH parent IN ARRAY zbxhist_internal.parent_list() LOOP
-        -- the policy may outlive the triggers
+        -- somebody may have dropped the triggers
         IF EXISTS (SELECT FROM pg_trigger t
                     WHERE t.tgrelid = parent AND t.tgname = 'zzz_zbxhist_route') THEN
             deleted := deleted + zbxhist.delete_values(

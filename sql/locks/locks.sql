@@ -1,6 +1,7 @@
 -- sql/locks/locks.sql
 
--- First key of the advisory locks that keep two maintenance steps on one parent apart.
+-- First key of the advisory locks of maintenance; the second is the parent's OID.  Only one session at
+-- a time does a step on a parent.
 CREATE FUNCTION zbxhist_internal.lock_class() RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 2053271657 $$;
 
@@ -9,18 +10,18 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 2053271657 $$;
 CREATE FUNCTION zbxhist_internal.lock_moves(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_moves';
 
--- Takes SHARE ROW EXCLUSIVE on a foreign table, or ACCESS EXCLUSIVE against readers, too; LOCK TABLE
--- does neither.
+-- Takes SHARE ROW EXCLUSIVE on a foreign table, or ACCESS EXCLUSIVE if readers must wait, too; LOCK
+-- TABLE refuses foreign tables.
 CREATE FUNCTION zbxhist_internal.lock_packed_table(packed regclass, readers boolean) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_packed_table';
 
--- Until the end of the transaction, tells INSERTs that it is maintenance that has a table locked,
--- or asks for the lock.
+-- Takes the work lock until the end of the transaction.  An INSERT that waits for a table sees by it
+-- that maintenance holds the table's lock, or waits for it.
 CREATE FUNCTION zbxhist_internal.lock_work(relation regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_work';
 
--- Longest wait for a lock that stops no writer, in milliseconds: long enough for an autovacuum to
--- be told to give way.
+-- Longest wait for a lock that stops no writer, in milliseconds.  It is longer than deadlock_timeout,
+-- after which PostgreSQL cancels an autovacuum that is in the way.
 CREATE FUNCTION zbxhist_internal.patient_lock_timeout() RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -36,11 +37,11 @@ BEGIN
 END
 $$;
 
--- Other transactions that hold a lock on one of these tables.
--- By their virtual numbers, which everybody may see, prepared ones, too.
--- VACUUM, ANALYZE and autovacuum of a table are not among them: lock_patiently
--- waits for them or sends them away.  Who reads packed days has the foreign table
--- locked, which matters only when a day is packed that has a new column.
+-- Returns the virtual transaction ids of other transactions that hold a lock on one of these tables,
+-- prepared ones included; every role may see these ids.
+-- VACUUM, ANALYZE and autovacuum of a table are not listed: lock_patiently waits for them or cancels
+-- them.  Readers of packed days, who lock the foreign table, are listed only if the table has a column
+-- that the foreign table lacks, because only then does packing change it.
 CREATE FUNCTION zbxhist_internal.lock_holders(VARIADIC relations regclass[]) RETURNS text[]
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}')
@@ -55,8 +56,8 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
 $$;
 
 -- Takes SHARE UPDATE EXCLUSIVE on one table, which stops no reader and no INSERT.
--- Called before a lock is taken that keeps readers out, so that nobody has to
--- wait while VACUUM or another maintenance of the table is waited for.
+-- Called before a stronger lock is taken: the wait for VACUUM or another maintenance of the table then
+-- stops nobody.
 CREATE FUNCTION zbxhist_internal.lock_patiently(relation regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -67,13 +68,12 @@ $$;
 
 -- Locks one table, by default in ACCESS EXCLUSIVE mode, within a bounded time and returns the time it
 -- waited.
--- The weak lock first: it stops nobody, and sends an autovacuum away, for
--- which the short wait for the strong one would not be long enough.  INSERTs see
--- by the work lock that it is maintenance that they wait for.
+-- It takes the weak lock first: that stops nobody, and its longer wait is enough for PostgreSQL to
+-- cancel an autovacuum.  By the work lock INSERTs see that they wait for maintenance.
 --
--- SHARE ROW EXCLUSIVE on the foreign table keeps UPDATE and DELETE from packed days.  Days may be
--- replaced while it is read, because a reader looks up each day when it reaches it.  UPDATE and
--- DELETE rely on the days that they have found.
+-- SHARE ROW EXCLUSIVE on the foreign table stops UPDATE and DELETE of packed rows, which rely on the
+-- days that they found.  It does not stop readers: they look up each day when they reach it, so days
+-- may be replaced meanwhile.
 CREATE FUNCTION zbxhist_internal.lock_exclusively(
     relation regclass, milliseconds integer DEFAULT zbxhist_internal.short_lock_timeout(),
     mode text DEFAULT 'ACCESS EXCLUSIVE') RETURNS interval
@@ -97,17 +97,16 @@ BEGIN
 END
 $$;
 
--- Locks tables, by default in ACCESS EXCLUSIVE mode, all or none of them, with more than one try, and
+-- Locks all of some tables, by default in ACCESS EXCLUSIVE mode, or raises an error after five tries;
 -- returns the time it waited.
--- A lock that is held while the next one is waited for keeps others out for nothing: all are let
--- go before the next try, and those of one try are waited for no longer than
--- zbxhist.maintenance_lock_timeout together.  The weak locks come first, see lock_exclusively.  Who
--- calls names the tables in the order in which others lock them.  The foreign table that is
--- unchanged goes on being read.
+-- A lock held while waiting for the next one stops others for nothing.  So each try waits at most
+-- zbxhist.maintenance_lock_timeout in all, and then releases every lock.  It takes the weak locks
+-- first, see lock_exclusively.  The caller passes the tables in the order in which others lock them.
+-- Readers of the foreign table "unchanged" are not stopped.
 --
--- A session that changes rows may have one of them and wait for another, which the
--- caller has locked long since: neither would get on, and that session would be
--- cancelled for it, so it is the caller that gives up.
+-- A session may hold a lock on one of the tables and wait for another one that the caller locked
+-- earlier.  That would be a deadlock, and PostgreSQL might cancel that session, so the caller gives up
+-- at once.
 CREATE FUNCTION zbxhist_internal.lock_all_or_none(
     relations regclass[], unchanged regclass DEFAULT NULL, mode text DEFAULT 'ACCESS EXCLUSIVE') RETURNS interval
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$

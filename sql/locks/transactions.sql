@@ -1,8 +1,8 @@
 -- sql/locks/transactions.sql
 
--- Makes standby servers cancel queries that do not see a transaction, before the table that has the
--- rows for them is dropped.  On this server the transactions that need the table have been waited
--- for; those of a standby, unless it sends feedback, are unknown here.
+-- Makes standby servers cancel queries whose snapshots are older than a transaction.  Called before a
+-- table that has rows for such snapshots is dropped.  On this server maintenance has waited for them;
+-- those of a standby are not known here, unless it sends feedback.
 CREATE FUNCTION zbxhist_internal.end_older_snapshots(relation regclass, changed xid8) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_end_older_snapshots';
 
@@ -10,14 +10,12 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_end_ol
 CREATE FUNCTION zbxhist_internal.require_own_transactions() RETURNS void
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_require_own_transactions';
 
--- The virtual transaction ids of all other sessions that may read tables of this database, and
--- "prepared" if there are prepared ones.
--- pg_stat_activity hides the snapshots of other roles' sessions from an
--- ordinary role, but pg_locks shows everybody's virtual transaction ids: who
--- began after this list was made has a snapshot that sees what was committed
--- before it was made.  VACUUM reads no rows for anybody, and launchers read no
--- tables of a database.  A prepared transaction has lost its virtual id, so all
--- of them together have a name of their own.
+-- Returns the virtual transaction ids of all other sessions that may read tables of this database, and
+-- "prepared" if there are prepared transactions.
+-- A transaction that is not in the list began later, so its snapshot sees what was committed before.
+-- The ids are from pg_locks, because pg_stat_activity hides other roles' snapshots from an ordinary
+-- role.  VACUUM returns no rows, and launchers read no tables of a database, so they are left out.
+-- Prepared transactions have no virtual id any more, so one word stands for all of them.
 CREATE FUNCTION zbxhist_internal.running_transactions() RETURNS text[]
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(l.virtualxid ORDER BY l.virtualxid), '{}')
@@ -35,14 +33,14 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
        AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = l.pid)
 $$;
 
--- Whether no transaction of a list is running any more, and no snapshot is known that is older than
--- another transaction.
--- Snapshots handed on, and those of standby servers, show only in part.  A
--- transaction of the future is another cluster's, from which a dump has it.
+-- Whether all transactions of a list have ended, and no known snapshot is older than transaction
+-- "since".
+-- Exported snapshots and those of standby servers are not all known.  If "since" is in the future, a
+-- dump of another cluster brought it, and nothing has to be waited for.
 CREATE FUNCTION zbxhist_internal.is_settled(settling text[], since xid8) RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    -- first, since the age of others counts from a later transaction than this
+    -- must come first: the ages below are counted from a later transaction
     since_age CONSTANT integer := age(since::xid);
     distance  CONSTANT bigint :=
         pg_snapshot_xmax(pg_current_snapshot())::text::bigint - since::text::bigint;
@@ -63,13 +61,10 @@ BEGIN
 END
 $$;
 
--- Whether no transaction can need the rows of a managed table at their place before the last move
--- any more.
--- Moved rows stay in their old table, deleted, for sessions with an older
--- snapshot.  TRUNCATE and DROP respect no snapshot, so before one of them
--- every transaction must have ended that was running when the last move had
--- been committed.  Called for the first time after a move, this makes the list
--- of those; called again, it says whether one is still there.
+-- Whether no transaction can still need rows of a managed table where they were before the last move.
+-- Sessions with an older snapshot read moved rows, now deleted, in the old table.  TRUNCATE and DROP
+-- respect no snapshot, so all transactions that ran when the last move was committed must end first.
+-- The first call after a move notes them; later calls check whether they have ended.
 CREATE FUNCTION zbxhist_internal.settled(parent regclass) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -84,8 +79,7 @@ BEGIN
 END
 $$;
 
--- Other transactions that hold a lock on one of some tables and do not let it go within some
--- milliseconds.
+-- Returns the other transactions that hold a lock on one of the tables during all of some milliseconds.
 CREATE FUNCTION zbxhist_internal.lasting_holders(relations regclass[], milliseconds integer) RETURNS text[]
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -100,9 +94,9 @@ BEGIN
 END
 $$;
 
--- Raises an error if a transaction holds a lock on a table for longer than a time.
--- To be called before work that would be in vain, since the lock that ends it
--- could not be had.
+-- Raises an error if another transaction holds a lock on a table for longer than
+-- maintenance_lock_timeout.
+-- Called before long work that ends with an exclusive lock: the work would be for nothing.
 CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -113,7 +107,7 @@ BEGIN
 END
 $$;
 
--- Waits a bounded time for the end of the transactions that run now.
+-- Waits for the end of the transactions that run now, at most a second.
 CREATE FUNCTION zbxhist_internal.wait_for_transactions() RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -126,9 +120,8 @@ BEGIN
 END
 $$;
 
--- How many times, a quarter of a second apart, maintenance checks whether older transactions have
--- ended: this number, or more if a standby server reports transactions of its own.  A standby with
--- hot_standby_feedback reports only every ten seconds what its queries need
+-- How often maintenance checks, a quarter of a second apart, whether older transactions have ended:
+-- this number, or 48 if a standby server sends feedback, because it does so only every ten seconds
 -- (wal_receiver_status_interval).
 CREATE FUNCTION zbxhist_internal.most_tries(tries integer) RETURNS integer
 LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -139,7 +132,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
                 THEN greatest(tries, 48) ELSE tries END
 $$;
 
--- Raises an error when older transactions have been waited for often enough.
+-- Raises an error if older transactions have been waited for often enough, see most_tries.
 CREATE FUNCTION zbxhist_internal.refuse_to_wait(parent regclass, tries integer) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

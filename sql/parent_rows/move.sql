@@ -6,12 +6,11 @@ CREATE FUNCTION zbxhist_internal.move_rows(
     OUT moved bigint, OUT duplicates bigint, OUT last_itemid bigint, OUT done boolean)
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_move_rows';
 
--- Maintenance: moves the next batch of rows from the parent to their partition, or back
--- (undo_move), and keeps count of it.
--- The position is kept in parent_state, so each call is a transaction of its
--- own and a pass that was broken off costs nothing but its last batch.  A partition
--- that has no bounds any more is emptied, whatever the clocks, and there is no position:
--- each batch begins with what the one before has left.
+-- Step of maintenance: moves the next batch of rows from the parent to their partition, or back
+-- (undo_move), and counts them.
+-- The position is kept in parent_state, so each call can be a transaction of its own, and an
+-- interrupted pass loses only its last batch.  A partition that has lost its bounds is emptied whatever
+-- the clocks of its rows; then there is no position, and each batch starts at the beginning.
 CREATE FUNCTION zbxhist_internal.step_move(parent regclass, partition regclass, step text DEFAULT 'move') RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -65,8 +64,8 @@ BEGIN
 END
 $$;
 
--- Moves the rows that wait in a parent to their partitions and, with move_existing, creates the
--- partitions of older ones, and packs each at once.
+-- Moves rows from the parent to their partitions.  With move_existing it then creates partitions for
+-- older rows, one after the other, and moves and packs them.
 CREATE PROCEDURE zbxhist_internal.move_waiting(parent regclass, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -82,7 +81,7 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'move') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'move', ARRAY[partition], false, answer);
     END LOOP;
-    -- what is not packed at once is on disk twice
+    -- rows that are moved but not packed take twice the disk space
     FOR attempt IN 1 .. 100 LOOP
         CALL zbxhist_internal.next_transaction();
         made := zbxhist_internal.run_step(parent, 'extend');
@@ -101,7 +100,8 @@ BEGIN
 END
 $$;
 
--- Deletes a bounded number of rows past retention from the parent itself, in the order of itemid.
+-- Deletes rows past retention from the parent itself, item by item, at most max_rows; returns the item
+-- after which the next call goes on.
 CREATE FUNCTION zbxhist_internal.delete_expired(
     parent regclass, cutoff bigint, after_itemid bigint, max_rows integer, OUT deleted bigint, OUT last_itemid bigint,
     OUT done boolean)
@@ -129,7 +129,7 @@ BEGIN
         wiped := zbxhist_internal.execute_as_owner(parent, cut, item::text, cutoff::text,
                                                    (max_rows - deleted)::text);
         deleted := deleted + wiped;
-        -- an item cut short is gone on with in the next batch
+        -- the next batch goes on with this item
         EXIT WHEN deleted >= max_rows;
         last_itemid := item;
     END LOOP;

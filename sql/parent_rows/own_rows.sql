@@ -1,7 +1,7 @@
 -- sql/parent_rows/own_rows.sql
 
--- Number of rows of the table itself, all or those in a clock range, counted without a query, which
--- might run its owner's code.
+-- Counts the rows of the table itself, all or those in a clock range.  It runs no query, which might
+-- run code of the table's owner.
 CREATE FUNCTION zbxhist_internal.count_own_rows(relation regclass, from_clock bigint, to_clock bigint) RETURNS bigint
 LANGUAGE c VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_count_own_rows';
 
@@ -12,18 +12,18 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 $$;
 
 -- Whether the parent itself holds a row, or one not older than a clock.
--- Like waiting_clock, but ends at the first row found.
+-- Unlike waiting_clock, it stops at the first row found.
 CREATE FUNCTION zbxhist_internal.has_own_rows(parent regclass, since_clock bigint) RETURNS boolean
 LANGUAGE c VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_has_own_rows';
 
--- Until the end of the transaction, lets nobody store a row in a managed table that belongs to one
--- of its partitions; waits for those who are doing so.
+-- Takes the lock for strays until the end of the transaction: nobody can store a row in the parent that
+-- belongs to a partition.  Waits for transactions that have stored one.
 CREATE FUNCTION zbxhist_internal.lock_strays(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_strays';
 
--- Values sent to the partitions of a managed table, kept in it, batches, and values planned as fast
--- inserts, since the server started; where the server does not count them, the rows inserted into
--- partitions as the statistics have it.
+-- Counts since the server started: values stored in partitions and in the parent, batches, and values
+-- of fast INSERTs.  If the server does not count them, values_routed is from PostgreSQL's statistics of
+-- the partitions, and the others are NULL.
 CREATE FUNCTION zbxhist_internal.stored_values(
     parent regclass, OUT values_routed bigint, OUT values_kept bigint, OUT batches bigint, OUT values_fast bigint)
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -34,9 +34,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
       FROM zbxhist.insert_paths() i WHERE i.parent = stored_values.parent
 $$;
 
--- About how many rows of a table itself are older than a clock.
--- A large parent is not read for this: its share is taken from the statistics
--- of the column.
+-- Estimates how many rows of a table itself are older than a clock.
+-- A small table is counted; for a large one the histogram of the column clock is used.
 CREATE FUNCTION zbxhist_internal.rows_older(parent regclass, cutoff bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -54,8 +53,8 @@ BEGIN
 END
 $$;
 
--- About how many rows of a table are still to be moved, by move_existing or an undo, how many have
--- been, and how long it takes; NULL if there is no such thing.
+-- Estimates how many rows move_existing or an undo has moved and has left to move, and how long that
+-- takes; NULLs if neither is in progress.
 CREATE FUNCTION zbxhist_internal.rows_left(
     parent regclass, OUT rows_moved bigint, OUT rows_left bigint, OUT time_left interval)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -73,7 +72,7 @@ BEGIN
                      + (SELECT coalesce(sum(d.nrows), 0) FROM zbxhist.packed_day d WHERE d.parent = rows_left.parent AND NOT d.unpacked)
                      - CASE state.action WHEN 'undo' THEN state.action_rows ELSE 0 END;
     ELSIF policy.move_existing AND zbxhist_internal.own_pages(parent) > 0 THEN
-        -- it goes from the newest to the oldest
+        -- rows are moved from the newest to the oldest
         rows_left := zbxhist_internal.rows_older(parent, coalesce((SELECT min(r.from_clock) FROM zbxhist_internal.list_ranges(parent) r),
                                                                   zbxhist_internal.current_clock()))
                      - coalesce(zbxhist_internal.rows_older(parent, zbxhist_internal.deletion_clock(parent)), 0)
@@ -97,8 +96,8 @@ BEGIN
 END
 $$;
 
--- About how many rows of a table itself are older than a clock, and the oldest of these.
--- Of a table that the caller may not read nothing is known.
+-- Estimates how many rows of a table itself are older than a clock, and returns the oldest clock.
+-- If the caller may not read the table, it returns 0 and NULL.
 CREATE FUNCTION zbxhist_internal.rows_before(parent regclass, cutoff bigint, OUT rows bigint, OUT oldest bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -115,8 +114,8 @@ BEGIN
 END
 $$;
 
--- Whether the parent is known to have no row of a partition: step_verify has found that, and
--- nobody has marked one since.
+-- Whether the parent is known to have no row that belongs to a partition: step_verify has found none,
+-- and no session has marked one since.
 CREATE FUNCTION zbxhist_internal.is_verified(parent regclass) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -129,9 +128,8 @@ BEGIN
 END
 $$;
 
--- Removes the marks of strays and, if there are any, what had been verified before them.
--- With a mark nothing counts as verified.  Without it that must be so, too,
--- until somebody has looked.
+-- Removes the marks of strays.  If there were any, it also resets what was verified before: with a mark
+-- nothing counts as verified, and without it that must stay so until the parent has been searched.
 CREATE FUNCTION zbxhist_internal.remove_marks(parent regclass) RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     UPDATE zbxhist.partition_state s SET verified = NULL

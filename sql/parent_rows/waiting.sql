@@ -1,14 +1,15 @@
 -- sql/parent_rows/waiting.sql
 
--- The newest or oldest clock in a range among the rows of the parent itself; NULL if there is none.
--- A table of terabytes is not read for this: its index (itemid, clock) is
--- walked from item to item, and of each item only the outermost row in the
--- range is looked at, see src/tables/item_index.c.
+-- Returns the newest or oldest clock in a range among the rows of the parent itself; NULL if there is
+-- none.
+-- The table may have terabytes, so only its index (itemid, clock) is read: from item to item, and of
+-- each item only the first or last entry in the range, see src/tables/item_index.c.
 CREATE FUNCTION zbxhist_internal.waiting_clock(parent regclass, from_clock bigint, to_clock bigint, newest boolean)
 RETURNS bigint
 LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_waiting_clock';
 
--- Rows in the parent itself: counted if they are few and may be read, else estimated.
+-- Number of rows in the parent itself: counted if the table is small and the caller may read it, else
+-- estimated.
 CREATE FUNCTION zbxhist_internal.waiting_rows(parent regclass, OUT rows bigint, OUT exact boolean)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -23,7 +24,7 @@ BEGIN
 END
 $$;
 
--- Rows of the parent itself in a clock range; NULL if it is too large to be counted by the way.
+-- Number of rows of the parent itself in a clock range; NULL if the table is too large to be counted.
 CREATE FUNCTION zbxhist_internal.count_waiting(parent regclass, from_clock bigint, to_clock bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -49,7 +50,7 @@ BEGIN
 END
 $$;
 
--- The partitions whose rows may wait in the parent, newest first.
+-- The partitions of which the parent may hold rows, newest first.
 CREATE FUNCTION zbxhist_internal.waiting_partitions(parent regclass) RETURNS SETOF regclass
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.partition
@@ -61,12 +62,10 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
      ORDER BY p.from_clock DESC
 $$;
 
--- The packed days whose rows wait in the parent and are to be merged now, newest first.
--- In a parent of more than 1 GB, whose rows from before the set-up may be millions
--- of items, one look in an hour is enough: late rows can be read where they are.
--- To merge a few rows of many items is to write the whole day, so when that has
--- been done it is not done again before some hours have gone by, or there are
--- many.
+-- The packed days that are due to be merged with late rows in the parent, newest first.
+-- Late rows can be read where they are, so there is no hurry.  A parent of more than 1 GB, with maybe
+-- millions of items, is searched once an hour.  Merging a few rows of many items rewrites the whole
+-- day, so a day is merged again only after six hours, or sooner if there are many rows.
 CREATE FUNCTION zbxhist_internal.waiting_days(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -1,10 +1,10 @@
 -- sql/partitions/bounds.sql
 
--- Trigger function of the managed tables: sends each new row to the partition of its clock.
+-- Trigger function of the managed tables: stores each new row in the partition of its clock.
 CREATE FUNCTION zbxhist.route() RETURNS trigger
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_route';
 
--- Makes every session read the partitions and the configuration of a managed table anew.
+-- Makes all sessions read the partitions and the policy of a managed table again.
 CREATE FUNCTION zbxhist_internal.invalidate(parent regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_invalidate';
 
@@ -47,7 +47,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, p
      WHERE t.partrelid = list_ranges.parent
 $$;
 
--- The partitions and packed days that go because their whole range is past retention, oldest first.
+-- The partitions and packed days to be dropped or detached, because their whole range is past retention;
+-- partitions first, then packed days, each from the oldest on.
 CREATE FUNCTION zbxhist_internal.expired(parent regclass) RETURNS TABLE (relation regclass, is_packed boolean)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -61,7 +62,7 @@ BEGIN
 END
 $$;
 
--- What the constraint zbxhist_clock of a partition for a range of clocks says.
+-- Returns the condition of the constraint zbxhist_clock for a range of clocks.
 CREATE FUNCTION zbxhist_internal.bounds_condition(from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT concat_ws(' AND ',
@@ -69,9 +70,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
         CASE WHEN to_clock < 2147483648 THEN format('clock < %s', to_clock) END)
 $$;
 
--- The partitions and packed days that are in the way of others, and of which.
--- A table that is for the time of many others is the one cause, not they: of two, that
--- is told which is in the way of more, is no packed day, or is the later one.
+-- The partitions and packed days whose ranges overlap with others, and with which.
+-- Of tables that overlap, one is reported as the cause: the one that overlaps with the most, or else a
+-- partition rather than a packed day, or else the latest.
 CREATE FUNCTION zbxhist_internal.overlapping(parent regclass)
 RETURNS TABLE (relation regclass, others regclass[], is_packed boolean, from_clock bigint)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -93,8 +94,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
      ORDER BY t.weight DESC
 $$;
 
--- The partitions, packed days and foreign table of a managed table that belong to another role than
--- it does.
+-- The partitions, packed days and foreign table of a managed table that have another owner than the
+-- table.
 CREATE FUNCTION zbxhist_internal.foreign_children(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -108,9 +109,9 @@ BEGIN
 END
 $$;
 
--- The children of a managed table that are its partitions, or were before something was altered.
--- A partition may have lost its bounds, or all may have by ALTER TABLE of their
--- parent.  Maintenance remembers what it has seen; a dump has the constraints.
+-- The children of a managed table that are its partitions, or were before somebody altered something.
+-- A partition may have lost its bounds, or an ALTER TABLE of the parent may have changed those of all.
+-- partition_state lists those that maintenance has seen; after a restore, only constraints tell.
 CREATE FUNCTION zbxhist_internal.own_children(parent regclass) RETURNS SETOF regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
     SELECT i.inhrelid::regclass
@@ -125,7 +126,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, p
      ORDER BY i.inhrelid
 $$;
 
--- Gives a new relation to a role, with no privileges for others.
+-- Makes a role the owner of a new relation and revokes all privileges of others.
 CREATE FUNCTION zbxhist_internal.own_alone(relation regclass, owner oid) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -134,8 +135,8 @@ BEGIN
 END
 $$;
 
--- Takes what others may do with a table and its columns from them: what ALTER DEFAULT PRIVILEGES
--- has given, or somebody since.
+-- Revokes all privileges on a table and its columns from others than its owner, such as those from ALTER
+-- DEFAULT PRIVILEGES.
 CREATE FUNCTION zbxhist_internal.revoke_all(relation regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -145,7 +146,7 @@ BEGIN
 END
 $$;
 
--- What others than its owner may do with a table and its columns.
+-- The privileges on a table and its columns of others than its owner.
 CREATE FUNCTION zbxhist_internal.privileges(relation regclass)
 RETURNS TABLE (grantee oid, privilege_type text, is_grantable boolean, column_name name)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -160,7 +161,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE k.oid = relation AND g.grantee <> k.relowner
 $$;
 
--- All managed tables in the order of Zabbix.
+-- All managed tables, in the order in which Zabbix locks them.
 CREATE FUNCTION zbxhist_internal.parent_list() RETURNS regclass[]
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(c.parent ORDER BY n.nspname, coalesce(z.ordinal, 100), k.relname), '{}')
@@ -170,7 +171,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
       LEFT JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
 $$;
 
--- Rows of one table as the statistics have it.
+-- Number of rows of one table, as the statistics know it.
 CREATE FUNCTION zbxhist_internal.estimated_rows(relation regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN pg_relation_size(k.oid) = 0 THEN 0
@@ -178,7 +179,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
       FROM pg_class k WHERE k.oid = relation
 $$;
 
--- Rows of one table as the statistics have it or, where these have none, as its size lets expect.
+-- Number of rows of one table, as the statistics know it or, if there are none, estimated by its size.
 -- A table that was filled by a restore, or before a crash, has no statistics.
 CREATE FUNCTION zbxhist_internal.probable_rows(relation regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$

@@ -1,8 +1,8 @@
 -- sql/partitions/clone.sql
 
--- Whether a managed table has the columns that it had when a day was packed, so that rows can be
--- merged into that.
--- The first six columns of a day's table are its own.
+-- Whether a managed table has the same columns as when a day was packed, so that rows can be merged into
+-- the day.
+-- The first six columns of a day's table do not come from the managed table.
 CREATE FUNCTION zbxhist_internal.has_same_columns(parent regclass, day regclass) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -22,9 +22,8 @@ BEGIN
 END
 $$;
 
--- The triggers by which tools follow the changes of a table while they copy it.
--- Tools that copy a table while it is in use give it a trigger for that time, which notes
--- changes where the tool reads them: pg_repack, pg-osc, pgroll, Slony.
+-- The triggers of tools that copy a table while it is in use: pg_repack, pg-osc, pgroll, Slony.  Such a
+-- trigger records changes for the tool.
 CREATE FUNCTION zbxhist_internal.tool_triggers(relation regclass) RETURNS SETOF pg_trigger
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT t
@@ -32,19 +31,19 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
       JOIN pg_proc f ON f.oid = t.tgfoid
      WHERE t.tgrelid = relation AND NOT t.tgisinternal AND t.tgfoid <> 'zbxhist.route()'::regprocedure
        AND (t.tgname ~ '^((z_)?repack_trigger|primary_to_audit_table_trigger|_pgroll_trigger_.*|_.*_logtrigger)$'
-            -- or of an extension that has a schema for itself
+            -- or its function is in a schema that belongs to an extension
             OR EXISTS (SELECT FROM pg_depend d
                         WHERE d.classid = 'pg_namespace'::regclass AND d.objid = f.pronamespace AND d.deptype = 'e'))
 $$;
 
--- The privileges granted on a table and its columns, to compare them.
+-- The privileges granted on a table and its columns, as sorted text that can be compared.
 CREATE FUNCTION zbxhist_internal.describe_grants(relation regclass) RETURNS text[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(DISTINCT format('%s %s %s%s', p.grantee, p.privilege_type, p.is_grantable, ' (' || p.column_name || ')')), '{}')
       FROM zbxhist_internal.privileges(relation) p
 $$;
 
--- Gives a new table the replica identity of another one, unless that is by an index.
+-- Gives a new table the replica identity of another one, unless that is an index.
 CREATE FUNCTION zbxhist_internal.clone_identity(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -70,11 +69,10 @@ BEGIN
 END
 $$;
 
--- Gives a partition the indexes of its parent that it has not, and the keys as well if it is empty.
--- Primary key, unique and exclusion constraints first, then the other
--- indexes, each in the tablespace and with the storage settings that the
--- parent's has.  The names are chosen by PostgreSQL, which also evaluates
--- expressions as the table's owner when an index is made.
+-- Creates the parent's indexes that a partition lacks; keys only if the partition is empty.
+-- Primary key, unique and exclusion constraints come first, then the other indexes, each with the
+-- tablespace and the storage settings of the parent's.  PostgreSQL chooses the names, and evaluates
+-- expressions as the table's owner when it builds an index.
 CREATE FUNCTION zbxhist_internal.clone_indexes(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = '' AS $$
 DECLARE
@@ -100,7 +98,7 @@ BEGIN
     LOOP
         PERFORM set_config('default_tablespace', item.tablespace, true);
         IF item.constraint_oid IS NOT NULL THEN
-            -- an empty table's primary key that the parent has no more
+            -- an empty partition may have a primary key that the parent has no more
             SELECT c.conname INTO former FROM pg_constraint c
              WHERE c.conrelid = partition AND c.contype = 'p' AND item.contype = 'p';
             EXECUTE format('ALTER TABLE %s %s ADD %s', partition,
@@ -116,7 +114,7 @@ BEGIN
                            CASE WHEN item.indisunique THEN 'UNIQUE ' ELSE '' END,
                            partition, substr(item.definition, length(prefix) + 1));
         END IF;
-        -- the one just made is the newest
+        -- the index just created has the highest OID
         SELECT x.indexrelid INTO STRICT copy
           FROM pg_index x
          WHERE x.indrelid = partition
@@ -135,8 +133,8 @@ BEGIN
 END
 $$;
 
--- Something of somebody else that a DROP of a partition would not leave as it is, such as a view;
--- null if there is nothing.
+-- Describes an object, such as a view, that depends on a partition, so that DROP of the partition would
+-- fail or drop it, too; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.dependent_object(partition regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -158,9 +156,9 @@ BEGIN
 END
 $$;
 
--- Something that belongs to a table or depends on it, and that a new table in its place would not
--- have; NULL if there is nothing.
--- Triggers of TimescaleDB, chunks and partitions go with the table.
+-- Describes an object that belongs to a table or depends on it, and that a new table in its place would
+-- not have; NULL if there is none.
+-- Triggers of TimescaleDB, chunks and partitions do not count.
 CREATE FUNCTION zbxhist_internal.attached_object(relation regclass) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('row security of table %s', relation) FROM pg_class k WHERE k.oid = relation AND k.relrowsecurity
@@ -187,7 +185,7 @@ $$;
 
 -- Creates an empty table with the columns, defaults, constraints, indexes, storage settings, owner
 -- and privileges of another one, partitioned or not.
--- Its owner creates it: what its columns and indexes evaluate is the owner's code.
+-- It is created as the owner, because expressions of columns and indexes are the owner's code.
 CREATE FUNCTION zbxhist_internal.create_like(source regclass, schema regnamespace, new_name name, partitioned_by text DEFAULT NULL)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
@@ -197,7 +195,7 @@ DECLARE
     result   regclass;
 BEGIN
     SELECT k.relpersistence, t.spcname,
-           -- a partitioned table can have none, its partitions have those of the first
+           -- a partitioned table has no storage settings: take those of its first partition
            zbxhist_internal.format_options(coalesce(k.reloptions,
                (SELECT p.reloptions FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid
                  WHERE i.inhparent = k.oid AND k.relkind = 'p' ORDER BY p.oid LIMIT 1))) AS options
@@ -217,8 +215,8 @@ BEGIN
 END
 $$;
 
--- Puts a new table in the place of another one, which is renamed, or dropped if there is no name.
--- The new one gets the names of its indexes, too: Zabbix's upgrades know these.
+-- Puts a new table in the place of another one, which is renamed, or dropped if no name is given.
+-- The new table's indexes get the old names, too, because Zabbix's upgrades refer to indexes by name.
 CREATE FUNCTION zbxhist_internal.take_place(former regclass, new_table regclass, former_name name DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$

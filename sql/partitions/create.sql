@@ -1,12 +1,10 @@
 -- sql/partitions/create.sql
 
--- A name that is free in a schema, or in two, for a relation and its row type: as much of a stem as
--- there is room for, an ending, and a number after it if need be; nobody else is given it until the
--- transaction ends.
--- A table that another transaction has not committed yet is not in the catalogs,
--- but its name must not be taken a second time.  So who takes a name locks it,
--- and one that is locked is not free: nobody waits.  What its last holder has
--- committed is seen, whatever the transaction's snapshot is.
+-- Returns a name that is free in a schema, or in two, for a relation and its row type: a stem, cut if it
+-- is too long, an ending, and a number if necessary.
+-- A table that another transaction has created but not committed is not visible in the catalogs.  So an
+-- advisory lock is taken on the name until the end of the transaction, and a locked name is not free:
+-- nobody waits.  Names of committed tables are found whatever the transaction's snapshot is.
 CREATE FUNCTION zbxhist_internal.free_name(
     schema regnamespace, stem text, ending text DEFAULT '', other_schema regnamespace DEFAULT NULL) RETURNS name
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -34,7 +32,7 @@ BEGIN
 END
 $$;
 
--- A free name for a new partition in the schema of its parent.
+-- Returns a free name for a new partition.
 CREATE FUNCTION zbxhist_internal.partition_name(
     parent regclass, partition_interval interval, from_clock bigint, to_clock bigint) RETURNS name
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -51,14 +49,14 @@ BEGIN
         WHEN date_trunc('day', moment) = moment
              AND (to_clock - from_clock >= 86400 OR to_clock > 2147483647) THEN to_char(moment, 'YYYYMMDD')
         ELSE to_char(moment, 'YYYYMMDD_HH24MI')
-             -- what is left of a day has not the name of its first hour
+             -- the rest of a day is not named like its first hour
              || CASE WHEN to_clock - from_clock > extract(epoch FROM partition_interval) AND to_clock - from_clock < 86400
                      THEN to_char(moment + make_interval(secs => to_clock - from_clock - 60), '_HH24MI') ELSE '' END
     END);
 END
 $$;
 
--- Storage settings as pg_class holds them, written for WITH (...) or SET (...).
+-- Returns storage settings of pg_class as text for WITH (...) or SET (...).
 CREATE FUNCTION zbxhist_internal.format_options(options text[], prefix text DEFAULT '') RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(format('%s%I=%L', prefix, split_part(o, '=', 1),
@@ -66,12 +64,12 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
       FROM unnest(options) WITH ORDINALITY AS u (o, n)
 $$;
 
--- Makes a role the owner of a table or foreign table, which is not looked up by name.
+-- Makes a role the owner of a table or foreign table, given by its OID.
 CREATE FUNCTION zbxhist_internal.change_owner(relation regclass, owner oid) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_change_owner';
 
--- Lets the owner of a managed table have tables in a schema of ours.
--- Nobody can be given a table in a schema where that user may not create one.
+-- Grants the owner of a managed table CREATE on a schema of zbxhist: PostgreSQL makes nobody the owner
+-- of a table in a schema in which he may not create one.
 CREATE FUNCTION zbxhist_internal.let_create(schema regnamespace, owner oid) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -81,7 +79,7 @@ BEGIN
 END
 $$;
 
--- Makes a role the owner of a partition, a packed day or a foreign table of the caller's.
+-- Makes a role the owner of a partition, packed day or foreign table that the caller owns.
 CREATE FUNCTION zbxhist_internal.give_to(relation regclass, owner oid) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -97,9 +95,10 @@ BEGIN
 END
 $$;
 
--- Who lists the tables of Zabbix's schema, as backups do, finds no partitions there.
--- This one is no part of the extension: it stays, with what is in it, when that goes.
--- Whoever owns it could drop them.
+-- Returns the schema of partitions, and creates it if it does not exist.
+-- It keeps partitions out of Zabbix's schema, whose tables backups and other tools list.  It is not a
+-- member of the extension, so DROP EXTENSION keeps it with all partitions.  Its owner could drop the
+-- partitions, so it must be that of the database, or a superuser.
 CREATE FUNCTION zbxhist_internal.partition_schema(owner oid) RETURNS regnamespace
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -109,7 +108,7 @@ BEGIN
             COMMENT ON SCHEMA zbxhist_partitions IS 'zbxhist: partitions of managed tables';
             GRANT USAGE ON SCHEMA zbxhist_partitions TO PUBLIC;
         EXCEPTION WHEN duplicate_schema OR unique_violation THEN
-            -- another session has made it
+            -- another session has created it
             NULL;
         END;
     END IF;
@@ -125,12 +124,11 @@ BEGIN
 END
 $$;
 
--- Creates one partition, with everything its parent has, for a range that no other partition
--- touches.
--- CREATE TABLE ... INHERITS takes SHARE UPDATE EXCLUSIVE on the parent: no
--- INSERT waits for it.  What it may wait for is maintenance of PostgreSQL
--- itself; an autovacuum gives way after deadlock_timeout, so the wait allowed
--- here is longer than that.
+-- Creates one partition, with indexes, settings, owner and privileges as its parent's.  The caller has
+-- made sure that no other partition covers any of its range.
+-- CREATE TABLE ... INHERITS takes SHARE UPDATE EXCLUSIVE on the parent, for which no INSERT waits.  It
+-- may itself wait for VACUUM, ANALYZE or CREATE INDEX.  PostgreSQL cancels an autovacuum after
+-- deadlock_timeout, and lock_timeout is longer here.
 CREATE FUNCTION zbxhist_internal.create_range(parent regclass, from_clock bigint, to_clock bigint) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
 SET client_min_messages = warning SET lock_timeout = 0 SET max_parallel_maintenance_workers = 0 AS $$
@@ -152,8 +150,8 @@ BEGIN
     SELECT k.relpersistence, k.relowner, a.amname, t.spcname,
            concat_ws(', ', zbxhist_internal.format_options(k.reloptions),
                            zbxhist_internal.format_options(toast.reloptions, 'toast.'),
-                           -- VACUUM and ANALYZE have its pages written once more before it is packed;
-                           -- statistics of its first minutes serve
+                           -- VACUUM and ANALYZE would write its pages once more before it is packed;
+                           -- statistics of its first minutes are good enough
                            (SELECT string_agg(d.name || '=' || d.value, ', ' ORDER BY d.name)
                               FROM (VALUES ('autovacuum_analyze_scale_factor', '100'),
                                            ('autovacuum_analyze_threshold', '20000'),
@@ -178,7 +176,7 @@ BEGIN
             detail => 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
             hint => zbxhist_internal.long_transactions());
     END;
-    -- not by its name alone: the schema may have been renamed meanwhile
+    -- also by pg_inherits: the schema may have been renamed meanwhile
     SELECT k.oid INTO STRICT result
       FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid
      WHERE k.relnamespace = 'zbxhist_partitions'::regnamespace AND k.relname = new_name
@@ -190,7 +188,7 @@ BEGIN
     PERFORM zbxhist_internal.clone_identity(parent, result);
     PERFORM zbxhist_internal.clone_grants(parent, result);
     PERFORM zbxhist_internal.invalidate(parent);
-    -- one that nobody takes for a partition would be created again and again
+    -- a child that does not count as a partition would be created again and again
     PERFORM zbxhist_internal.refuse('55000', format('the bounds of a new partition of table %s cannot be read', parent),
         detail => format('Its constraint is %s.',
                          (SELECT pg_get_constraintdef(c.oid) FROM pg_constraint c
@@ -210,7 +208,7 @@ DECLARE
     policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     moment  CONSTANT bigint := zbxhist_internal.day_clock(day);
 BEGIN
-    -- one creator at a time, and what the one before us made is seen
+    -- only one session creates partitions at a time, and sees what the one before it created
     PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
     PERFORM zbxhist_internal.create_range(parent, m.gap_from, m.gap_to)
        FROM zbxhist_internal.clock_range(zbxhist_internal.coarse_interval(policy.partition_interval), moment) c,

@@ -1,6 +1,6 @@
 -- sql/partitions/indexes.sql
 
--- An index without its name and table, to compare it.
+-- Describes an index without its name and table, so that it can be compared.
 CREATE FUNCTION zbxhist_internal.describe_index(index regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -24,7 +24,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
 $$;
 
--- The valid indexes of a table that another one has not.
+-- The valid indexes of a table that another table lacks.
 CREATE FUNCTION zbxhist_internal.missing_indexes(relation regclass, partition regclass) RETURNS SETOF pg_index
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -39,10 +39,10 @@ BEGIN
 END
 $$;
 
--- What of a partition is not as it is to be: its privileges are not those of its parent, or it is not in the
--- schema of partitions.
--- With row security the partitions get no privileges: they would show what
--- policies hide.
+-- What is wrong with a partition: it has other privileges than its parent, or is in another schema than
+-- that of partitions.
+-- If the parent has row security, its partitions get no privileges: nobody may read there what policies
+-- hide.
 CREATE FUNCTION zbxhist_internal.unlike(parent regclass, partition regclass) RETURNS text[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_remove(ARRAY[
@@ -55,8 +55,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE source.oid = parent AND k.oid = partition
 $$;
 
--- The partitions that maintenance has to bring in line with their parent.
--- The catalogs say at once of most that they are like their parent.
+-- The partitions that differ from their parent in what "unlike" compares.
+-- A cheap comparison in the catalogs first excludes most of them.
 CREATE FUNCTION zbxhist_internal.unaligned_partitions(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -78,10 +78,10 @@ BEGIN
 END
 $$;
 
--- The partitions that are to get indexes of the table they belong to, or one of them, if it is.
--- A key is left to the administrator: rows that are there may not keep it.  A
--- partition that fills up is waited for if it is large, and one that is about
--- to be packed needs none.
+-- The partitions on which maintenance creates missing indexes; only "relation" if that is given.
+-- Keys of a partition with rows are left to the administrator, because the rows may violate them.  A
+-- large partition that still receives rows is left for later, and one that will be packed next needs no
+-- index.
 CREATE FUNCTION zbxhist_internal.unindexed_partitions(parent regclass, relation regclass DEFAULT NULL)
 RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$

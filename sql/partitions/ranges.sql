@@ -1,6 +1,6 @@
 -- sql/partitions/ranges.sql
 
--- The present moment in the unit of Zabbix: seconds since 1970-01-01 UTC.
+-- Returns the current time as a clock of Zabbix: seconds since 1970-01-01 UTC.
 CREATE FUNCTION zbxhist_internal.current_clock() RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -8,7 +8,7 @@ BEGIN
 END
 $$;
 
--- The clock of some time ago, by the calendar of UTC.
+-- Returns the clock of some time ago; months and days are counted in UTC.
 CREATE FUNCTION zbxhist_internal.clock_before(age interval) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -16,9 +16,9 @@ BEGIN
 END
 $$;
 
--- Length of the part of a day that so many partitions divide, at most; null for others.
--- Partitions shorter than a day divide a whole day, or that part of it that has
--- at most 24.
+-- Length of a span; NULL if partitions are a day or longer.
+-- A span is the largest part of a day that at most 24 partitions of this length divide: with partitions
+-- of an hour it is the day.
 CREATE FUNCTION zbxhist_internal.span_seconds(partition_interval interval) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT max(n * s.seconds)
@@ -30,7 +30,7 @@ $$;
 -- The partition range, from included, to excluded, in which a clock lies.
 -- Ranges of days, hours and minutes are multiples of the interval counted
 -- from 1970-01-01 00:00 UTC; ranges of months are counted from January 1970.
--- No time zone is looked at: timestamps here are without one, in UTC.
+-- Timestamps here are without time zone, in UTC.
 CREATE FUNCTION zbxhist_internal.clock_range(
     partition_interval interval, clock bigint, OUT from_clock bigint, OUT to_clock bigint)
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -59,7 +59,7 @@ BEGIN
 END
 $$;
 
--- Cuts a range of clocks at the multiples of a number of seconds.
+-- Cuts a range of clocks at multiples of a number of seconds.
 CREATE FUNCTION zbxhist_internal.cut_range(from_clock bigint, to_clock bigint, seconds bigint)
 RETURNS TABLE (piece_from bigint, piece_to bigint)
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp AS $$
@@ -68,20 +68,19 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 24 SET search_path = pg_catalog
                            cut_range.to_clock - 1, seconds) g
 $$;
 
--- How long partitions are that are made for the past, or for days ahead.
--- Of a day that is over there is no hot hour: one partition of it is made and
--- packed sooner than 24.
+-- Length of partitions that are created for the past, or for days ahead: a day at least.
+-- A past day has no current hour, and creating and packing one partition is faster than 24.
 CREATE FUNCTION zbxhist_internal.coarse_interval(partition_interval interval) RETURNS interval
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN zbxhist_internal.span_seconds(partition_interval) IS NULL
                 THEN partition_interval ELSE interval '1 day' END
 $$;
 
--- Until when partitions shorter than a day are made in advance, and whole days after that; null for
--- longer ones.
--- Four hours ahead at least, if that is not more than a span, and little more:
--- each query without an upper clock looks at all partitions to come.  Three are
--- made together where they divide a span.
+-- Clock up to which partitions shorter than a day are created in advance; after it, whole days are.  NULL
+-- if partitions are a day or longer.
+-- It is at least four hours ahead, or a span if that is shorter, and little more, because each query
+-- without an upper clock reads all future partitions.  They are created three at a time if three divide
+-- a span.
 CREATE FUNCTION zbxhist_internal.fine_until(partition_interval interval) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT ((zbxhist_internal.current_clock() + least(s, 14400)) / together + 1) * together
@@ -91,9 +90,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
      WHERE s IS NOT NULL
 $$;
 
--- The ranges, from the present one on, for which a policy wants a partition and there is none.
--- Partitions shorter than a day are made for some hours ahead, see
--- fine_until; for premake days after today there is one for each.
+-- The ranges, from the current one on, for which a policy needs a partition that does not exist.
+-- Partitions shorter than a day are created some hours ahead, see fine_until; then one for each of
+-- premake days after today.
 CREATE FUNCTION zbxhist_internal.wanted_ranges(policy zbxhist.parent_config)
 RETURNS TABLE (from_clock bigint, to_clock bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 3 SET search_path = pg_catalog, pg_temp AS $$
@@ -117,7 +116,7 @@ BEGIN
     END IF;
     FOR ahead IN 0 .. policy.premake LOOP
         covered := zbxhist_internal.clock_range(policy.partition_interval, reached);
-        -- a range that has gone by is not wanted any more
+        -- a gap in the past needs no partition
         RETURN QUERY
             SELECT m.gap_from, m.gap_to
               FROM zbxhist_internal.missing_ranges(policy.parent, covered.from_clock, covered.to_clock) m
@@ -143,13 +142,14 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
      ORDER BY g.covered
 $$;
 
--- The range of the newest rows in the parent that are within retention and have no partition.
+-- Returns the range for the next partition of existing rows: that of the newest rows in the parent that
+-- are within retention and have no partition; NULLs if there are none.
 CREATE FUNCTION zbxhist_internal.next_existing_range(
     policy zbxhist.parent_config, OUT from_clock bigint, OUT to_clock bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     floor_clock CONSTANT bigint := coalesce(zbxhist_internal.deletion_clock(policy.parent), -2147483648);
-    -- above this there are only the dead entries of rows just moved
+    -- above this clock the index has only dead entries of rows just moved
     below  bigint := coalesce((SELECT s.extended_to FROM zbxhist.parent_state s
                                 WHERE s.parent = policy.parent),
                               zbxhist_internal.current_clock());
@@ -169,7 +169,7 @@ BEGIN
           FROM zbxhist_internal.list_ranges(policy.parent) p
          WHERE newest >= p.from_clock AND newest < p.to_clock;
         EXIT WHEN NOT FOUND;
-        -- a row that could not be moved, or came since
+        -- the row could not be moved, or arrived since
         below := owner.from_clock;
     END LOOP;
     gap := zbxhist_internal.clock_range(zbxhist_internal.coarse_interval(policy.partition_interval), newest);
@@ -179,7 +179,7 @@ BEGIN
 END
 $$;
 
--- The partitions and packed days in which clocks of a day lie.
+-- The partitions and packed days that hold clocks of a day.
 CREATE FUNCTION zbxhist_internal.ranges_of_day(parent regclass, day date)
 RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp AS $$
@@ -190,9 +190,9 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp 
      ORDER BY r.from_clock
 $$;
 
--- Partitions of days to come that are to be replaced by shorter ones.
--- Those of days whose time comes near, as long as no row has ever been stored
--- in them: a snapshot may see rows that others have deleted since.
+-- Future partitions of a day that are due to be replaced by shorter ones.
+-- A partition that has ever had a row is not replaced: an old snapshot may still see rows that were
+-- deleted since.
 CREATE FUNCTION zbxhist_internal.partitions_to_split(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -217,10 +217,9 @@ BEGIN
 END
 $$;
 
--- Number of partitions of a table that the server's table of locks can bear.
--- A statement that is not for certain clocks locks all partitions of a table
--- and their indexes.  An eighth of the server's table of locks leaves room for
--- a few of these at a time.
+-- Number of partitions of a table for which the server's lock table has room.
+-- A statement without a condition on clock locks all partitions and their indexes.  An eighth of the
+-- lock table for one such statement leaves room for a few of them at a time.
 CREATE FUNCTION zbxhist_internal.most_partitions() RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT greatest(30, current_setting('max_locks_per_transaction')::bigint

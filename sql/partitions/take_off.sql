@@ -1,8 +1,7 @@
 -- sql/partitions/take_off.sql
 
--- Puts a table into another schema, under its name if that is free there.
--- In the other schema there may be a table or index of its name, a partition of another
--- parent maybe: then it gets a number.
+-- Moves a table and its indexes to another schema.  Those whose names are taken there, maybe by a
+-- partition of another parent, get a number.
 CREATE FUNCTION zbxhist_internal.set_schema(relation regclass, schema name) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -24,9 +23,9 @@ BEGIN
 END
 $$;
 
--- Drops a partition or packed day, or makes a partition a table of its own, in another schema if
--- one is given, and logs it.
--- The constraint zbxhist_clock of what is detached stays, and says of what time its rows are.
+-- Drops a partition or packed day, or detaches a partition, which becomes an independent table, maybe in
+-- another schema; and logs it.  Takes ACCESS EXCLUSIVE on the partition.
+-- A detached partition keeps its constraint zbxhist_clock, which tells the time of its rows.
 CREATE FUNCTION zbxhist_internal.take_off(
     parent regclass, relation regclass, action text, schema_name name, message text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -44,7 +43,7 @@ BEGIN
         waited := zbxhist_internal.lock_exclusively(relation);
         IF action = 'detach' THEN
             PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s NO INHERIT %s', relation, parent));
-            -- what is known of it counts only as long as it is one
+            -- its state counts only as long as it is a partition
             DELETE FROM zbxhist.partition_state s WHERE s.partition = take_off.relation;
             IF schema_name <> (SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = relation) THEN
                 PERFORM zbxhist_internal.set_schema(relation, schema_name);

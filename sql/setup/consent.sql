@@ -1,7 +1,7 @@
 -- sql/setup/consent.sql
 
--- What is lost by the retention that setup brings: rows that the next maintenance deletes, and
--- storage periods of items that are longer.
+-- What the retention that setup introduces would delete: rows, by the next maintenance, and the values
+-- of items with a longer storage period of their own.
 CREATE FUNCTION zbxhist_internal.setup_losses(
     policies zbxhist.parent_config[], formers zbxhist.parent_config[], overridden boolean)
 RETURNS TABLE (parent regclass, action text, detail text, wants_consent boolean)
@@ -35,9 +35,9 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 9 SET search_path = pg_catalog, pg_te
       ORDER BY p.nspname, p.kind, p.retention)
 $$;
 
--- Says how much the next maintenance will delete by a policy just written, and refuses, unless that
--- is accepted, to have values deleted that are kept now.
--- With the policy written: what detaches partitions deletes nothing.
+-- Tells how much the next maintenance will delete by a policy.  Raises an error if it would delete
+-- values that are kept now, unless that is accepted.
+-- The policy must be written before, because one that detaches partitions deletes nothing.
 CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config, former zbxhist.parent_config, accepted boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
@@ -46,7 +46,7 @@ DECLARE
     lost  CONSTANT text := zbxhist_internal.describe_deletion(policy.parent, keeps.retention);
     kept  CONSTANT record := zbxhist_internal.effective_retention(former.parent, former.retention);
 BEGIN
-    -- what was past retention goes on to be deleted, whatever else is changed
+    -- if retention is unchanged, expired values go on being deleted without being asked about
     IF (former.parent, kept.retention, former.retention_action) IS DISTINCT FROM (policy.parent, keeps.retention, policy.retention_action) THEN
         PERFORM zbxhist_internal.refuse('55000', 'values that are kept now would be deleted',
             detail => format('The next maintenance would delete what is older than %s in table %s: %s.  Nothing has been changed.',

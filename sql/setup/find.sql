@@ -1,8 +1,8 @@
 -- sql/setup/find.sql
 
--- The Zabbix tables of values in a schema, or in every schema that has a Zabbix history table.
--- Without a schema: all schemas that have a table "history" with the columns of Zabbix's.  With a
--- schema: all tables of the names, so that one that cannot be managed gets its error message.
+-- The history and trends tables of Zabbix, in one schema or in all.
+-- Without a schema: in all schemas that have a table "history" with Zabbix's columns.  With a schema:
+-- all tables of these names, so that one that cannot be managed gets its error message.
 CREATE FUNCTION zbxhist_internal.find_tables(schema_name name)
 RETURNS TABLE (parent regclass, table_schema name, table_name name, is_trends boolean)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
@@ -26,11 +26,11 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp A
      ORDER BY n.nspname, z.ordinal
 $$;
 
--- Zabbix tables that have appeared in a schema since setup was called there, and that maintenance
--- takes up.
--- Only those of somebody who owns managed tables there, or of the database's
--- owner: anybody who may create a table in the schema could have one of such a
--- name, and a superuser's is not for the database's owner to have managed.
+-- Zabbix tables that were created in a schema after setup was called there; maintenance begins to
+-- manage them.
+-- Their owner must own managed tables there, or be the owner of the database: any role that may create
+-- tables in the schema could create one of such a name, and a superuser's table is not to be managed by
+-- the owner of the database.
 CREATE FUNCTION zbxhist_internal.new_tables() RETURNS SETOF regclass
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT f.parent
@@ -41,8 +41,8 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp A
        AND zbxhist_internal.may_take_up(f.parent)
 $$;
 
--- Why partitions of a table cannot be detached into a schema, with its SQLSTATE and the command
--- that mends it; NULL if they can.
+-- Why partitions of a table cannot be detached into a schema, with an SQLSTATE and the command that
+-- makes it possible; NULLs if they can.
 CREATE FUNCTION zbxhist_internal.schema_problem(
     parent regclass, schema_name name, OUT problem text, OUT sqlstate text, OUT remedy text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -83,8 +83,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
 $$;
 
 -- The hypertables of TimescaleDB in this database; none if the caller may not read its catalog.
--- The catalog must belong to a superuser, else it is not that of TimescaleDB.  It lists the tables
--- of compressed rows, too.
+-- The catalog must belong to a superuser, else it is not TimescaleDB's.  It also lists the tables of
+-- compressed rows, which are left out here.
 CREATE FUNCTION zbxhist_internal.hypertables() RETURNS SETOF regclass
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -101,8 +101,7 @@ BEGIN
 END
 $$;
 
--- Whether a table belongs to somebody who owns managed tables in the same schema, or to the owner
--- of the database.
+-- Whether the owner of a table owns managed tables in the same schema, or the database.
 CREATE FUNCTION zbxhist_internal.may_take_up(relation regclass) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (
@@ -114,7 +113,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                             WHERE p.relnamespace = k.relnamespace AND p.relowner = k.relowner)))
 $$;
 
--- A role as GRANT and REVOKE name it.
+-- Returns the name of a role for GRANT and REVOKE.
 CREATE FUNCTION zbxhist_internal.role_name(role oid) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END
@@ -133,7 +132,7 @@ BEGIN
 END
 $$;
 
--- The policy of a managed table; raises an error if it is none.
+-- Returns the policy of a managed table; raises an error if the table is not managed.
 CREATE FUNCTION zbxhist_internal.require_managed(parent regclass) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -152,7 +151,7 @@ BEGIN
         PERFORM zbxhist_internal.refuse('42P17', format('table %s is not managed by zbxhist', parent),
             hint => CASE WHEN owner IS NOT NULL
                          THEN format('It is a part of %1$s: call the function with %1$L.', owner)
-                         -- what create_parent does not refuse, see verify_table
+                         -- create_parent would not refuse it, see verify_table
                          WHEN (zbxhist_internal.why_unfit(parent)).problem IS NULL
                               AND EXISTS (SELECT FROM pg_class k
                                            WHERE k.oid = require_managed.parent AND k.relkind = 'r' AND k.relpersistence <> 't'
@@ -165,7 +164,7 @@ BEGIN
 END
 $$;
 
--- The policy of a managed table that the caller owns; raises an error otherwise.
+-- Returns the policy of a managed table; raises an error if it is not managed, or not the caller's.
 CREATE FUNCTION zbxhist_internal.require_parent(parent regclass) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -176,7 +175,7 @@ BEGIN
 END
 $$;
 
--- Raises an error unless the table is a managed one of the caller's, and no undo of it has begun.
+-- Raises an error unless the table is managed, belongs to the caller, and no undo of it has begun.
 CREATE FUNCTION zbxhist_internal.require_routed(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -4,11 +4,11 @@
 CREATE FUNCTION zbxhist.version() RETURNS text
 LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_version';
 
--- A setting of the library, or what is taken for it where an older library has none.
+-- Returns a setting of the library, or a default if an older library does not have it.
 CREATE FUNCTION zbxhist_internal.library_setting(name text, otherwise text) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- it exists once the library is loaded
+    -- loads the library, which defines the setting
     PERFORM zbxhist.version();
     RETURN coalesce(current_setting('zbxhist.' || name, true), otherwise);
 END
@@ -18,9 +18,8 @@ $$;
 CREATE FUNCTION zbxhist_internal.is_preloaded() RETURNS boolean
 LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_preloaded';
 
--- The session_preload_libraries of all sessions of this database; NULL if the caller cannot know.
--- What is set for the server counts where nothing is set for the database.
--- If the user who runs this has a setting of his own, or may not see the server's, it is unknown.
+-- Returns session_preload_libraries as set for the database or, if it is not, for the server; NULL if
+-- the caller has a value of his own, or may not see the server's.
 CREATE FUNCTION zbxhist_internal.session_libraries() RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(
@@ -34,8 +33,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
             AND s.source IN ('default', 'environment variable', 'configuration file', 'command line', 'global')))
 $$;
 
--- The command that has every session of this database load the library when it begins; NULL if they
--- do.
+-- Returns the command that makes each session of this database load the library when it begins; NULL if
+-- that is already so.
 CREATE FUNCTION zbxhist_internal.preload_command() RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('ALTER DATABASE %I SET session_preload_libraries = %s', current_database(),
@@ -50,11 +49,10 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS
            AND count(*) > 0
 $$;
 
--- Has every session of this database load the library when it begins, if the caller may, and says
--- so; NULL if nothing is to be done.
--- session_preload_libraries is for superusers, and from PostgreSQL 15 on for
--- roles that they grant it to.  A role that cannot see what the server has set could
--- only replace it, so it is told as well.
+-- Makes each session of this database load the library when it begins, if the caller may; returns the
+-- command that was executed, or that a superuser must execute; NULL if nothing is to be done.
+-- Superusers may set session_preload_libraries, and roles to which they granted that.  A role that
+-- cannot see the server's value would overwrite it, so it only gets the command.
 CREATE FUNCTION zbxhist_internal.preload_library(dry_run boolean) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

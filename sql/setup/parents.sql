@@ -1,7 +1,7 @@
 -- sql/setup/parents.sql
 
--- Writes the policy of a new managed table and creates its first partitions; the triggers are left
--- to attach_triggers.
+-- Writes the policy of a new managed table and creates its first partitions.  Takes the lock of
+-- maintenance on the parent.  The caller then calls attach_triggers.
 CREATE FUNCTION zbxhist_internal.adopt(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -12,10 +12,10 @@ BEGIN
     PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), policy.parent::oid::integer);
     PERFORM zbxhist_internal.write_new_policy(policy);
     PERFORM zbxhist_internal.agree_to_retention(policy);
-    -- each is some entries in the server's table of locks until this transaction
-    -- ends, in setup those of all tables; maintenance creates the others one by one
+    -- each new partition needs some entries in the server's lock table until this transaction ends, and
+    -- setup does this for all tables; maintenance creates the rest one by one
     PERFORM zbxhist_internal.create_range(policy.parent, g.from_clock, g.to_clock)
-       FROM (-- of hours, the first has no other before it: late values of today come, too
+       FROM (-- one partition for today's hours that are over: late values of today will arrive, too
              SELECT m.gap_from AS from_clock, m.gap_to AS to_clock, 2 AS rank
                FROM zbxhist_internal.clock_range(policy.partition_interval, present) c,
                     zbxhist_internal.missing_ranges(policy.parent, present / 86400 * 86400, c.from_clock) m
@@ -26,8 +26,8 @@ BEGIN
 END
 $$;
 
--- Makes a table with the columns itemid and clock a managed one, in place: new rows go to
--- partitions, and existing rows stay where they are unless they belong to one of these.
+-- Manages a table with the columns itemid and clock, in place: new rows go to partitions; maintenance
+-- moves existing rows that belong to these partitions, and others stay where they are.
 CREATE FUNCTION zbxhist.create_parent(
     parent regclass, partition_interval interval DEFAULT '1 day', retention interval DEFAULT NULL,
     premake integer DEFAULT 3, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT false,
@@ -54,19 +54,19 @@ BEGIN
 END
 $$;
 
--- Changes the policy of a managed table, only the arguments that are given; the next maintenance
--- applies it. follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to
--- NULL; deleted_items 'drop' deletes values of items that Zabbix has deleted when days are packed;
--- retention_action 'detach' makes ordinary tables, in retention_schema, of expired partitions;
--- time_precision '1 us', '1 ms' or '1 s' rounds the times of packed values that are older than
--- time_precision_after, for good, which accept_rounding must confirm; max_age and max_ahead leave
--- out new values that are older, or further ahead, out_of_range 'keep' keeps these for a day,
--- any_clock leaves out none; packed_tablespace is the tablespace of packed days, from the age
--- packed_tablespace_after on, '' is that of the table; archive_server is the server of postgres_fdw
--- to which packed days are moved at the age archive_after, '' stops that, take_archive makes this
--- database the owner of copies on archive servers that another database or server has made, whose
--- place it has taken; auto_analyze says whether maintenance analyzes the table after packing.  A
--- call that would delete values that are kept now is refused unless accept_deletion is true.
+-- Changes those options of a managed table's policy that are given; the next maintenance applies
+-- them. follow_zabbix takes the retention from Zabbix again; never_pack sets pack_after to NULL;
+-- deleted_items 'drop' removes values of items that Zabbix has deleted when days are packed;
+-- retention_action 'detach' turns expired partitions into ordinary tables in retention_schema;
+-- time_precision '1 us', '1 ms' or '1 s' irreversibly rounds the times of packed values that are
+-- older than time_precision_after, which accept_rounding must confirm; max_age and max_ahead leave
+-- out new values that are older, or further in the future; out_of_range 'keep' keeps these for a
+-- day; any_clock leaves out none; packed_tablespace is the tablespace of packed days that are older
+-- than packed_tablespace_after, '' is that of the table; archive_server is the postgres_fdw server
+-- to which packed days are moved at the age archive_after, '' stops that; take_archive makes this
+-- database the owner of copies on archive servers that a database which it replaces has made;
+-- auto_analyze says whether maintenance analyzes the table after packing.  A call that would delete
+-- values that are kept now is refused unless accept_deletion is true.
 CREATE FUNCTION zbxhist.alter_parent(
     parent regclass, partition_interval interval DEFAULT NULL, retention interval DEFAULT NULL,
     premake integer DEFAULT NULL, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT NULL,
@@ -84,7 +84,7 @@ DECLARE
     policy zbxhist.parent_config;
     given  zbxhist.parent_config;
 BEGIN
-    -- a session that is changing it is waited for, else its change would be undone
+    -- locks the row: else a change that another session makes now would be overwritten
     PERFORM FROM zbxhist.parent_config c WHERE c.parent = alter_parent.parent FOR UPDATE;
     former := zbxhist_internal.require_parent(parent);
     policy := former;
@@ -101,7 +101,7 @@ BEGIN
     given.packed_tablespace_after := CASE packed_tablespace WHEN '' THEN interval '0' ELSE packed_tablespace_after END;
     given.packed_tablespace := nullif(packed_tablespace, '');
     given.archive_server := nullif(archive_server, '');
-    -- what is not given stays, but for what somebody gives up; what is dropped needs no schema
+    -- options that are not given stay, except those that are reset
     policy := jsonb_populate_record(NULL::zbxhist.parent_config, to_jsonb(policy) - ARRAY(
         SELECT w.option
           FROM (VALUES ('retention', follow_zabbix), ('pack_after', never_pack),

@@ -1,12 +1,13 @@
 -- sql/setup/policy.sql
 
--- How long after its end setup has a partition of some length packed, if nobody says otherwise.
+-- Default of pack_after for partitions of some length.
 CREATE FUNCTION zbxhist_internal.default_pack_after(partition_interval interval) RETURNS interval
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN partition_interval < interval '1 day' THEN interval '1 hour' ELSE interval '1 day' END
 $$;
 
--- The policy that setup gives a Zabbix table: history by the hour or as given, trends by month.
+-- Returns the policy that setup gives a Zabbix table: partitions of an hour or as given for history, of
+-- a month for trends.
 CREATE FUNCTION zbxhist_internal.new_policy(parent regclass, is_trends boolean, options zbxhist.managed_schema)
 RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -21,10 +22,10 @@ BEGIN
 END
 $$;
 
--- The retention that setup brings to a table where there was none or a longer one, and whether
--- somebody has to agree to that; NULL if it brings none.
--- A user who gives a period knows it.  If it comes from Zabbix, and nothing has been deleted by it
--- so far, the user may not know it.
+-- Returns the retention that setup introduces where there was none or a longer one, and whether
+-- somebody must agree to it; NULLs if it introduces none.
+-- A user who passes a period to setup knows it.  A period set in Zabbix by which nothing was deleted
+-- before may be unknown to the user, who must then agree.
 CREATE FUNCTION zbxhist_internal.new_retention(
     policy zbxhist.parent_config, former zbxhist.parent_config, overridden boolean, OUT retention interval,
     OUT source text, OUT wants_consent boolean)
@@ -51,8 +52,8 @@ BEGIN
 END
 $$;
 
--- The options of setup for new tables of a schema: those given now, else those given before, else
--- the defaults.
+-- Returns the options of setup for new tables of a schema: those given now, else those given before,
+-- else the defaults.
 CREATE FUNCTION zbxhist_internal.merged_options(schema_name name, given zbxhist.managed_schema, never_pack boolean)
 RETURNS zbxhist.managed_schema
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -76,7 +77,7 @@ BEGIN
 END
 $$;
 
--- The policy of a managed table with those options of setup that are given.
+-- Returns the policy of a managed table, changed by those options of setup that are given.
 CREATE FUNCTION zbxhist_internal.changed_policy(
     former zbxhist.parent_config, is_trends boolean, given zbxhist.managed_schema, never_pack boolean)
 RETURNS zbxhist.parent_config
@@ -104,8 +105,8 @@ BEGIN
 END
 $$;
 
--- What setup sets of a policy, in words, as it is or as it would be if Zabbix overrode the storage
--- periods of its items.
+-- Describes a policy for the output of setup; with "overridden", as if Zabbix overrode the storage
+-- periods of items.
 CREATE FUNCTION zbxhist_internal.describe_policy(policy zbxhist.parent_config, overridden boolean DEFAULT false) RETURNS text
 LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT format('partitions of %s, %s%s ahead; %s%s%s; retention %s',
@@ -123,7 +124,7 @@ LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET in
       FROM zbxhist_internal.effective_retention(policy.parent, policy.retention, overridden) r
 $$;
 
--- Changes the policy of a managed table to this one.
+-- Verifies and stores the policy of a managed table, and makes all sessions read it again.
 CREATE FUNCTION zbxhist_internal.write_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -139,13 +140,13 @@ BEGIN
             packed_tablespace, packed_tablespace_after, archive_server, archive_after, auto_analyze, deleted_until, deleted_by)
            = ROW((policy).*)
      WHERE c.parent = policy.parent;
-    -- sessions that insert know it
+    -- sessions that insert have it in their cache
     PERFORM zbxhist_internal.invalidate(policy.parent);
 END
 $$;
 
--- Writes the policy of a table that is not managed, or whose undo is under way: what is not given is
--- the default, or as it was.
+-- Stores the policy of a table that is not managed yet, or whose undo is in progress.  Options that are
+-- not given get the default, or stay.
 CREATE FUNCTION zbxhist_internal.write_new_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

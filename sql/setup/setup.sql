@@ -1,6 +1,6 @@
 -- sql/setup/setup.sql
 
--- What setup does with each table that it finds.
+-- Returns what setup does with each table that it finds.
 CREATE FUNCTION zbxhist_internal.plan_setup(given zbxhist.managed_schema, never_pack boolean, overridden boolean)
 RETURNS TABLE (table_schema name, action text, policy zbxhist.parent_config, former zbxhist.parent_config, detail text)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
@@ -36,9 +36,9 @@ $$;
 -- Manages all Zabbix history and trends tables, in place, changes the policy of those that are
 -- managed already to the given arguments, and says what it did; with dry_run, what it would do.
 --
--- NULL: unchanged or, for new tables, the default.  Partitions are created first, under locks that
--- stop nobody.  The one lock that stops INSERTs, for the triggers, is taken last, for all tables at
--- once and in the order of Zabbix, and released by the COMMIT that follows.
+-- NULL means unchanged or, for new tables, the default.  Partitions are created first, under locks that
+-- stop nobody.  The lock that stops INSERTs, for the triggers, is taken last, on all tables in the order
+-- in which Zabbix locks them, and the COMMIT releases it.
 CREATE FUNCTION zbxhist.setup(
     schema_name name DEFAULT NULL, history_retention interval DEFAULT NULL, trends_retention interval DEFAULT NULL,
     premake integer DEFAULT NULL, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT NULL,
@@ -64,8 +64,8 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.refuse('22004', 'configure_zabbix, dry_run, accept_deletion and never_pack must not be null')
       WHERE configure_zabbix IS NULL OR dry_run IS NULL OR accept_deletion IS NULL OR never_pack IS NULL;
-    -- all of them, whether a table is found for them or not: they are kept for the tables that
-    -- an upgrade of Zabbix creates later
+    -- all options are verified, also those that concern no table now: they are kept for tables that an
+    -- upgrade of Zabbix creates later
     PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
         hint => 'never_pack leaves partitions as they are from now on.')
       WHERE never_pack AND pack_after IS NOT NULL;
@@ -121,7 +121,7 @@ BEGIN
     IF NOT dry_run THEN
         PERFORM zbxhist_internal.adopt(f) FROM unnest(fresh) f;
         FOREACH target IN ARRAY altered LOOP
-            -- a session that is changing it is waited for, else its change would be undone
+            -- locks the row: else a change that another session makes now would be overwritten
             SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = target FOR UPDATE;
             PERFORM zbxhist_internal.write_policy(
                 zbxhist_internal.changed_policy(policy, z.is_trends, given, never_pack))
@@ -130,7 +130,7 @@ BEGIN
               WHERE k.oid = target;
         END LOOP;
         PERFORM zbxhist_internal.agree_to_retention(c) FROM zbxhist.parent_config c WHERE c.parent = ANY (losers);
-        -- only now: what was remembered before counts for the tables above
+        -- only now: the tables above got the options remembered before
         INSERT INTO zbxhist.managed_schema
         SELECT o.* FROM unnest(schemas) s, zbxhist_internal.merged_options(s, given, never_pack) o
         ON CONFLICT ON CONSTRAINT managed_schema_pkey DO UPDATE

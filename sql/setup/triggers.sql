@@ -1,10 +1,9 @@
 -- sql/setup/triggers.sql
 
 -- Creates the routing triggers that a managed table lacks.
--- Triggers of one event fire in the order of their names: the users' own
--- BEFORE ROW triggers come before the routing, their AFTER ones after the
--- flush.  The one for replicas fires for the rows that logical replication
--- applies, which stay in the parent, and only notes that.
+-- Triggers of one event fire in the order of their names.  By these names the user's BEFORE ROW triggers
+-- fire before the routing, and his AFTER triggers after the flush.  zzz_zbxhist_replica fires for rows
+-- that logical replication applies; they stay in the parent, and it only marks them.
 CREATE FUNCTION zbxhist_internal.create_triggers(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -21,11 +20,9 @@ BEGIN
 END
 $$;
 
--- Locks tables in the order given, for bounded times, and gives them the routing triggers; returns
--- the time spent waiting.
--- CREATE TRIGGER needs SHARE ROW EXCLUSIVE, for which running INSERTs must end
--- and behind which new ones queue.  The callers name them in the order in which Zabbix
--- locks them.
+-- Locks the tables and creates their routing triggers; returns the time it waited for locks.
+-- CREATE TRIGGER needs SHARE ROW EXCLUSIVE: it waits for running INSERTs, and new ones wait for it.  The
+-- caller passes the tables in the order in which Zabbix locks them.
 CREATE FUNCTION zbxhist_internal.attach_triggers(parents regclass[]) RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE

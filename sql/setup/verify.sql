@@ -1,15 +1,14 @@
 -- sql/setup/verify.sql
 
--- A command of the extension zbxhist_migrate, or the one that creates that if it is not there.
+-- Returns a command of the extension zbxhist_migrate or, if that does not exist, the command that
+-- creates it.
 CREATE FUNCTION zbxhist_internal.migrate_command(command text) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'zbxhist_migrate') THEN command
                 ELSE 'CREATE EXTENSION zbxhist_migrate;' END
 $$;
 
--- Raises an error unless the table can become a managed one.
--- Everything that keeps a table from becoming a parent, said before anything
--- is changed.
+-- Raises an error if the table cannot be managed, before anything is changed.
 CREATE FUNCTION zbxhist_internal.verify_table(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -60,10 +59,9 @@ BEGIN
 END
 $$;
 
--- Raises an error if TimescaleDB or pg_partman looks after the table.
--- The catalogs of TimescaleDB and pg_partman are read only if they exist, so nothing here depends
--- on them, and only if they belong to these extensions, because anybody could have a view of such a
--- name.
+-- Raises an error if TimescaleDB or pg_partman manages the table.
+-- Their catalogs are read only if they exist, so nothing here depends on them, and only if they belong
+-- to these extensions, because any role could create a table of such a name.
 CREATE FUNCTION zbxhist_internal.verify_not_in_other_care(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -87,8 +85,8 @@ BEGIN
 END
 $$;
 
--- Why a table has not the columns itemid and clock as Zabbix has them, with the SQLSTATE of that
--- error and the command that mends it, if there is one; NULL if it has them.
+-- What is wrong with the columns itemid and clock of a table, with an SQLSTATE and the command that
+-- fixes it, if there is one; NULLs if they are as Zabbix has them.
 CREATE FUNCTION zbxhist_internal.column_problem(
     parent regclass, OUT problem text, OUT state text, OUT remedy text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -116,8 +114,9 @@ BEGIN
 END
 $$;
 
--- What a managed table cannot have, for it is not there for rows in partitions, and the command
--- that drops it.  Tools that copy a table and follow its changes work on its own rows only.
+-- Triggers and foreign keys that a managed table cannot have, because they would not apply to rows in
+-- partitions, and the commands that drop them.  The triggers of tools that copy a table are allowed:
+-- these tools work on the parent's own rows only.
 CREATE FUNCTION zbxhist_internal.unfollowed_objects(parent regclass) RETURNS TABLE (problem text, remedy text)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('row trigger "%s" would not fire for rows in partitions (one BEFORE INSERT does)', t.tgname),
@@ -128,7 +127,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
        AND (t.tgtype & 2 = 0 OR t.tgtype & 24 <> 0)     -- not only BEFORE INSERT
        AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(parent) o)
      UNION ALL
-    -- in one command: a part of it would be refused for the others
+    -- one command drops all: dropping one alone would be refused because of the others
     SELECT format('foreign key "%s" would not hold for rows in partitions', min(c.conname::text)),
            format('ALTER TABLE %s %s;', parent, string_agg(format('DROP CONSTRAINT %I', c.conname), ', ' ORDER BY c.conname))
       FROM pg_constraint c
@@ -136,11 +135,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
     HAVING count(*) > 0
 $$;
 
--- Why a managed table cannot be maintained as it is now, and the command that mends it; NULL if it
--- can.
--- A managed table may be altered so that zbxhist cannot manage it any more.  Its rows can still be
--- read and written, by SQL and the triggers; maintenance and checks, which read its clocks, ignore
--- it.
+-- Why a managed table cannot be maintained as it is now, and the command that fixes it; NULLs if it can.
+-- Somebody may alter a managed table so that zbxhist cannot manage it any more.  Its rows can still be
+-- read and written; maintenance and checks, which read its clocks, skip it.
 CREATE FUNCTION zbxhist_internal.why_unfit(parent regclass, OUT problem text, OUT remedy text)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -210,7 +207,7 @@ BEGIN
 END
 $$;
 
--- Raises an error unless an argument of that name can be the age at which something is done.
+-- Raises an error unless an age is in the valid range; "name" is the argument's name.
 CREATE FUNCTION zbxhist_internal.verify_age(age interval, name text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -219,7 +216,7 @@ BEGIN
 END
 $$;
 
--- Raises an error unless retention can do that with the partitions of a table.
+-- Raises an error unless a table can have this retention_action, with this schema.
 CREATE FUNCTION zbxhist_internal.verify_retention_action(parent regclass, action text, schema_name name) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -238,8 +235,8 @@ BEGIN
 END
 $$;
 
--- Raises an error unless a policy can get the options that are given to alter_parent; NULL:
--- unchanged.  Rounding is final, so it must be confirmed.
+-- Raises an error unless the options given to alter_parent are valid for a policy; NULL means unchanged.
+-- Rounding cannot be undone, so it must be confirmed.
 CREATE FUNCTION zbxhist_internal.verify_options(
     policy zbxhist.parent_config, given zbxhist.parent_config, any_clock boolean, accept_rounding boolean) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
@@ -254,7 +251,7 @@ BEGIN
                     ('time_precision', given.time_precision, precisions),
                     ('out_of_range', given.out_of_range, '{drop,keep}')) AS o (name, value, words)
       WHERE o.value <> ALL (o.words);
-    -- proxies send what they have buffered, and clocks differ
+    -- the lower limits: proxies send old values from their buffers, and hosts' clocks differ
     PERFORM zbxhist_internal.refuse('22023', format('%s must be between %s and 200 years', o.name, o.low))
        FROM (VALUES ('time_precision_after', given.time_precision_after, '1 day'), ('max_age', given.max_age, '1 day'),
                     ('max_ahead', given.max_ahead, '1 hour'), ('packed_tablespace_after', given.packed_tablespace_after, '0'),
@@ -269,7 +266,7 @@ BEGIN
     PERFORM zbxhist_internal.refuse('22023', 'any_clock cannot be given together with max_age or max_ahead',
         hint => 'any_clock stores values with whatever clock.')
       WHERE any_clock AND (given.max_age IS NOT NULL OR given.max_ahead IS NOT NULL);
-    -- items of another table are not Zabbix's
+    -- only of a table of Zabbix does the table "items" list the items
     PERFORM zbxhist_internal.refuse('42809', format('table %s is not a table of Zabbix', policy.parent),
         detail => 'What its items are is not told by the table "items".',
         hint => format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', policy.parent))
@@ -281,7 +278,7 @@ BEGIN
         PERFORM zbxhist_internal.refuse('42703', format('table %s has no column "ns" of type integer', policy.parent))
           WHERE NOT EXISTS (SELECT FROM pg_attribute a
                              WHERE a.attrelid = policy.parent AND a.attname = 'ns' AND a.atttypid = 'integer'::regtype);
-        -- what was in one unit is told apart, and kept in its order, by a key
+        -- values rounded to the same time get different nanoseconds, which only a key demands
         PERFORM zbxhist_internal.refuse('0A000', format('times of table %s cannot be rounded, because it has no key with the column "ns"', policy.parent))
           WHERE 'ns' = ANY (zbxhist_internal.key_columns(policy.parent)) IS NOT TRUE;
     END IF;

@@ -1,10 +1,9 @@
 -- sql/tables/require_owners.sql
 
--- Trigger function: refuses to name a table for maintenance unless the user has the rights of its
--- owner.  Maintenance drops and empties what these tables name, with the rights of
--- the user who runs it, a superuser maybe.  The owner of the database may write to
--- them, but only about tables of which it has the owner's rights; a day's rows
--- become rows of its parent for everybody who may read that.
+-- Trigger function: refuses a row about a table of which the user does not have the owner's rights.
+-- Maintenance drops and truncates the tables named here, maybe as a superuser; and everybody who may
+-- read a parent sees the rows of its packed days.  The owner of the database may write to these
+-- catalogs, but not reach tables of others that way.
 CREATE FUNCTION zbxhist_internal.require_owners() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -1,12 +1,11 @@
 -- sql/zabbix/auditlog.sql
 
--- Zabbix's audit log is partitioned natively by clock: Zabbix reads and deletes its rows by clock,
--- and what is older than its storage period is dropped whole.  A unique key of a partitioned table
--- must have the partition key.  So its primary key is (auditid, clock), as Zabbix's manual has
--- those make it who prepare it for partitions.  Neither routing nor packing has anything to do
--- with it.
+-- Zabbix's audit log is partitioned natively by clock, because Zabbix reads and deletes its rows by
+-- clock; expired partitions are dropped.  A unique key of a partitioned table must contain the partition
+-- key, so the primary key becomes (auditid, clock), as Zabbix's manual says for partitioning.  The audit
+-- log is neither routed nor packed.
 
--- The policy of an audit log as one of a managed table, for what both have partitions for.
+-- Returns the policy of an audit log as that of a managed table, for functions that both use.
 CREATE FUNCTION zbxhist_internal.auditlog_policy(config zbxhist.auditlog_config) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -19,7 +18,7 @@ BEGIN
 END
 $$;
 
--- The unique index of an audit log that can become its primary key; NULL if there is none.
+-- Returns the unique index of an audit log that can become its primary key; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.auditlog_index(parent regclass) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT x.indexrelid::regclass
@@ -33,7 +32,7 @@ $$;
 CREATE FUNCTION zbxhist_internal.verify_auditlog(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    -- an index of more is better made while Zabbix writes
+    -- for a larger table the index should be built concurrently
     most_bytes CONSTANT bigint := 256 * 1024 * 1024;
     relation   CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     bytes      CONSTANT bigint := pg_total_relation_size(parent);
@@ -69,8 +68,7 @@ BEGIN
 END
 $$;
 
--- The partition of an audit log for clocks that no other has, which is created like another table if
--- there is none.
+-- Returns the default partition of an audit log; if there is none, creates it like "template".
 CREATE FUNCTION zbxhist_internal.auditlog_others(parent regclass, template regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -88,8 +86,8 @@ BEGIN
 END
 $$;
 
--- Makes a table a partition of an audit log.  Rows of its clocks that are in the partition for
--- others go there, and its rows of other clocks go the other way.
+-- Attaches a table as a partition of an audit log.  It takes ACCESS EXCLUSIVE on the default partition,
+-- moves rows of this range from there, and rows of other clocks there.
 CREATE FUNCTION zbxhist_internal.attach_auditlog_partition(parent regclass, partition regclass, from_clock bigint, to_clock bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -123,8 +121,8 @@ BEGIN
 END
 $$;
 
--- Puts a partitioned table in the place of an audit log, which becomes its first partition, with all
--- its rows.
+-- Puts a partitioned table in the place of an audit log.  The old table becomes the first partition, with
+-- all its rows.  Takes ACCESS EXCLUSIVE on it.
 CREATE FUNCTION zbxhist_internal.take_over_auditlog(parent regclass, partition_interval interval) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
 SET client_min_messages = warning AS $$
@@ -137,7 +135,7 @@ DECLARE
     whole    regclass;
 BEGIN
     PERFORM zbxhist_internal.lock_all_or_none(ARRAY[parent]);
-    -- what has changed until it was locked
+    -- once more: it may have changed before it was locked
     PERFORM zbxhist_internal.verify_auditlog(parent);
     former := (SELECT c.conname FROM pg_constraint c
                 WHERE c.conrelid = parent AND c.contype = 'p' AND pg_get_constraintdef(c.oid) = 'PRIMARY KEY (auditid)');
@@ -158,10 +156,10 @@ BEGIN
 END
 $$;
 
--- Partitions Zabbix's audit log by clock, in place (by default a partition is a month, and one is
--- made ahead), takes over one that is partitioned by clock, or changes the policy.  Maintenance
--- then makes partitions ahead and drops those past retention (NULL: the storage period set in
--- Zabbix). zbxhist.undo makes a plain table of it again; dry_run only says what it would do.
+-- Partitions Zabbix's audit log by clock, in place (by default by month, with one partition ahead),
+-- takes over one that is partitioned by clock, or changes its policy.  Maintenance then creates
+-- partitions ahead and drops expired ones (retention NULL: the storage period set in Zabbix).
+-- zbxhist.undo makes it a plain table again; dry_run only says what would be done.
 CREATE FUNCTION zbxhist.partition_auditlog(
     parent regclass, retention interval DEFAULT NULL, partition_interval interval DEFAULT NULL,
     premake integer DEFAULT NULL, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false,
@@ -252,8 +250,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: gives a partition of an audit log the owner and schema that it is to have, makes the
--- next one, or drops one that is past retention; of clocks that no partition has single rows.
+-- Step of maintenance on an audit log: gives a partition the right owner and schema, creates the next
+-- partition, or drops an expired one, one action each time; at last deletes expired rows from the default
+-- partition.
 CREATE FUNCTION zbxhist_internal.step_auditlog(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -267,7 +266,7 @@ BEGIN
         RETURN 'done';
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
-    -- ALTER TABLE ... OWNER TO does not reach them, and who takes one over may have it anywhere
+    -- ALTER TABLE ... OWNER TO does not change partitions, and those taken over may be in any schema
     FOR item IN
         SELECT k.oid::regclass AS partition, k.oid::regclass::text AS label, k.relowner
           FROM pg_inherits i
@@ -309,13 +308,13 @@ BEGIN
 END
 $$;
 
--- Makes a plain table of a partitioned audit log, by copying its rows while it is locked.
+-- Makes a partitioned audit log a plain table again: copies its rows under ACCESS EXCLUSIVE.
 CREATE FUNCTION zbxhist_internal.undo_auditlog(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     schema   CONSTANT regnamespace := relation.relnamespace;
-    -- the one that has the table's storage settings comes first
+    -- the oldest partition, which has the table's storage settings, comes first
     whole    CONSTANT regclass[] := parent || ARRAY(SELECT i.inhrelid::regclass FROM pg_inherits i WHERE i.inhparent = parent ORDER BY i.inhrelid);
     plain    regclass;
 BEGIN
@@ -332,7 +331,7 @@ BEGIN
 END
 $$;
 
--- The part of check that is about partitioned audit logs.
+-- Part of check(): partitioned audit logs.
 CREATE FUNCTION zbxhist_internal.check_auditlogs() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

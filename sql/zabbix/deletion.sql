@@ -1,7 +1,7 @@
 -- sql/zabbix/deletion.sql
 
--- By which policy values of a managed table or rows of a partitioned audit log are deleted; no row if
--- none are.
+-- The policy by which values of a managed table or rows of an audit log are deleted; no row if retention
+-- detaches partitions, or the table is neither.
 CREATE FUNCTION zbxhist_internal.deletion_policy(parent regclass)
 RETURNS TABLE (retention interval, deleted_until bigint, deleted_by interval, is_managed boolean)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -12,13 +12,14 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
       FROM zbxhist.auditlog_config c WHERE c.parent = deletion_policy.parent
 $$;
 
--- Below which clock values are past retention, and below which maintenance may delete them; if that
--- is less, why a person is to decide, and whether that is told only for a day.
--- How far maintenance may delete.  Time goes on by itself: what has come past retention since values were
--- deleted last goes.  When that is more than two days, or a third of a retention that is
--- shorter, the clock may have been ahead, maintenance off, a backup restored, or somebody has set another period.
--- Then a person decides whether the newest values go, or more than a third of the time that there are values of.
--- Who has set a shorter period in Zabbix has decided; that is told for a day before.
+-- Returns the clock below which values are past retention (cutoff), and the one below which maintenance
+-- may delete them (allowed).  If that is lower: why a person must agree (problem), or, with
+-- is_announced, why check() announces the deletion for a day before.
+-- Values that expired since the last deletion may be deleted.  If these are more than two days, or a
+-- third of a shorter retention, then the server's clock may be wrong, maintenance was off, a backup was
+-- restored, or somebody has set another period.  Then a person must agree if the newest values would be
+-- deleted, or more than a third of the time that has values.  Whoever set a shorter period in Zabbix has
+-- decided; that is only announced.
 CREATE FUNCTION zbxhist_internal.deletion_limit(
     parent regclass, OUT cutoff bigint, OUT allowed bigint, OUT retention interval, OUT problem text, OUT is_announced boolean)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -41,14 +42,14 @@ BEGIN
         RETURN;
     END IF;
     retention := keeps.retention;
-    -- below any clock
+    -- lower than every clock
     agreed := coalesce(policy.deleted_until, -2147483649);
     allowed := cutoff;
     IF policy.deleted_by = retention
        AND cutoff - agreed <= extract(epoch FROM least(interval '2 days', greatest(retention / 3, interval '1 hour'))) THEN
         RETURN;
     END IF;
-    -- rows of the parent itself are from before its partitions
+    -- rows of the parent itself are older than its partitions
     IF zbxhist_internal.own_pages(parent) > 0 THEN
         SELECT greatest(s.oldest_clock, agreed) INTO first FROM zbxhist.parent_state s WHERE s.parent = deletion_limit.parent;
         SELECT min(r.from_clock) INTO last FROM zbxhist_internal.list_ranges(parent) r;
@@ -80,14 +81,14 @@ BEGIN
 END
 $$;
 
--- Rows of a managed table with a clock below this one may be deleted; NULL if none ever may,
--- because retention detaches partitions or there is none.
+-- Returns the clock below which rows of a table may be deleted; NULL if none may, because there is no
+-- retention, or it detaches partitions.
 CREATE FUNCTION zbxhist_internal.deletion_clock(parent regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT d.allowed FROM zbxhist_internal.deletion_limit(parent) d
 $$;
 
--- Notes until when the values of a managed table may be deleted, and by which retention.
+-- Notes that values of a table below a clock may be deleted, and by which retention.
 CREATE FUNCTION zbxhist_internal.agree_to_deletion(parent regclass, until bigint, retention interval) RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     UPDATE zbxhist.parent_config c SET deleted_until = until, deleted_by = agree_to_deletion.retention
@@ -96,16 +97,15 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $
      WHERE c.parent = agree_to_deletion.parent
 $$;
 
--- Notes that what is past the retention of a policy now may be deleted.
+-- Notes that values that are past the retention of a policy now may be deleted.
 CREATE FUNCTION zbxhist_internal.agree_to_retention(policy zbxhist.parent_config) RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.agree_to_deletion(policy.parent, zbxhist_internal.clock_before(r.retention), r.retention)
       FROM zbxhist_internal.effective_retention(policy.parent, policy.retention) r
 $$;
 
--- Notes at the beginning of a run how far it may delete, and since when check() tells of what it
--- may delete tomorrow.
--- Not each time: some hours less do no harm.
+-- Notes at the beginning of a run up to where it may delete, and since when check() announces a deletion.
+-- To save writes it notes the former at most every six hours, which does no harm.
 CREATE FUNCTION zbxhist_internal.note_deletion(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -127,9 +127,9 @@ BEGIN
 END
 $$;
 
--- Lets maintenance delete the values of a managed table, or the rows of a partitioned audit log,
--- from before a time.  All of them must be past retention. check() prints this call when
--- maintenance has stopped to ask.
+-- Lets maintenance delete the values of a managed table, or the rows of an audit log, that are older
+-- than a time.  All of them must be past retention.  If maintenance deletes nothing before somebody
+-- agrees, check() prints this call.
 CREATE FUNCTION zbxhist.accept_deletion(parent regclass, until timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -151,7 +151,7 @@ BEGIN
 END
 $$;
 
--- The part of check that tells what maintenance does not delete before somebody agrees.
+-- Part of check(): values that maintenance does not delete before somebody agrees, or before a day.
 CREATE FUNCTION zbxhist_internal.check_deletion(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT CASE WHEN d.is_announced THEN 'warning' ELSE 'error' END,

@@ -1,7 +1,6 @@
 -- sql/zabbix/items.sql
 
--- Names of items and their hosts in the Zabbix tables of a schema, as far as the caller may read
--- them.
+-- Names of items and their hosts in the Zabbix tables of a schema; NULLs if the caller may not read them.
 CREATE FUNCTION zbxhist_internal.item_names(table_schema name, itemids bigint[])
 RETURNS TABLE (itemid bigint, host text, item text, item_key text)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -27,8 +26,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       LEFT JOIN host h ON h.hostid = i.hostid
 $$;
 
--- The items that Zabbix has, for a managed table; none, and the problem, where that is in doubt.
--- None where anything is in doubt.
+-- Returns the items that exist in Zabbix, for a managed table; if anything is in doubt, none and the
+-- problem.
 CREATE FUNCTION zbxhist_internal.known_items(parent regclass, OUT items bigint[], OUT problem text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -64,10 +63,9 @@ BEGIN
 END
 $$;
 
--- The items whose values stay when days of a table are packed or written anew; none: all do, by the
--- policy or for a problem.
--- Where anything is in doubt, all are kept.  Items are read when the partition is
--- closed already: of an item made later it has no values.
+-- Returns the items whose values stay when days of a table are packed or rewritten; an empty list if all
+-- stay, because of the policy or a problem.
+-- The items are read after the partition was closed, so it has no values of items created later.
 CREATE FUNCTION zbxhist_internal.kept_items(parent regclass, OUT items bigint[], OUT problem text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -79,16 +77,15 @@ BEGIN
 END
 $$;
 
--- How many items of Zabbix keep their history or trends for longer than a period, or for one that
--- is not known; NULL if that cannot be read.
--- Those of templates are counted, too; "0" keeps nothing.  What a user macro stands for
--- depends on host and context.
+-- Counts the items of Zabbix whose storage period is longer than a period, or is a user macro, whose
+-- value depends on host and context; NULL if the caller cannot read them.
+-- Items of templates are counted, too.  A period of 0 keeps nothing.
 CREATE FUNCTION zbxhist_internal.longer_items(zabbix name, kind name, keeps interval) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     items_table CONSTANT regclass := zbxhist_internal.zabbix_table(zabbix, 'items', ARRAY['itemid', 'flags', 'value_type', kind]);
 BEGIN
-    -- as their owner: to plan a query may run what the owner has put into an index
+    -- as the table's owner, because planning a query may run code of the owner's from an index
     RETURN CASE WHEN items_table IS NOT NULL
                 THEN zbxhist_internal.execute_as_owner(items_table, format(
                     'SELECT count(*) FROM ONLY %s i WHERE i.flags IN (0, 4) AND (%L OR i.value_type IN (0, 3))'

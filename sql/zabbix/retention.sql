@@ -1,10 +1,9 @@
 -- sql/zabbix/retention.sql
 
--- The retention that counts for a table, or that would if Zabbix overrode the storage periods of
--- its items, where it comes from, and why if there is none.
--- The storage period set in Zabbix counts only while it overrides those of the
--- items (hk_*_global).  Otherwise nothing says how old is too old, and nothing is
--- dropped.
+-- Returns the retention of a table and where it comes from or, if there is none, why; with "overridden",
+-- as if Zabbix overrode the storage periods of items.
+-- The storage period set in Zabbix counts only while it overrides those of the items (hk_*_global).
+-- Otherwise each item has its own, so no partition can be dropped.
 CREATE FUNCTION zbxhist_internal.effective_retention(
     parent regclass, policy_retention interval, overridden boolean DEFAULT false, OUT retention interval,
     OUT source text, OUT problem text)
@@ -33,7 +32,7 @@ BEGIN
         problem := 'the policy has no retention and the table is none of Zabbix';
         RETURN;
     END IF;
-    -- of the audit log there is one period for all
+    -- the audit log has no items, so its period always counts
     overrides := zbxhist_internal.zabbix_setting(table_schema, option || CASE option WHEN 'hk_audit' THEN '' ELSE '_global' END);
     period := zbxhist_internal.zabbix_setting(table_schema, option);
     length := zbxhist_internal.parse_period(period.value);
@@ -55,7 +54,7 @@ BEGIN
 END
 $$;
 
--- Rows of a managed table with a clock below this one are past retention; NULL if none ever is.
+-- Returns the clock below which rows of a managed table are past retention; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.cutoff_clock(parent regclass) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -67,9 +66,8 @@ BEGIN
 END
 $$;
 
--- About how much of a table the next maintenance would delete if it kept rows for a time: whole
--- partitions and packed days, and rows of the table itself; nothing if retention detaches
--- partitions.
+-- Estimates what the next maintenance would delete from a table with some retention: partitions and
+-- packed days, and rows of the table itself; nothing if retention detaches partitions.
 CREATE FUNCTION zbxhist_internal.deletion(
     parent regclass, retention interval, OUT partitions bigint, OUT rows bigint, OUT bytes bigint, OUT oldest bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -99,8 +97,7 @@ BEGIN
 END
 $$;
 
--- What the next maintenance would delete of a table if it kept rows for a time, in words; NULL if
--- nothing.
+-- Describes what the next maintenance would delete from a table with some retention; NULL if nothing.
 CREATE FUNCTION zbxhist_internal.describe_deletion(parent regclass, retention interval) RETURNS text
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('about %s rows%s, %s, the oldest of %s', d.rows,

@@ -1,12 +1,11 @@
 -- sql/zabbix/settings.sql
 
--- A value of the Zabbix settings in a schema, where it stands, and why it is not taken; NULL if
--- there is none or the caller may not read it.
--- Zabbix 6.0 to 7.2 has the one-row table "config", 7.4 the table "settings".
--- One of somebody else is not taken for it: its owner could have rows dropped.  Neither
--- is read by a query, which might run its owner's code, see
--- src/tables/stored_texts.c; nor without the right to, so that a reader's look
--- at a view does not fail.
+-- Returns a value of the Zabbix settings in a schema, where it is stored, and why it is not used; NULL
+-- if there is none or the caller may not read it.
+-- Zabbix 6.0 to 7.2 has the one-row table "config", 7.4 the table "settings".  A table of somebody else
+-- is not used, because its owner could have rows dropped.  It is read without a query, which might run
+-- code of its owner, see src/tables/stored_texts.c.  If the caller may not read it, no error is raised, so
+-- that views work for everybody.
 CREATE FUNCTION zbxhist_internal.zabbix_setting(
     table_schema name, setting text, OUT value text, OUT source text, OUT problem text)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -52,7 +51,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       FROM zbxhist_internal.zabbix_setting(zabbix, setting) s
 $$;
 
--- What lets the caller read the Zabbix settings in a schema, if he cannot, and where they are.
+-- Returns the GRANT that lets the caller read the Zabbix settings in a schema, if he cannot, and the
+-- table of the settings.
 CREATE FUNCTION zbxhist_internal.settings_grant(zabbix name, OUT command text, OUT settings text)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -88,9 +88,9 @@ BEGIN
 END
 $$;
 
--- A period as Zabbix writes it (90, 3600s, 12h, 31d, 1w) as an interval; NULL if it is not one.
--- Two hundred years are the limit of verify_policy, too: what is longer may be
--- more than an interval, or a timestamp less that, can be.
+-- Returns a period as Zabbix writes it (90, 3600s, 12h, 31d, 1w) as an interval; NULL if it is not one, or
+-- is longer than 200 years, the limit of verify_age: longer ones may be out of range for interval or
+-- timestamp.
 CREATE FUNCTION zbxhist_internal.parse_period(period text) RETURNS interval
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -103,7 +103,8 @@ BEGIN
 END
 $$;
 
--- Switches the Zabbix housekeeper off for history and trends in a schema and says what it changed.
+-- Switches the Zabbix housekeeper off for history and trends in a schema, and lets Zabbix override the
+-- storage periods of items; returns what it changed.
 CREATE FUNCTION zbxhist_internal.configure_zabbix(schema_name name, dry_run boolean) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE

@@ -1,7 +1,6 @@
 -- sql/zabbix/tables.sql
 
--- The names of the Zabbix tables of values, in the order in which Zabbix writes to them.
--- In the order in which a history syncer of Zabbix locks them.
+-- The names of Zabbix's history and trends tables, in the order in which a history syncer locks them.
 CREATE FUNCTION zbxhist_internal.zabbix_tables() RETURNS TABLE (ordinal integer, table_name name, is_trends boolean)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
     VALUES (1, 'history'::name, false), (2, 'history_str', false), (3, 'history_log', false),
@@ -9,10 +8,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_tem
            (7, 'history_json', false), (8, 'trends', true), (9, 'trends_uint', true)
 $$;
 
--- A table of Zabbix beside its tables of values, if the caller may act as its owner and it has
--- these columns; else NULL.
--- A plain table of an owner who counts there (trusts_owner), for a query as that
--- owner.
+-- Returns another table of Zabbix, to be queried as its owner; NULL if the caller may not act as the
+-- owner, the owner is not trusted (trusts_owner), or a column is missing.
 CREATE FUNCTION zbxhist_internal.zabbix_table(table_schema name, table_name name, columns name[]) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
@@ -28,15 +25,15 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                AND a.atttypid IN ('integer'::regtype, 'bigint'::regtype, 'text'::regtype, 'varchar'::regtype))
 $$;
 
--- Whether tables of this owner beside the managed ones of a schema are taken for those of Zabbix:
--- he owns managed ones, or the database, or is a superuser.
--- A user who may create a table in a schema of Zabbix could have a table of
--- settings there, by which rows would be dropped.  As long as nothing is managed
--- in the schema, the owner of the table history is the one who counts.
+-- Whether a role's tables in a schema are trusted to be Zabbix's: it owns managed tables there, or the
+-- database, or is a superuser.
+-- Otherwise any role that may create tables in Zabbix's schema could create a table of settings by which
+-- rows are dropped.  As long as no table is managed in the schema, the owner of the table history is
+-- trusted.
 CREATE FUNCTION zbxhist_internal.trusts_owner(table_schema name, owner oid) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- (a function in SQL would be planned anew in each call)
+    -- (PL/pgSQL, because a function in SQL would be planned again in each call)
     RETURN owner = 'pg_database_owner'::regrole
         OR EXISTS (SELECT FROM pg_roles r WHERE r.oid = owner AND r.rolsuper)
         OR EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database() AND d.datdba = owner)
@@ -53,15 +50,15 @@ BEGIN
 END
 $$;
 
--- What stands in columns of the rows with these keys, or of all rows if keys is NULL.
--- No row if a column is not integer, bigint, text or varchar, if the caller may not read it, or if
--- no unique index has the key.  Of all rows, those that are committed now.
+-- Returns columns, as text, of the rows with these keys, or of all committed rows if keys is NULL.
+-- Returns no row if a column is not integer, bigint, text or varchar, if the caller may not read it, or if
+-- there is no unique index on the key.
 CREATE FUNCTION zbxhist_internal.stored_texts(relation regclass, key_column name, keys bigint[], columns name[])
 RETURNS TABLE (key bigint, texts text[])
 LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_texts';
 
--- What stands in a column of the first row of a table, or of the first row with that key; NULL if it
--- is nothing, or the caller may not read it.
+-- Returns a column of the first row of a table, or of the first row with a key; NULL if there is none, or
+-- the caller may not read it.
 CREATE FUNCTION zbxhist_internal.stored_setting(relation regclass, value_column name, key_column name, key text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
