@@ -212,7 +212,7 @@ release_services() {
 # What installing packages would do: how many, with those that they need, and how large
 # they are.
 say_size() {
-	LC_ALL=C apt_get --assume-no install "$@" 2>/dev/null | awk '
+	LC_ALL=C apt_get --print-uris install "$@" 2>/dev/null | awk '
 		/newly installed/ { number = $3 }
 		/^Need to get/ { sub(/^Need to get /, ""); sub(/ of archives\.$/, ""); fetched = $0 }
 		/^After this operation, / { sub(/^After this operation, /, ""); sub(/ of additional.*/, ""); used = $0 }

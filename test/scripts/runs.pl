@@ -201,6 +201,27 @@ BASH
 		"round $_: its differences are kept") for 1, 2;
 }
 
+# What packages would take is asked of an apt-get that installs them if it may: it
+# asks nobody about packages that were named.
+{
+	my $place = File::Temp::tempdir('apt.XXXXXX', DIR => $base, CLEANUP => 1);
+	open(my $program, '>', "$place/apt-get") or die $!;
+	print $program <<"BASH";
+#!/bin/bash
+case " \$* " in *' --print-uris '*) ;; *) touch "$place/installed" ;; esac
+echo '0 upgraded, 2 newly installed, 0 to remove and 0 not upgraded.'
+echo 'Need to get 53.1 kB of archives.'
+echo 'After this operation, 284 kB of additional disk space will be used.'
+BASH
+	close($program);
+	chmod 0755, "$place/apt-get";
+	like(
+		scalar qx(bash -c '. "$SCRIPTS/lib.sh"; PATH="$place:\$PATH"; say_size hello'),
+		qr/^   2 packages, 53\.1 kB to download, 284 kB of disk space, for:\n +hello$/m,
+		'what packages take');
+	ok(!-e "$place/installed", '... none is installed');
+}
+
 # ---- scripts/quickstart ----
 
 SKIP:
