@@ -1,18 +1,18 @@
 -- sql/check/check.sql
 
--- The UTC day of a clock, as pack and unpack want it.
+-- Returns the UTC day of a clock, as an argument for pack and unpack.
 CREATE FUNCTION zbxhist_internal.format_day(clock bigint) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT to_char(to_timestamp(clock) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
 $$;
 
--- A time in words, the same for every setting of the session.
+-- Returns a time as text that does not depend on the settings of the session.
 CREATE FUNCTION zbxhist_internal.format_time(moment timestamptz) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
 $$;
 
--- The first of some objects, and how many more there are.
+-- Returns the first names of a list, and how many more there are.
 CREATE FUNCTION zbxhist_internal.object_list(objects text[]) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_to_string(objects[1:CASE WHEN cardinality(objects) > 4 THEN 3 ELSE 4 END], ', ')
@@ -33,7 +33,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                       AND p.since < now() - interval '1 day')
 $$;
 
--- The command that shows transactions which maintenance may be waiting for.
+-- Returns the command that shows the transactions for which maintenance may be waiting.
 CREATE FUNCTION zbxhist_internal.long_transactions() RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'SELECT pid::text, usename, state, xact_start, left(query, 60) AS query FROM pg_stat_activity'
@@ -42,8 +42,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
            ' ORDER BY xact_start LIMIT 10;'
 $$;
 
--- The oldest transaction of another session that has a table open or, if none has, of all in this
--- database; NULL if there is none.
+-- Describes the oldest transaction of another session that has a lock on a table or, if none has, the oldest
+-- in this database; NULL if there is none.
 CREATE FUNCTION zbxhist_internal.oldest_blocker(relation regclass) RETURNS text
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT format('%s, in a transaction for %s', t.name, date_trunc('second', now() - t.began))
@@ -58,7 +58,7 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
      ORDER BY t.has_it DESC, t.began LIMIT 1
 $$;
 
--- The part of check that is about what maintenance has done.
+-- Part of check(): problems that maintenance has noted.
 CREATE FUNCTION zbxhist_internal.check_maintenance(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -99,7 +99,7 @@ BEGIN
          CROSS JOIN LATERAL zbxhist_internal.oldest_blocker(to_regclass(coalesce(nullif(p.relation, ''), p.parent::text))) b
          WHERE p.parent = check_maintenance.parent AND zbxhist_internal.is_transient(p.sqlstate)
            AND p.since < now() - interval '1 hour' AND p.step <> 'take_up'
-           -- of a few pages that is nothing, and what is postponed waits for VACUUM
+           -- a small table does not matter, and what is postponed waits for VACUUM
            AND (p.step <> 'truncate' OR p.message <> 'postponed' AND zbxhist_internal.own_pages(p.parent) > 8192)
          GROUP BY p.step, b;
     RETURN QUERY
@@ -112,8 +112,8 @@ BEGIN
 END
 $$;
 
--- The part of check that is about one managed table.
--- Of a table that cannot be managed any more (why_unfit), the clocks are not read.
+-- Part of check(): one managed table.
+-- If it cannot be managed any more (why_unfit), its clocks are not read.
 CREATE FUNCTION zbxhist_internal.check_parent(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
@@ -139,7 +139,7 @@ BEGIN
           FROM zbxhist_internal.schema_problem(parent, policy.retention_schema) p
          WHERE policy.routing AND p.problem IS NOT NULL
          UNION ALL
-        -- what Zabbix makes, and an old one had not
+        -- a table of an old Zabbix may lack the column ns and the key
         SELECT w.severity, w.code, parent::text, w.message, format(w.command, parent)
           FROM pg_class k
           JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
@@ -157,7 +157,7 @@ BEGIN
                AS w (severity, code, message, command)
          WHERE k.oid = parent AND policy.routing
          UNION ALL
-        -- what is in doubt, for a role that may read the items as maintenance does
+        -- only for a role that may read the items as maintenance does
         SELECT 'warning', 'deleted_items', parent::text,
                format('values of deleted items stay until retention, though they are to be dropped: %s', i.problem),
                format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent)
@@ -175,10 +175,10 @@ BEGIN
 END
 $$;
 
--- Everything an administrator should know, a line for each cause, with the command that mends it;
--- when all is well, no rows, or notes (info) only.
+-- What an administrator should know: a line for each cause, with a command that fixes it or shows more;
+-- if all is well, no rows, or only notes (info).
 --
--- Problems with one cause and one command are one line.
+-- Problems with the same cause and the same command are one line.
 CREATE FUNCTION zbxhist.check() RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT g.severity, g.code, zbxhist_internal.object_list(g.objects), g.message, g.hint

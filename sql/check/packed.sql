@@ -1,6 +1,6 @@
 -- sql/check/packed.sql
 
--- The part of check that is about packed days, and partitions that ought to be.
+-- Part of check(): packed days, and partitions that should be packed.
 CREATE FUNCTION zbxhist_internal.check_packed(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
@@ -36,7 +36,7 @@ BEGIN
           FROM zbxhist_internal.foreign_children(check_packed.parent) c
           JOIN pg_class k ON k.oid = c
          WHERE zbxhist_internal.is_overdue(check_packed.parent, 'owner')
-            -- who maintains has looked, and may not
+            -- maintenance has tried, and lacks the rights
             OR EXISTS (SELECT FROM zbxhist.step_problem p
                         WHERE p.parent = check_packed.parent AND p.step = 'owner' AND p.message = 'postponed');
     RETURN QUERY

@@ -1,11 +1,10 @@
 -- sql/check/partitions.sql
 
--- The part of check that compares the partitions with their parent and each other, and their
--- indexes.
+-- Part of check(): children without bounds, overlapping partitions, missing keys, extra columns.
 CREATE FUNCTION zbxhist_internal.check_partitions(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    -- to move its rows: the columns may be in another order
+    -- for an INSERT that moves rows: the order of columns may differ
     columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
 BEGIN
     RETURN QUERY
@@ -32,7 +31,7 @@ BEGIN
                     THEN format('CALL zbxhist.unpack(%L, %L);', parent, zbxhist_internal.format_day(o.from_clock))
                     ELSE format('ALTER TABLE %s NO INHERIT %s;', o.relation, parent) END
           FROM zbxhist_internal.overlapping(parent) o;
-    -- the indexes that maintenance builds are none of these, see step_index
+    -- only keys: maintenance builds other indexes, see step_index
     RETURN QUERY
         SELECT 'error', 'indexes',
                zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
@@ -60,7 +59,7 @@ BEGIN
 END
 $$;
 
--- The part of check that is about rows in the parent itself.
+-- Part of check(): rows in the parent itself.
 CREATE FUNCTION zbxhist_internal.check_rows(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

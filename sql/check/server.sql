@@ -1,6 +1,6 @@
 -- sql/check/server.sql
 
--- Statements and their values since the server started, by path: "fast", without planner and
+-- Numbers of INSERTs and values since the server started, by path: "fast", without planner and
 -- trigger, or the reason why not: column, copy, not_loaded, replication, row_security, rule,
 -- setting, statement, trigger; and how many of the values went to partitions.  No rows if the
 -- server cannot count them: before PostgreSQL 17 that needs zbxhist in shared_preload_libraries.
@@ -8,7 +8,7 @@ CREATE FUNCTION zbxhist.insert_paths()
 RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint, values_routed bigint)
 LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_stored_paths';
 
--- The part of check that is about the database.
+-- Part of check(): the database.
 CREATE FUNCTION zbxhist_internal.check_database() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -83,19 +83,19 @@ BEGIN
                c || ';'
           FROM zbxhist_internal.preload_command() c
          WHERE c IS NOT NULL AND cardinality(zbxhist_internal.parent_list()) > 0;
-    -- Told in the week after a set-up, when backups are looked at, and not for ever.
-    -- A dump as a directory does not overwrite a former one.
+    -- Only in the week after the set-up, when backups are reviewed.  pg_dump -Fd does not overwrite an
+    -- older dump.
     RETURN QUERY
         SELECT 'info', 'partial_dump', 'packed days',
                'a dump of a part of the database, such as pg_dump -t history, leaves partitions and packed rows out; '
                'dump the whole database (told for a week after the set-up)',
-               -- as a shell has it
+               -- quoted for a shell
                format('pg_dump -d ''%s'' -Fd -f zabbix.dump', replace(current_database(), '''', '''\'''''))
           FROM zbxhist.parent_config c
           JOIN pg_class p ON p.oid = c.parent
          WHERE EXISTS (SELECT FROM zbxhist.packed_day d JOIN pg_class k ON k.oid = d.day)
         HAVING max(c.created_at) > now() - interval '7 days';
-    -- Who only monitors is not to take it for a good sign that nothing is told.
+    -- A role that only monitors must not take an empty result as good news.
     RETURN QUERY
         SELECT 'warning', 'not_seen', quote_ident(current_user),
                'this role may not read all that check() reads: what was lost, or left out for its clock, and rows that wait in a table itself, are not told.  Who owns the tables sees that, and so does maintenance: how many lines it had last, metrics() says',

@@ -1,6 +1,6 @@
 -- sql/check/triggers.sql
 
--- The part of check that is about triggers, rules and row security.
+-- Part of check(): triggers, rules and row security.
 CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -66,7 +66,7 @@ BEGIN
                  UNION ALL SELECT zbxhist_internal.packed_table(check_triggers.parent)) r
          CROSS JOIN LATERAL zbxhist_internal.tool_triggers(r.relation) t
           JOIN pg_proc f ON f.oid = t.tgfoid AND f.proname = 'repack_trigger'
-         -- its table of changes is the trigger's argument, or by its table's OID
+         -- the log table's name is in the trigger's argument, or made of the table's OID
          CROSS JOIN LATERAL to_regclass(coalesce(substring(encode(t.tgargs, 'escape') FROM 'INSERT INTO (repack[.]log_[0-9]+)'),
                                                  'repack.log_' || t.tgrelid)) g (log)
          WHERE t.tgenabled <> 'D'

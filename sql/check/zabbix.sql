@@ -1,6 +1,6 @@
 -- sql/check/zabbix.sql
 
--- The part of check that is about the settings of Zabbix.
+-- Part of check(): the settings of Zabbix.
 CREATE FUNCTION zbxhist_internal.check_zabbix() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
@@ -26,7 +26,7 @@ BEGIN
     LOOP
         unread := zbxhist_internal.settings_grant(place.nspname);
         IF unread.command IS NULL THEN
-            -- setup with configure_zabbix asks before it has anything deleted
+            -- setup with configure_zabbix asks before anything is deleted
             call := format('SELECT * FROM zbxhist.setup(%L, configure_zabbix => true);', place.nspname);
             option := CASE WHEN place.is_trends THEN 'hk_trends' ELSE 'hk_history' END;
             mode := zbxhist_internal.zabbix_setting(place.nspname, option || '_mode');
@@ -56,7 +56,7 @@ BEGIN
                          THEN call
                          ELSE zbxhist_internal.setting_command(place.nspname, option || '_mode', '0') END;
             END IF;
-            -- Zabbix knows no longer periods than 25 years
+            -- Zabbix accepts at most 25 years
             RETURN QUERY
                 SELECT 'warning', 'zabbix_hides_rows', zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY c.parent::text)),
                        format('rows are kept for %s, but Zabbix shows only those of %s (%s)', max(c.retention), period.value, period.source),
@@ -76,8 +76,8 @@ BEGIN
 END
 $$;
 
--- The part of check that finds tables of which nothing is deleted.
--- If the settings are missing, that is one line for history and trends. check_zabbix reports it if
+-- Part of check(): tables without retention.
+-- If the settings are missing, that is one line for history and trends.  check_zabbix reports it if
 -- only the override is off, or if the caller may not read the settings.
 CREATE FUNCTION zbxhist_internal.check_retention() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -86,7 +86,7 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
            format('zbxhist deletes nothing of it: %s.  Give it a retention; with that of the command nothing is deleted now',
                   min(e.problem)),
            format('SELECT %s;',
-                  -- as long as Zabbix keeps values if nobody says otherwise, or longer, if there are older ones
+                  -- Zabbix's default period, or longer if there are older values
                   string_agg(format('zbxhist.alter_parent(%L, retention => ''%s days'')', c.parent, greatest(
                       CASE WHEN k.relname LIKE 'history%' THEN 31 ELSE 365 END,
                       ceil((extract(epoch FROM clock_timestamp()) - (zbxhist_internal.deletion(c.parent, interval '0')).oldest)
@@ -105,8 +105,8 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
      GROUP BY k.relnamespace, k.relowner, replace(e.problem, 'hk_trends', 'hk_history')
 $$;
 
--- The part of check that is about values that were left out for their clocks.
--- Names of items as far as the caller may read them, of the worst three.
+-- Part of check(): values that were left out because of their clocks.
+-- It names the three items with the most such values, if the caller may read the names.
 CREATE FUNCTION zbxhist_internal.check_clocks(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 BEGIN
@@ -144,8 +144,8 @@ BEGIN
 END
 $$;
 
--- The part of check that is about tables that another extension manages, or did.  The extension
--- zbxhist_migrate, which is there only while it is needed, knows the rest.
+-- Part of check(): hypertables of TimescaleDB.  The extension zbxhist_migrate, which is needed only during
+-- the migration, has the rest.
 CREATE FUNCTION zbxhist_internal.check_migrations()
 RETURNS TABLE (step integer, severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$

@@ -1,11 +1,10 @@
 -- sql/maintenance/by_hand.sql
 
--- Waits for maintenance of a managed table of the caller's to come to the end of its step, and
--- keeps it from the next.
+-- Takes the lock of maintenance on a managed table of the caller's, waiting for the step in progress.
 CREATE FUNCTION zbxhist_internal.lock_for_hand(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- a run of maintenance goes from step to step and is soon at its next
+    -- each step of maintenance is short
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
     BEGIN
         PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
@@ -19,7 +18,7 @@ BEGIN
 END
 $$;
 
--- Runs a step of packing or unpacking for somebody who is told what goes wrong.
+-- Runs a step that a user has called; a problem is raised as an error, not logged.
 CREATE FUNCTION zbxhist_internal.run_by_hand(parent regclass, step text, relation regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
@@ -40,7 +39,7 @@ BEGIN
 END
 $$;
 
--- Runs a step of packing or unpacking for one relation after the other, each until it is done.
+-- Runs a step that a user has called, for one relation after the other, each until it is done.
 CREATE PROCEDURE zbxhist_internal.repeat_by_hand(parent regclass, step text, relations regclass[])
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -51,7 +50,7 @@ BEGIN
     FOREACH relation IN ARRAY relations LOOP
         CALL zbxhist_internal.repeat_step(parent, step, ARRAY[relation], true, answer);
     END LOOP;
-    -- the session's own search_path again, for the caller's next statement
+    -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;
 END
 $$;

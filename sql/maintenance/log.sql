@@ -1,6 +1,6 @@
 -- sql/maintenance/log.sql
 
--- Writes an entry of the maintenance log and, if it is an error, remembers it for the status.
+-- Writes an entry of the maintenance log; an error is also noted for the view status.
 CREATE FUNCTION zbxhist_internal.log_action(
     parent regclass, action text, relation text, rows bigint DEFAULT NULL, bytes bigint DEFAULT NULL,
     lock_wait interval DEFAULT NULL, message text DEFAULT NULL, sqlstate text DEFAULT NULL,
@@ -15,7 +15,7 @@ BEGIN
         PERFORM zbxhist_internal.note_verified(d.parent, d.day, message)
            FROM zbxhist.packed_day d WHERE d.parent = log_action.parent AND d.day::text = relation;
     END IF;
-    -- a lock not got is tried again, and no error yet
+    -- a lock that was not available is tried again, so it is no error yet
     IF parent IS NOT NULL AND sqlstate IS NOT NULL AND NOT zbxhist_internal.is_transient(sqlstate) THEN
         INSERT INTO zbxhist.parent_state AS s (parent, failed, last_error, last_error_at)
         VALUES (parent, true, message, clock_timestamp())
@@ -26,7 +26,7 @@ BEGIN
 END
 $$;
 
--- Notes the batched action that begins, for the view progress.
+-- Notes for the view progress that an action begins; NULL: that it has ended.
 CREATE FUNCTION zbxhist_internal.set_action(parent regclass, action text, relation text) RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     INSERT INTO zbxhist.parent_state AS s (parent, action, relation, action_pid, action_started, action_percent)
@@ -37,7 +37,7 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $
            action_total = NULL, position_itemid = NULL, action_rows = 0
 $$;
 
--- Whether this session has noted that it begins an action.
+-- Whether this session has noted that it began an action (set_action).
 CREATE FUNCTION zbxhist_internal.has_begun(parent regclass, action text, relation text) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.parent_state s
@@ -45,16 +45,14 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
                       AND s.relation = has_begun.relation AND s.action_pid = pg_backend_pid())
 $$;
 
--- Whether the next maintenance is likely to succeed where one failed with this SQLSTATE, or had to
--- wait.
--- A lock not got, a deadlock, rows that some transactions still see otherwise:
--- the next run tries again, and mostly succeeds.
+-- Whether a step that failed with this SQLSTATE, or had to wait (NULL), is likely to succeed in the next
+-- run: a lock was not available, a deadlock, or not all transactions saw the same rows.
 CREATE FUNCTION zbxhist_internal.is_transient(sqlstate text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(sqlstate, '55P03') IN ('55P03', '40P01', '40001', '55006')
 $$;
 
--- Notes that a step of maintenance could not be done, or forgets that.
+-- Notes in step_problem that a step failed or must wait; if it succeeded, deletes the entry.
 CREATE FUNCTION zbxhist_internal.note_outcome(
     parent regclass, step text, relation text, answer text, sqlstate text DEFAULT NULL, message text DEFAULT NULL)
 RETURNS void

@@ -1,19 +1,19 @@
 -- sql/maintenance/packed_steps.sql
 
--- Maintenance: packs a partition that the policy wants packed.
+-- Step of maintenance: packs a partition that is due.
 CREATE FUNCTION zbxhist_internal.step_pack(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem text;
 BEGIN
-    -- another run may have packed it, or the policy has been changed
+    -- another session may have packed it, or changed the policy
     IF NOT EXISTS (SELECT FROM zbxhist_internal.packable_partitions(parent, partition)) THEN
         RETURN 'done';
     END IF;
     BEGIN
         RETURN zbxhist_internal.pack_partition(parent, partition);
     EXCEPTION WHEN program_limit_exceeded OR feature_not_supported THEN
-        -- it would be so each time
+        -- the next run would fail in the same way
         GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
     END;
     INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, not_packable, not_packable_at)
@@ -25,11 +25,12 @@ BEGIN
 END
 $$;
 
--- Maintenance: repacks a packed day that wastes space (repack), or makes the packed parts of a day
--- one (compact); later, if the limit does not allow it yet; postponed, if something is in the way.
--- Obstacles go away by themselves, so they are no errors; a day that could not be written after all
--- is tried again after an hour or more.  A day that never can be, since it is damaged or something
--- depends on it, is not repacked before it has grown, and never compacted; which is noted here.
+-- Step of maintenance: repacks a packed day that wastes space (repack), or makes one packed day of the
+-- parts of a day (compact).  Returns "later" if the limit does not allow it now, "postponed" if locks or
+-- other transactions are in the way.
+-- Those go away by themselves, so they are no errors; it is tried again after an hour or more.  A day that
+-- is damaged, or on which something depends, is repacked only after it has grown, and never compacted.
+-- This is noted here.
 CREATE FUNCTION zbxhist_internal.step_rewrite(parent regclass, day regclass, step text) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -41,7 +42,7 @@ DECLARE
     problem   text;
     state     text;
 BEGIN
-    -- another run may have done it
+    -- another session may have done it
     IF step = 'compact' THEN
         SELECT c.days INTO days FROM zbxhist_internal.compactable_days(parent) c WHERE c.days[1] = step_rewrite.day;
     ELSE
@@ -74,8 +75,8 @@ BEGIN
                SET packed_bytes = bytes, packed_rows = d.nrows, repacked_at = clock_timestamp()
              WHERE d.day = step_rewrite.day AND step = 'repack';
             IF step = 'compact' THEN
-                -- an error names the table that it is about; its SQLSTATE tells check() of
-                -- damage, of which there is a line of its own
+                -- the message names the table; by the SQLSTATE check() sees that it is damage, which it
+                -- reports in another line
                 UPDATE zbxhist.packed_day d SET not_compacted = format('%s (%s)', problem, state)
                  WHERE d.day = (
                        SELECT k.oid
@@ -97,15 +98,15 @@ BEGIN
 END
 $$;
 
--- Unpacks a packed day, one of its three steps: more, call again; wait, call again later.
--- First an empty partition; when every transaction knows of it, the rows go
--- there, so that each snapshot sees them at one of both places; when none sees
--- them in the packed day any more, that is dropped.  From the first step to
--- the second late rows stay in the parent, from the second on they go to the
--- partition.  To salvage a damaged day is the same, but for what is lost.
+-- Does one of the three steps of unpacking a packed day; returns "done", "more" (call again) or "wait" (call
+-- again later).
+-- First it creates an empty partition.  When all transactions can see that, it moves the rows there; each
+-- snapshot sees them in one of the two places.  When no transaction needs them in the packed day any more,
+-- it drops that.  Between the first and the second step late rows stay in the parent; afterwards they go to
+-- the partition.  "salvage" does the same with a damaged day and reports what is lost.
 --
--- A table that cannot have partitions any more gets the rows itself, when they
--- all come back to it anyway.
+-- If an undo unpacks the day of a table that cannot have partitions any more, the rows go to the table
+-- itself.
 CREATE FUNCTION zbxhist_internal.step_unpack(parent regclass, day regclass, salvage boolean DEFAULT false) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -121,7 +122,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 'done';
     END IF;
-    -- before the day is marked as one that is being unpacked
+    -- before anything is changed
     IF salvage AND NOT coalesce(entry.unpacked, false) THEN
         PERFORM zbxhist_internal.verify_archive_server(day);
     END IF;

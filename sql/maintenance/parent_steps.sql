@@ -1,6 +1,6 @@
 -- sql/maintenance/parent_steps.sql
 
--- Forgets managed tables that have been dropped.
+-- Deletes entries about dropped tables.
 CREATE FUNCTION zbxhist_internal.forget_dropped() RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -17,8 +17,8 @@ BEGIN
 END
 $$;
 
--- Maintenance: begins a run for one parent, and notes in lost_values which values went with packed
--- days whose tables have been dropped.
+-- Step of maintenance: begins a run for one parent.  Notes in lost_values which values were lost with packed
+-- days whose tables were dropped, and adds up left_out.
 CREATE FUNCTION zbxhist_internal.step_begin(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -37,7 +37,7 @@ BEGIN
            AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
         RETURNING d.*
     LOOP
-        -- there are none in what has been unpacked
+        -- the values of an unpacked day are in its partition
         CONTINUE WHEN gone.unpacked;
         INSERT INTO zbxhist.lost_values (parent, day, is_end, rows, problem)
         VALUES (parent, gone.day::oid::text, false, gone.nrows,
@@ -47,7 +47,7 @@ BEGIN
         PERFORM zbxhist_internal.log_action(parent, 'lost', gone.day::oid::text, rows => gone.nrows,
             message => 'the table of a packed day has been dropped', started_at => clock_timestamp());
     END LOOP;
-    -- one row of each item and hour is left, for a day
+    -- adds the counts up to one row of each item and hour, kept for a day
     DELETE FROM zbxhist.left_out l
      WHERE l.parent = step_begin.parent AND l.noted_at < now() - interval '1 day';
     WITH note AS (
@@ -69,7 +69,7 @@ BEGIN
 END
 $$;
 
--- Maintenance: makes a new Zabbix table a managed one.
+-- Step of maintenance: begins to manage a new Zabbix table.
 CREATE FUNCTION zbxhist_internal.step_take_up(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -91,12 +91,11 @@ BEGIN
 END
 $$;
 
--- Maintenance: gives a partition, a packed day or the foreign table of a managed table to the owner
--- that this has now.
--- ALTER TABLE ... OWNER TO does not reach the children.  All of them can be read
--- and written to through the parent in between, but are not maintained: the owner
--- of the one would run code of the other's.  The role that maintains may lack the
--- rights to mend that; check says so.
+-- Step of maintenance: makes the owner of a managed table the owner of one of its partitions, packed days,
+-- or its packed table.
+-- ALTER TABLE ... OWNER TO does not change these.  Until then they can be read and written through the
+-- parent, but are not maintained, because one owner's code would run with the other's rights.  If the role
+-- that runs maintenance lacks the rights, check() says so.
 CREATE FUNCTION zbxhist_internal.step_owner(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -120,7 +119,7 @@ BEGIN
 END
 $$;
 
--- Maintenance: gives a managed table the routing triggers that it lacks.
+-- Step of maintenance: creates missing routing triggers.
 CREATE FUNCTION zbxhist_internal.step_trigger(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -136,8 +135,8 @@ BEGIN
 END
 $$;
 
--- Maintenance: gives a partition the privileges of its parent, for GRANT reaches the parent alone, and
--- puts it into the schema of partitions: one that was taken over, or made one again, may be in any.
+-- Step of maintenance: gives a partition the privileges of its parent, because GRANT changes only those of
+-- the parent, and moves it to the schema of partitions, because one that was taken over may be in any.
 CREATE FUNCTION zbxhist_internal.step_align(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -145,7 +144,7 @@ DECLARE
     found   text[];
     waited  interval;
 BEGIN
-    -- another run may have done it, or dropped it
+    -- another session may have done it, or dropped the partition
     IF EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
                  JOIN pg_class k ON k.oid = p.partition
                  JOIN pg_class source ON source.oid = step_align.parent AND source.relowner = k.relowner
@@ -155,7 +154,7 @@ BEGIN
     IF coalesce(found, '{}') = '{}' THEN
         RETURN 'done';
     END IF;
-    -- GRANT locks no table, and would fail an ALTER TABLE beside it
+    -- GRANT itself locks no table, and a concurrent ALTER TABLE would fail
     IF 'schema' = ANY (found) THEN
         waited := zbxhist_internal.lock_exclusively(partition);
         PERFORM zbxhist_internal.set_schema(partition, zbxhist_internal.partition_schema(k.relowner)::text)
@@ -175,15 +174,15 @@ BEGIN
 END
 $$;
 
--- Maintenance: builds the indexes of its parent that a partition lacks.
--- While one is built, readers go on and new rows stay in the parent.
+-- Step of maintenance: builds missing indexes of a partition.  Takes SHARE on it: readers do not wait, and
+-- new rows stay in the parent meanwhile.
 CREATE FUNCTION zbxhist_internal.step_index(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     waited  interval;
 BEGIN
-    -- another run may have done it, or dropped it
+    -- another session may have done it, or dropped the partition
     IF NOT EXISTS (SELECT FROM zbxhist_internal.unindexed_partitions(parent, partition)) THEN
         RETURN 'done';
     END IF;
@@ -198,14 +197,14 @@ BEGIN
 END
 $$;
 
--- Maintenance: looks through a packed day and remembers what is damaged.
+-- Step of maintenance: verifies a packed day and notes damage.
 CREATE FUNCTION zbxhist_internal.step_inspect(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problems bigint;
     first    text;
 BEGIN
-    -- it may have been dropped, or made one with others
+    -- it may have been dropped, or compacted with others
     IF NOT EXISTS (SELECT FROM zbxhist.packed_day d
                      JOIN pg_class k ON k.oid = d.day
                     WHERE d.parent = step_inspect.parent AND d.day = step_inspect.day) THEN
@@ -223,9 +222,9 @@ BEGIN
 END
 $$;
 
--- Whether maintenance has a table analyzed: it has packed since it was, six hours ago or more.
--- Autovacuum looks at partitions, but neither at packed days nor at a table with all of
--- its children.
+-- Whether a table is due to be analyzed: a day was packed since the last ANALYZE, and that is six hours
+-- ago or more.
+-- Autovacuum analyzes partitions, but neither packed days nor a table together with its children.
 CREATE FUNCTION zbxhist_internal.wants_analyze(parent regclass) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -238,10 +237,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: has a table with packed days analyzed, so that the planner knows of all its items.
--- The foreign table's own statistics are for scans of it, the table's, with its
--- children, for joins and groups.  The children have theirs: ONLY, where ANALYZE
--- would go on to them.
+-- Step of maintenance: analyzes a table with packed days, so that the planner knows all its items.
+-- Scans of the packed table use its own statistics; joins and groups use those of the parent with its
+-- children.  ONLY, on versions whose ANALYZE would go on to the children, which have theirs already.
 CREATE FUNCTION zbxhist_internal.step_analyze(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -256,18 +254,18 @@ BEGIN
     PERFORM zbxhist_internal.log_action(parent, 'analyze', NULL);
     RETURN 'done';
 EXCEPTION WHEN data_corrupted OR index_corrupted THEN
-    -- that is told elsewhere
+    -- damage is reported elsewhere
     RETURN 'postponed';
 END
 $$;
 
--- Maintenance: ends a run for one parent and forgets old log entries.
+-- Step of maintenance: ends a run for one parent and deletes old log entries.
 CREATE FUNCTION zbxhist_internal.step_end(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     present CONSTANT timestamptz := clock_timestamp();
 BEGIN
-    -- what this run had no reason to try any more
+    -- problems of steps that this run had no reason to try again
     DELETE FROM zbxhist.step_problem p USING zbxhist.parent_state s
      WHERE p.parent = step_end.parent AND s.parent = p.parent AND p.last_at < s.last_run;
     UPDATE zbxhist.parent_state s
@@ -275,7 +273,7 @@ BEGIN
            last_success = CASE WHEN s.failed THEN s.last_success ELSE present END,
            begun_pid = NULL, extended_to = NULL, action = NULL, relation = NULL, action_pid = NULL, action_started = NULL
      WHERE s.parent = step_end.parent;
-    -- once a day: metrics() must not take as long as this may
+    -- once a day, because it may take long; metrics() reads the result
     UPDATE zbxhist.parent_state s
        SET oldest_clock = zbxhist_internal.waiting_clock(step_end.parent, -2147483648, 2147483648, false), oldest_at = present
      WHERE s.parent = step_end.parent AND coalesce(s.oldest_at < present - interval '1 day', true)

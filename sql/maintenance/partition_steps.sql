@@ -1,6 +1,6 @@
 -- sql/maintenance/partition_steps.sql
 
--- Maintenance: creates the next partition that the policy wants.
+-- Step of maintenance: creates the next partition ahead.
 CREATE FUNCTION zbxhist_internal.step_premake(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -17,8 +17,8 @@ BEGIN
 END
 $$;
 
--- Maintenance: creates the partition of the newest rows in the parent that have none.
--- For move_existing: from the newest to the oldest.
+-- Step of maintenance, for move_existing: creates the partition of the newest rows in the parent that have
+-- none.
 CREATE FUNCTION zbxhist_internal.step_extend(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -39,9 +39,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: puts shorter partitions in the place of an empty one of a day to come.  The new
--- partitions are created before the lock is requested, so that it is held only for the DROP.  If a
--- session stores a row in the old partition meanwhile, that stays; other rows go to the parent.
+-- Step of maintenance: replaces an empty future partition of a day by shorter ones.  It creates those
+-- before it requests the lock, so that it holds ACCESS EXCLUSIVE only for the DROP.  If a session stores a
+-- row in the old partition meanwhile, that partition stays.  Other new rows of that time go to the parent.
 CREATE FUNCTION zbxhist_internal.step_split(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -51,7 +51,7 @@ DECLARE
     made    regclass[] := '{}';
     waited  interval;
 BEGIN
-    -- another run may have done it, or its time has come
+    -- another session may have done it, or its time has begun
     IF partition NOT IN (SELECT zbxhist_internal.partitions_to_split(parent)) THEN
         RETURN 'done';
     END IF;
@@ -82,11 +82,10 @@ BEGIN
 END
 $$;
 
--- Maintenance: makes packed days depend on the foreign table that stands for them, and notes what
--- new columns contain in them and how many values have been deleted.
--- A dump does not hold the dependencies.  What a new column contains in packed
--- rows is noted by an event trigger, which may be disabled.  A session that
--- deletes packed rows says how many.
+-- Step of maintenance: makes packed days depend on the packed table, notes the values of new columns in
+-- packed rows, and subtracts deleted values from nrows.
+-- A dump does not contain the dependencies.  The event trigger that notes the values of new columns may be
+-- disabled.  Sessions that delete packed rows write their number to packed_change.
 CREATE FUNCTION zbxhist_internal.step_attach(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -124,13 +123,13 @@ BEGIN
 END
 $$;
 
--- Maintenance: drops a partition or a packed day that is past retention, or detaches a partition.
+-- Step of maintenance: drops an expired partition or packed day, or detaches an expired partition.
 CREATE FUNCTION zbxhist_internal.step_drop(parent regclass, relation regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
 BEGIN
-    -- another run may have dropped it, or the policy has been changed
+    -- another session may have dropped it, or changed the policy
     IF EXISTS (SELECT FROM zbxhist_internal.expired(parent) e
                 WHERE e.relation = step_drop.relation AND (NOT e.is_packed OR policy.retention_action = 'drop')) THEN
         PERFORM zbxhist_internal.take_off(parent, relation, policy.retention_action, policy.retention_schema);
@@ -139,11 +138,10 @@ BEGIN
 END
 $$;
 
--- Maintenance: truncates a parent, without its partitions, when nothing in it is needed any more.
--- Empties a parent whose rows have all been moved or are past retention, so
--- that inserts and maintenance find a table of no pages.  INSERTs wait while
--- the lock is waited for and held, for the time allowed altogether: how long it
--- will be held is measured first, what is left is for the wait.
+-- Step of maintenance: truncates a parent, without its partitions, if all its rows were moved or are past
+-- retention.  Then INSERTs and maintenance find a table without pages.
+-- INSERTs wait while this waits for ACCESS EXCLUSIVE and holds it; both together may take
+-- maintenance_lock_timeout.  So it first measures how long it will hold the lock, and waits for the rest.
 CREATE FUNCTION zbxhist_internal.step_truncate(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -162,7 +160,7 @@ BEGIN
     IF NOT zbxhist_internal.settled(parent) THEN
         RETURN 'wait';
     END IF;
-    -- how long will the last look take, under the lock?
+    -- how long will this take once more under the lock?
     started := clock_timestamp();
     IF zbxhist_internal.has_own_rows(parent, cutoff) THEN
         RETURN 'done';

@@ -1,6 +1,6 @@
 -- sql/maintenance/preview.sql
 
--- What the next maintenance of one managed table would do, in that order.
+-- Lists what the next maintenance of one managed table would do, in its order.
 CREATE FUNCTION zbxhist_internal.preview_parent(parent regclass)
 RETURNS TABLE (action text, partition text, from_clock bigint, to_clock bigint, rows bigint, bytes bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -37,7 +37,8 @@ BEGIN
                         ELSE coalesce(c.bytes, z.bytes) END
               FROM unnest('{split,move,extend,drop,pack,merge,unpack,compact,repack,archive,analyze,truncate,expire}'::text[])
                    WITH ORDINALITY s (step, place)
-             -- all that are to be repacked, by whatever run; and a packed day is unpacked to be detached
+             -- all days that are due to be repacked, whatever the limit of one run; and packed days that will
+             -- be unpacked and then detached
              CROSS JOIN LATERAL unnest(CASE s.step WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(policy.parent) w)
                                                    ELSE zbxhist_internal.targets_of(policy.parent, s.step) END
                                        || CASE WHEN s.step = 'drop' AND policy.retention_action = 'detach'
@@ -54,17 +55,15 @@ BEGIN
                                   WHERE s.step IN ('move', 'merge')) w ON true
              WHERE (s.step <> 'move' OR coalesce(w.rows, 1) > 0)
                AND (s.step <> 'unpack' OR r.relation NOT IN (SELECT e.relation FROM zbxhist_internal.expired(policy.parent) e))
-               -- TRUNCATE takes them
+               -- if all rows are past retention, TRUNCATE removes them
                AND (s.step <> 'expire' OR zbxhist_internal.has_own_rows(preview_parent.parent, cutoff))
              ORDER BY s.place, t.place) w;
 END
 $$;
 
--- What the next maintenance would create, split, move, pack, merge, compact, repack, archive, write
--- in another tablespace (set_tablespace), analyze and drop, with rows (an estimate) and bytes; a
--- row for all partitions of a day.
---
--- The same action on several partitions of one day is one row.
+-- What the next maintenance would create, split, move, pack, merge, compact, repack, archive, move to
+-- another tablespace (set_tablespace), analyze and drop, with estimated rows and with bytes; the same
+-- action on several partitions of a day is one row.
 CREATE FUNCTION zbxhist.preview(parent regclass DEFAULT NULL)
 RETURNS TABLE (
     table_name regclass, action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint,

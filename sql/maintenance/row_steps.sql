@@ -1,6 +1,6 @@
 -- sql/maintenance/row_steps.sql
 
--- Maintenance: merges a batch of rows from the parent into their packed day.
+-- Step of maintenance: merges a batch of rows of the parent into their packed day.
 CREATE FUNCTION zbxhist_internal.step_merge(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -19,7 +19,7 @@ BEGIN
         PERFORM zbxhist_internal.set_action(parent, 'merge', day::text);
         SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_merge.parent;
     END IF;
-    -- an archive server may not answer: it is asked before writers are in the way
+    -- an archive server may not answer, so fetch its groups before taking the lock that stops writers
     IF entry.archive_copy IS NOT NULL THEN
         PERFORM zbxhist_internal.merge_rows(parent, day, entry.from_clock, entry.to_clock, 50000, true);
     END IF;
@@ -46,9 +46,9 @@ BEGIN
 END
 $$;
 
--- Maintenance: deletes a batch of rows past retention from the parent itself.
--- A parent of more than 1 GB is not cleaned row by row: its rows wait until all
--- of them are past retention, and then one TRUNCATE takes them.
+-- Step of maintenance: deletes a batch of rows past retention from the parent itself.
+-- In a parent of more than 1 GB no single rows are deleted: when all are past retention, step_truncate
+-- removes them.
 CREATE FUNCTION zbxhist_internal.step_expire(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -85,16 +85,15 @@ BEGIN
 END
 $$;
 
--- Maintenance: notes for which partitions no row is in the parent.
--- Finds out for which partitions the parent has no rows, so
--- that inserts need not look there, see src/tables/stray.c.  What a transaction that
--- did not know the partition yet puts into the parent is not to be seen before it
--- ends, so a partition is verified when all those have ended that ran when it
--- was first seen here; one of them may be prepared by then.
+-- Step of maintenance: notes for which partitions the parent has no rows, so that INSERTs need not look for
+-- keys there, see src/tables/stray.c.
+-- A transaction that cannot see a new partition yet may store its rows in the parent, invisible until it
+-- ends.  So a partition is verified only after all transactions have ended that ran when it was first seen
+-- here, prepared ones included.
 --
--- The strays lock keeps some inserts waiting.  A small parent is looked through
--- under it; a large one in the transaction after the one that took it and
--- removed the marks, and what has been marked meanwhile makes the look void.
+-- INSERTs of strays wait for the lock for strays.  A small parent is searched under that lock.  For a large
+-- one, a first transaction takes the lock and removes the marks, and a second one searches; if a session
+-- has set a mark meanwhile, the result is discarded.
 CREATE FUNCTION zbxhist_internal.step_verify(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -109,13 +108,13 @@ BEGIN
       FROM zbxhist.list_partitions(parent) t
         ON CONFLICT ON CONSTRAINT partition_state_pkey DO NOTHING;
 
-    -- outside of a run of maintenance there may be no row
+    -- outside a run of maintenance parent_state may have no row
     SELECT s.verifying INTO looking FROM zbxhist.parent_state s
      WHERE s.parent = step_verify.parent FOR UPDATE;
     divide := FOUND AND NOT looking AND zbxhist_internal.own_pages(parent) >= 1000;
     looking := coalesce(looking, false);
 
-    -- strays are waited for; then a fresh snapshot shows their rows
+    -- waits for transactions that have stored strays; the next snapshot sees their rows
     IF NOT looking THEN
         PERFORM zbxhist_internal.lock_strays(parent);
     END IF;

@@ -1,33 +1,31 @@
 -- sql/maintenance/run.sql
 
--- Runs a statement with the rights of a table's owner, for somebody who has them; returns the first
--- column of the first row, or the number of rows.
--- What a statement on a table may run is its owner's code: triggers, rules,
--- policies, expressions of indexes and constraints.  The user who maintains it,
--- a superuser maybe, runs that as the owner, in a security-restricted operation.
+-- Runs a statement as the owner of a table, if the caller has the owner's rights; returns the first column
+-- of the first row, or the number of rows.
+-- A statement on a table may run code of its owner: triggers, rules, policies, expressions of indexes and
+-- constraints.  The caller may be a superuser, so the statement runs as the owner, in a security-restricted
+-- operation.
 CREATE FUNCTION zbxhist_internal.execute_as_owner(
     relation regclass, statement text, VARIADIC arguments text[] DEFAULT '{}') RETURNS text
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_execute_as_owner';
 
--- Has neither the statement under way nor its present transaction end by a timeout, but wait so many
--- milliseconds for each answer of an archive server.
+-- Disables the timeouts of the current statement and transaction, and limits the wait for each answer of an
+-- archive server to some milliseconds.
 CREATE FUNCTION zbxhist_internal.set_timeouts(answer_limit integer DEFAULT 60000) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_set_timeouts';
 
--- Commits, and begins a transaction with a safe search_path and without a timeout.
--- A procedure that commits cannot have a SET clause, so each transaction sets
--- its search_path itself, and how long it may take.  The types of its variables are looked up before that,
--- in the caller's.
+-- Commits, and begins a transaction with a safe search_path and without timeouts.
+-- A procedure that commits cannot have a SET clause, so each transaction sets search_path itself.  The types
+-- of a procedure's variables are looked up before that, so they are qualified.
 --
--- No COMMIT waits for a synchronous standby, which would have readers wait for the locks of a swap as
--- long as it is away.  A standby that has not got the last steps has the same values in the form that
--- they had before, and what is past retention for another run; what others may still need on an
--- archive server stays there for a day.
+-- COMMIT does not wait for a synchronous standby: while that is away, readers would wait for the locks of
+-- maintenance.  A standby that lacks the last steps has the same values in their former place, and expired
+-- ones until the next run.  Copies on an archive server that it may need are kept for a day.
 CREATE PROCEDURE zbxhist_internal.next_transaction()
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM zbxhist_internal.require_own_transactions();
-    -- an archive server commits, too
+    -- also for this COMMIT, which an archive server must answer
     PERFORM zbxhist_internal.set_timeouts();
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
@@ -39,9 +37,9 @@ BEGIN
 END
 $$;
 
--- Logs the failure of a step of maintenance that began at some time; returns what the step answers.
--- That an archive server is away when a run looks whether it is there is no failure: it is noted for
--- check() and metrics(), and nothing else.
+-- Logs the failure of a step of maintenance; returns "locked" or "failed".
+-- If archive_reach finds that an archive server is away, that is not logged, only noted for check() and
+-- metrics().
 CREATE FUNCTION zbxhist_internal.note_failure(
     parent regclass, step text, label text, state text, problem text, detail text, started timestamptz) RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -56,23 +54,21 @@ BEGIN
             lock_wait => CASE answer WHEN 'locked' THEN clock_timestamp() - started END, sqlstate => state, message => problem);
     END IF;
     PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, state,
-                                          -- others' details hold values
+                                          -- details of other errors may contain values
                                           problem || CASE state WHEN '2BP01' THEN format(' (%s)', replace(detail, E'\n', '; '))
                                                      ELSE '' END);
     RETURN answer;
 END
 $$;
 
--- Runs one step of maintenance, logs its failure, and says whether to go on.
--- One step of maintenance on one parent, in the transaction of the caller,
--- which commits after it.  Whatever goes wrong is undone, logged and answered
--- with a word, but for a cancel, which ends the run, and a connection to an archive server that was
--- lost: postgres_fdw commits no transaction in which that has happened.
+-- Runs one step of maintenance on one parent, in the caller's transaction; the caller commits.
+-- Takes the lock of maintenance on the parent.  An error is rolled back and logged, and answered with a
+-- word.  Two errors are raised again: a cancel, which ends the run, and a lost connection to an archive
+-- server, after which postgres_fdw cannot commit the transaction.
 --
--- Answers: done, more (call again), wait (call again later), busy (another run
--- is at this parent), locked (no lock in time), later (in the next run),
--- postponed (to a later run, for a reason), unfit (nothing can be done for the
--- table as it is now), failed.
+-- Answers: done, more (call again), wait (call again later), busy (another session maintains this parent),
+-- locked (a lock was not available), later (in the next run), postponed (to a later run, for a reason),
+-- unfit (nothing can be done for the table as it is now), failed.
 CREATE FUNCTION zbxhist_internal.run_step(parent regclass, step text, relation regclass DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
@@ -84,7 +80,7 @@ DECLARE
     detail  text;
     context text;
 BEGIN
-    -- an undo waits for the step that is under way
+    -- an undo waits for the step in progress
     IF starts_with(step, 'undo_')
        OR step = 'unpack' AND EXISTS (SELECT FROM zbxhist.parent_state s
                                        WHERE s.parent = run_step.parent AND s.undo_pid = pg_backend_pid()) THEN
@@ -92,7 +88,7 @@ BEGIN
     ELSIF NOT pg_try_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer) THEN
         RETURN 'busy';
     END IF;
-    -- an undo may have begun since this run did: from then on only its session does something
+    -- an undo may have begun meanwhile: then only its session maintains the table
     IF step !~ '^(undo_.*|archive_clean|archive_reach)$'
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                      LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
@@ -100,7 +96,7 @@ BEGIN
                       AND (step <> 'unpack' OR s.undo_pid IS DISTINCT FROM pg_backend_pid())) THEN
         RETURN 'done';
     END IF;
-    -- rows are moved past triggers: who copies one of the tables would not learn of it
+    -- moving rows fires no triggers, so a tool that copies one of the tables would miss it
     IF step IN ('move', 'undo_move', 'merge') THEN
         SELECT format('trigger "%s" is on table %s: a tool follows its changes', t.tgname, t.tgrelid::regclass) INTO problem
           FROM unnest(ARRAY[parent, relation]) r, zbxhist_internal.tool_triggers(r) t LIMIT 1;
@@ -111,7 +107,7 @@ BEGIN
     END IF;
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
     BEGIN
-        -- the others have no managed table to act on, or may find that it is none any more
+        -- the other steps do not need a managed table, or may find it no longer managed
         IF step !~ '^(take_up|auditlog|archive_clean|archive_reach|end|undo_.*)$' THEN
             PERFORM zbxhist_internal.require_parent(parent);
         END IF;
@@ -119,7 +115,7 @@ BEGIN
             WHEN step IN ('move', 'undo_move') THEN 'step_move($1, $2, $3)'
             WHEN step IN ('repack', 'compact') THEN 'step_rewrite($1, $2, $3)'
             ELSE quote_ident('step_' || step) || CASE WHEN relation IS NULL THEN '($1)' ELSE '($1, $2)' END END) INTO answer USING parent, relation, step;
-        -- who answers that it failed has noted why
+        -- a step that returns "failed" has noted the reason itself
         IF answer <> 'failed' THEN
             PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, NULL, answer);
         END IF;
@@ -127,7 +123,7 @@ BEGIN
     EXCEPTION WHEN OTHERS OR query_canceled THEN
         GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL,
             context = PG_EXCEPTION_CONTEXT;
-        -- what an archive server cancels is no cancel here
+        -- if an archive server cancelled its statement, that is no cancel of this session
         IF state = '57014' AND context !~ 'zbxhist_archive\.' OR state ~ '^(08|57P|25P0[34])' THEN
             RAISE;
         END IF;
@@ -136,17 +132,15 @@ BEGIN
 END
 $$;
 
--- Runs a step of maintenance, or one by hand, until it is done for all of some relations, in a
--- transaction each time; a null stands for the table itself.
--- Between two batches it sleeps as long as the batch took, so that maintenance
--- takes at most half of a disk.  A lock not got, or a transaction that has to
--- end first, is waited for a little; the next run tries again.  Relations that take
--- the same step one after the other wait together, else to unpack a thousand hours would
--- be to wait two thousand times.  By hand a problem is an error, and nobody sleeps between
--- two steps for the sake of others.
+-- Repeats a step until it is done for all relations of a list, each time in a transaction of its own; a
+-- null stands for the table itself.
+-- After each batch it sleeps as long as the batch took, so that maintenance takes at most half of a disk.
+-- It waits a little for locks and older transactions, and then leaves the rest to the next run.  It waits
+-- for all relations of the list together: one by one, unpacking a thousand hours would wait two thousand
+-- times.  With by_hand, a problem is raised as an error, and it does not sleep after batches.
 --
--- Whatever is wrong with a table, a run comes to an end: steps that go through rows prove that
--- each batch has got on, the others are repeated only so often.
+-- It always ends: steps that work through rows raise an error if a batch made no progress, and other steps
+-- are repeated 5000 times at most.
 CREATE PROCEDURE zbxhist_internal.repeat_step(
     parent regclass, step text, relations regclass[], by_hand boolean, INOUT answer text)
 LANGUAGE plpgsql AS $$
@@ -175,7 +169,7 @@ BEGIN
             ELSE
                 BEGIN
                     result := zbxhist_internal.run_step(parent, step, relation);
-                -- all that run_step raises again, but for a cancel
+                -- all errors that run_step raises again, except a cancel
                 EXCEPTION WHEN connection_exception OR admin_shutdown OR crash_shutdown OR cannot_connect_now
                                OR database_dropped OR idle_session_timeout
                                OR idle_in_transaction_session_timeout OR SQLSTATE '25P04' THEN
@@ -205,7 +199,7 @@ BEGIN
             rounds := rounds + 1;
             waits := 0;
             locked := 0;
-            -- these raise an error when a batch of rows has not got on
+            -- these raise an error themselves if a batch makes no progress
             IF rounds > 5000 AND step NOT IN ('move', 'merge', 'expire', 'undo_move', 'auditlog', 'archive', 'archive_clean') THEN
                 RAISE WARNING 'zbxhist: % of % does not come to an end', step, coalesce(relations[1], parent);
                 answer := 'failed';
@@ -227,8 +221,8 @@ BEGIN
 END
 $$;
 
--- The partitions or packed days on which a step of maintenance has something to do.  A null stands
--- for the table itself.
+-- Returns the partitions or packed days for which a step of maintenance is due.  A null stands for the
+-- table itself.
 CREATE FUNCTION zbxhist_internal.targets_of(parent regclass, step text) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -262,13 +256,12 @@ BEGIN
                  WHERE d.parent = targets_of.parent
                    AND (d.partition IS NOT NULL
                         OR policy.routing IS NOT TRUE
-                        -- it is detached as a partition
+                        -- only partitions can be detached
                         OR policy.retention_action = 'detach'
                            AND d.day IN (SELECT e.relation FROM zbxhist_internal.expired(targets_of.parent) e))
                  ORDER BY d.from_clock);
-        -- what step_verify has found out, and nobody has marked since, need not be looked for
-        -- again: in a parent of terabytes that would be a walk over all its items, each
-        -- quarter of an hour
+        -- if step_verify found no rows of partitions, and no mark was set since, do not search again: in a
+        -- parent of terabytes that would read the index entries of all items in each run
         WHEN 'move' THEN
             result := ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
                              WHERE NOT zbxhist_internal.is_verified(targets_of.parent));
@@ -287,8 +280,7 @@ BEGIN
         WHEN 'truncate' THEN
             is_due := zbxhist_internal.own_pages(parent) > 0
                       AND NOT zbxhist_internal.has_own_rows(parent, zbxhist_internal.deletion_clock(parent));
-        -- one of more than 1 GB is not cleaned row by row: its rows wait until all of them are
-        -- past retention, and then one TRUNCATE takes them
+        -- up to 1 GB, see step_expire
         WHEN 'expire' THEN
             is_due := zbxhist_internal.own_pages(parent) BETWEEN 1 AND 131072
                       AND zbxhist_internal.waiting_clock(parent, -2147483648, zbxhist_internal.deletion_clock(parent), false) IS NOT NULL;
@@ -315,7 +307,7 @@ BEGIN
             result := ARRAY(SELECT zbxhist_internal.own_children(parent));
         ELSE NULL;
     END CASE;
-    -- who may not give them to the owner of the table, see step_owner, may do nothing else
+    -- children with another owner are not maintained, see step_owner
     IF result <> '{}' AND step IN ('split', 'align', 'index', 'drop', 'pack', 'merge', 'repack', 'archive') THEN
         result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
                          WHERE w.relation NOT IN (SELECT zbxhist_internal.foreign_children(parent))
@@ -325,8 +317,7 @@ BEGIN
 END
 $$;
 
--- The partitions or packed days on which a step of maintenance has something to do; none, and a log
--- entry, if that cannot be found out.  A table that somebody has locked is hardly waited for.
+-- As targets_of, but logs an error and returns an empty list.  It waits for locks only a tenth of a second.
 CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
@@ -349,11 +340,11 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
--- Runs a step of maintenance for all on which it has something to do, or the table as a whole.  The
--- answer stays what it is if there is nothing.
--- A step that would keep readers out passes over what somebody has open: the next run tries again.
--- Each transaction is waited for once, for a moment, and for none of the other partitions that it
--- has open.
+-- Runs a step of maintenance for all relations for which it is due; if there are none, the answer stays as
+-- it is.
+-- A step that takes ACCESS EXCLUSIVE skips relations that another transaction has locked; the next run
+-- tries again.  It waits once for each such transaction, a tenth of a second, and not again for other
+-- partitions that the transaction has locked.
 CREATE PROCEDURE zbxhist_internal.do_step(parent regclass, step text, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -387,23 +378,23 @@ BEGIN
         tried := tried + 1;
         unsettled := CASE WHEN answer = 'wait' THEN unsettled + 1 ELSE 0 END;
         EXIT WHEN CASE
-            -- two days of hours: where there is more to pack, there are other tables, too; a snapshot
-            -- that is too old for three, say a dump's, is so for all that come after
+            -- two days of hours: other tables wait, too.  If three had to wait for an old snapshot, such as
+            -- pg_dump's, all later ones would
             WHEN step = 'pack' THEN tried = 48 OR unsettled = 3
             WHEN step IN ('compact', 'repack') THEN answer NOT IN ('done', 'failed', 'locked')
-            -- a server that cannot be had for one cannot be for the next
+            -- if the server failed for one day, it would for the next
             WHEN step = 'archive' THEN answer <> 'done'
-            -- an UPDATE or DELETE keeps rows of all partitions from being moved
+            -- an UPDATE or DELETE stops the moving of rows of all partitions
             WHEN step = 'undo_move' THEN answer = 'locked'
-            -- the rest is for the next runs
+            -- the next runs verify the rest
             WHEN step = 'inspect' THEN clock_timestamp() > began + interval '1 minute' END;
     END LOOP;
 END
 $$;
 
--- Unpacks all that maintenance, or an undo, wants unpacked.
--- What was begun by hand and broken off, or was packed with other columns.  No more
--- than 48, two days of hours, are in both forms at once.
+-- Unpacks all days that are due: those whose unpacking by hand was interrupted, those to be detached and,
+-- for an undo, all.
+-- At most 48 at a time, two days of hours, are on disk twice.
 CREATE PROCEDURE zbxhist_internal.unpack_due(parent regclass, INOUT answer text)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -418,7 +409,7 @@ BEGIN
 END
 $$;
 
--- Maintenance of one managed table.  Most runs find that no step has anything to do.
+-- Maintains one managed table.  In most runs no step is due.
 CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass, INOUT is_idle boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -440,12 +431,12 @@ BEGIN
         answer := CASE step WHEN 'expire' THEN answer ELSE 'idle' END;
         CONTINUE WHEN step = 'expire' AND answer NOT IN ('idle', 'done', 'postponed')
                    OR zbxhist_internal.work_list(parent, step) = '{}'
-                      -- existing rows, or what could not be moved when that was last tried
+                      -- there are existing rows to move, or rows that could not be moved before
                       AND NOT (step = 'move'
                                AND (zbxhist_internal.work_list(parent, 'extend') <> '{}'
                                     OR EXISTS (SELECT FROM zbxhist.parent_state s
                                                 WHERE s.parent = maintain_parent.parent AND s.duplicates > 0)))
-                      -- one look in an hour, see waiting_days
+                      -- notes that the hourly search was made, see waiting_days
                       AND NOT (step = 'merge' AND zbxhist_internal.own_pages(parent) > 131072);
         is_idle := false;
         CASE step
@@ -464,9 +455,9 @@ BEGIN
 END
 $$;
 
--- Does all maintenance that is due, of one managed table or all: creates partitions ahead, moves
--- rows out of the parent, drops, packs, merges late rows, repacks; each step in a transaction of
--- its own.  Call it every 5 to 15 minutes.
+-- Maintains one managed table, or all: creates partitions ahead, moves rows out of the parent, drops
+-- expired partitions, packs, merges late rows, repacks; each step in its own transaction.  Schedule it
+-- every 5 to 15 minutes.
 CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -475,7 +466,7 @@ DECLARE
     is_idle pg_catalog.bool := true;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    -- a standby gets all this from its primary
+    -- the primary does all this
     IF pg_is_in_recovery() THEN
         RETURN;
     END IF;
@@ -490,7 +481,8 @@ BEGIN
             CALL zbxhist_internal.repeat_step(target, 'take_up', ARRAY[NULL::regclass], false, answer);
             is_idle := false;
         END LOOP;
-        -- that of which a run was broken off comes last
+        -- tables that were maintained last come last, so that an interrupted run does not always stop before
+        -- the same tables
         FOREACH target IN ARRAY ARRAY(SELECT p.parent
                                         FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY p (parent, place)
                                         LEFT JOIN zbxhist.parent_state s ON s.parent = p.parent
@@ -509,7 +501,7 @@ BEGIN
           WHERE NOT is_idle
              OR NOT EXISTS (SELECT FROM zbxhist.check_summary s WHERE s.checked_at > clock_timestamp() - interval '1 hour');
     END IF;
-    -- the session's own search_path again, for the caller's next statement
+    -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;
 END
 $$;

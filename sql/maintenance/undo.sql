@@ -1,6 +1,6 @@
 -- sql/maintenance/undo.sql
 
--- Undo: from now on every new row stays in the parent.
+-- Step of undo: from now on every new row stays in the parent.
 CREATE FUNCTION zbxhist_internal.step_undo_begin(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -17,13 +17,13 @@ BEGIN
 END
 $$;
 
--- Undo: waits for transactions that may need the moved rows where they were.
+-- Step of undo: waits for transactions that may need the moved rows where they were.
 CREATE FUNCTION zbxhist_internal.step_undo_settle(parent regclass) RETURNS text
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN zbxhist_internal.settled(parent) THEN 'done' ELSE 'wait' END
 $$;
 
--- Undo: drops a partition that has been emptied.
+-- Step of undo: drops an empty partition.
 CREATE FUNCTION zbxhist_internal.step_undo_drop(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -47,7 +47,7 @@ BEGIN
 END
 $$;
 
--- Undo: takes the triggers off the parent and forgets it.
+-- Step of undo: drops the packed table and the triggers, and deletes the policy.
 CREATE FUNCTION zbxhist_internal.step_undo_end(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -128,7 +128,7 @@ BEGIN
                            || '  All rows can be read at any time.',
                   HINT = coalesce(problem.command, format('CALL zbxhist.undo(%L);', parent));
     END IF;
-    -- the session's own search_path again, for the caller's next statement
+    -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;
 END
 $$;

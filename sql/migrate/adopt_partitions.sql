@@ -1,7 +1,7 @@
 -- sql/migrate/adopt_partitions.sql
 
--- The policy that a table of another system gets when it is taken over: that of setup, or of
--- create_parent if it is none of Zabbix's.
+-- Returns the policy of a table that is taken over from native partitioning or TimescaleDB: that of setup,
+-- or of create_parent if it is not a table of Zabbix.
 CREATE FUNCTION zbxhist_internal.adoption_policy(native regclass) RETURNS zbxhist.parent_config
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -25,10 +25,8 @@ BEGIN
 END
 $$;
 
--- The times up to now between the partitions of a natively partitioned table, in words; NULL if
--- there are none.
--- Days of local time leave an hour out where the clocks go forward, if somebody has
--- made each as long as the others.
+-- Describes gaps in the past between the partitions of a natively partitioned table; NULL if there are none.
+-- For example, partitions of 24 hours by local time leave out an hour when daylight saving time begins.
 CREATE FUNCTION zbxhist_internal.adoption_gaps(native regclass) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'no partition has these times, rows of which stay in the table itself: '
@@ -90,7 +88,7 @@ BEGIN
         RAISE NOTICE 'table % is managed by zbxhist now, with its % partitions', result,
                      (SELECT count(*) FROM zbxhist.list_partitions(result));
     END IF;
-    -- the session's own search_path again, for the caller's next statement
+    -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;
 END
 $$;

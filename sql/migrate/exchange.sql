@@ -1,13 +1,13 @@
 -- sql/migrate/exchange.sql
 
--- Gives a partition of a natively partitioned table the constraint zbxhist_clock, under a short
--- lock, if it has not got it.
+-- Adds the constraint zbxhist_clock to a partition of a natively partitioned table, if it lacks it.  Takes
+-- ACCESS EXCLUSIVE on it for a moment.
 CREATE FUNCTION zbxhist_internal.bound_partition(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.lock_all_or_none(ARRAY[partition]);
-    -- pg_partman may have dropped it, or somebody else has done this
+    -- pg_partman may have dropped it, or another session has added the constraint
     IF EXISTS (SELECT FROM pg_inherits i, zbxhist.partition_bounds(i.inhrelid) b
                 WHERE i.inhparent = parent AND i.inhrelid = partition AND b.from_clock IS NULL) THEN
         PERFORM zbxhist_internal.add_bounds(partition);
@@ -15,7 +15,7 @@ BEGIN
 END
 $$;
 
--- Has a table managed that has taken the place of another one, which is still locked.
+-- Begins to manage a table that has taken the place of another one.  The caller holds ACCESS EXCLUSIVE.
 CREATE FUNCTION zbxhist_internal.begin_adopted(
     result regclass, policy zbxhist.parent_config, relation text, waited interval, message text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -23,7 +23,7 @@ BEGIN
     PERFORM zbxhist_internal.verify_table(result);
     policy.parent := result;
     PERFORM zbxhist_internal.write_new_policy(policy);
-    -- what of its rows is past retention has been told, and agreed to
+    -- the user was told which rows are past retention, and has agreed
     PERFORM zbxhist_internal.agree_to_retention(policy);
     PERFORM zbxhist_internal.create_triggers(result);
     PERFORM zbxhist_internal.invalidate(result);
@@ -32,10 +32,10 @@ BEGIN
 END
 $$;
 
--- Puts a plain managed table in the place of a natively partitioned one, whose partitions it takes
--- over, and returns it.
--- In one transaction: a session that waits for the table finds the new one under its
--- name, with all partitions, and nothing is written anew.
+-- Replaces a natively partitioned table by a plain managed one, which inherits all partitions, and returns
+-- it.  No row is rewritten.
+-- Takes ACCESS EXCLUSIVE on the table and its partitions; all is done in one transaction, so a session that
+-- waits for the table then finds the new one under its name.
 CREATE FUNCTION zbxhist_internal.exchange_parent(native regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -50,15 +50,15 @@ BEGIN
     PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), native::oid::integer);
     PERFORM zbxhist_internal.verify_native(native);
     policy := zbxhist_internal.adoption_policy(native);
-    -- the parent before its partitions, as everybody locks them
+    -- the parent before its partitions, in the order in which all sessions lock them
     taken := ARRAY(SELECT p.partition FROM zbxhist_internal.native_partitions(native) p);
     waited := zbxhist_internal.lock_all_or_none(native || taken);
     locked := clock_timestamp();
     PERFORM zbxhist_internal.verify_native(native);
-    -- those that were made meanwhile
+    -- partitions created meanwhile
     PERFORM zbxhist_internal.add_bounds(p.partition)
        FROM zbxhist_internal.native_partitions(native) p WHERE NOT p.is_bounded AND NOT p.is_default;
-    -- empty; and first, for each that is detached before it changes its bounds
+    -- it is empty; it must go first, because each DETACH of another partition changes its bounds
     PERFORM zbxhist_internal.execute_as_owner(native, format('DROP TABLE %s', p.partition))
        FROM zbxhist_internal.native_partitions(native) p WHERE p.is_default;
     taken := ARRAY(SELECT p.partition FROM zbxhist_internal.native_partitions(native) p ORDER BY p.from_clock);
@@ -67,7 +67,7 @@ BEGIN
         SELECT t.partition, coalesce(', DROP CONSTRAINT ' || quote_ident(c.conname), '') AS needless
           FROM unnest(taken) WITH ORDINALITY t (partition, place)
           JOIN pg_class k ON k.oid = t.partition
-          -- what pg_partman adds to say the bounds in its words: each INSERT would evaluate it
+          -- pg_partman's own constraint with the bounds: each INSERT would evaluate it
           LEFT JOIN pg_constraint c ON c.conrelid = k.oid AND c.contype = 'c' AND c.conislocal
                                    AND c.conname = left(k.relname, 47) || '_partition_check'
          ORDER BY t.place

@@ -1,5 +1,5 @@
 -- sql/migrate/grants.sql
 --
--- As sql/grants.sql.
+-- See sql/grants.sql.
 
 SELECT zbxhist_internal.grant_routines('zbxhist_migrate');

@@ -1,7 +1,7 @@
 -- sql/migrate/hypertables.sql
 
--- The name that a hypertable has when a managed table has taken its place, as with Zabbix's own
--- upgrades.
+-- Returns the name that a hypertable gets when a managed table takes its place; Zabbix's upgrade scripts
+-- use the same suffix.
 CREATE FUNCTION zbxhist_internal.former_name(parent regclass) RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT (k.relname || '_old')::name FROM pg_class k WHERE k.oid = parent
@@ -32,10 +32,9 @@ BEGIN
 END
 $$;
 
--- Puts a plain table in the place of a hypertable that is locked, with its rows or without, and
--- renames that, or drops it if there is no name.
--- Without the index on clock alone that TimescaleDB adds: it is of no use where
--- there are partitions.
+-- Replaces a hypertable by a plain table, with or without its rows, and renames the hypertable, or drops it
+-- if no name is given.  The caller has locked it.
+-- The index on clock that TimescaleDB adds is not copied: with partitions it is of no use.
 CREATE FUNCTION zbxhist_internal.replace_hypertable(hypertable regclass, former_name name, with_rows boolean)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -61,9 +60,8 @@ BEGIN
 END
 $$;
 
--- Puts a plain managed table in the place of a hypertable, which it renames, and returns it.
--- In one transaction: a session that waits for the table finds the new one under its
--- name, and INSERTs go there.
+-- Replaces a hypertable by an empty managed table, renames the hypertable, and returns the new table.
+-- Takes ACCESS EXCLUSIVE; all is done in one transaction, so an INSERT that waits goes to the new table.
 CREATE FUNCTION zbxhist_internal.exchange_hypertable(hypertable regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
@@ -86,8 +84,8 @@ BEGIN
 END
 $$;
 
--- Puts an empty managed table in the place of a TimescaleDB hypertable, whose name gets the suffix
--- _old and which is to be imported; with dry_run only says what it would do.
+-- Replaces a TimescaleDB hypertable by an empty managed table, and renames it with the suffix _old, to be
+-- imported then; with dry_run only says what it would do.
 CREATE PROCEDURE zbxhist.adopt_hypertable(hypertable regclass, dry_run boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -111,15 +109,15 @@ BEGIN
         RAISE NOTICE 'table % is managed by zbxhist now; the rows so far are in hypertable %', result, hypertable
             USING HINT = format('CALL zbxhist.import(%L, %L);', hypertable, result);
     END IF;
-    -- the session's own search_path again, for the caller's next statement
+    -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;
 END
 $$;
 
--- Makes a plain table of a TimescaleDB hypertable, by copying its rows while it is locked, and
--- returns it.
+-- Turns a TimescaleDB hypertable into a plain table, by copying its rows while it is locked, and returns
+-- it.
 --
--- For a hypertable of Zabbix that zbxhist does not manage: auditlog.
+-- For auditlog, a hypertable of Zabbix that zbxhist does not manage.
 CREATE FUNCTION zbxhist.release_hypertable(hypertable regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
@@ -129,10 +127,8 @@ BEGIN
 END
 $$;
 
--- The part of check that says what is left of TimescaleDB, in the order in which it is to be
--- removed.
--- What is left to do when TimescaleDB is left, in this order, the first of which is
--- the core's to say.
+-- Part of check(): what is left to do to remove TimescaleDB, in this order; check_migrations has the first
+-- step.
 CREATE FUNCTION zbxhist_internal.check_timescaledb()
 RETURNS TABLE (step integer, severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$

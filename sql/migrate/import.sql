@@ -1,9 +1,9 @@
 -- sql/migrate/import.sql
 
--- Plans an import, or goes on with one; returns where the slices begin that are not done and
--- compared.
--- A table that has got rows since it was planned, or lost some, is gone through
--- again: rows that are there are left out.
+-- Plans an import, or continues one; returns the slices that are not done and compared, by their first
+-- clocks.
+-- If all are, the import is planned again, because the source may have changed; rows that were imported
+-- before are left out.
 CREATE FUNCTION zbxhist_internal.begin_import(source regclass, parent regclass) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
@@ -19,7 +19,7 @@ BEGIN
 END
 $$;
 
--- That slices of an import are past retention; no row if none are.
+-- Says how many slices of an import are past retention; no row if none are.
 CREATE FUNCTION zbxhist_internal.expiring_slices(parent regclass, to_clocks bigint[]) RETURNS SETOF text
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT format('the next maintenance deletes what is older than %s (%s): %s of these parts',
@@ -31,10 +31,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
      GROUP BY e.retention, e.source
 $$;
 
--- Compares what has been imported with what the table has, and says whether that may be dropped.
--- The table may have what is nowhere else: a row whose key was there already with
--- other values, columns of its own, rows past retention.  Then it is not the
--- command that drops it which is printed.
+-- Compares the imported rows with the source, and says whether that may be dropped.
+-- The source may have data that is nowhere else: rows whose key existed with other values, extra columns,
+-- rows past retention.  Then it prints a query that shows them, and not the DROP.
 CREATE FUNCTION zbxhist_internal.end_import(source regclass, parent regclass, changed bigint[]) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
@@ -60,7 +59,7 @@ BEGIN
       FROM zbxhist.import_slice s
      WHERE s.parent = end_import.parent AND s.source = end_import.source;
     IF done.rows_read <> present THEN
-        -- rows of other days: it has to be planned anew
+        -- rows of other days: the import must be planned again
         DELETE FROM zbxhist.import_slice s
          WHERE s.parent = end_import.parent AND s.source = end_import.source;
         RAISE WARNING 'table % has % rows now, % were read', source, present, done.rows_read
@@ -92,11 +91,10 @@ BEGIN
 END
 $$;
 
--- Stores the rows of another table in a managed one, day by day.  A day of which the managed table
+-- Imports the rows of another table into a managed one, day by day.  A day of which the managed table
 -- has no rows is packed at once.  Can be interrupted and repeated; the other table stays.
 --
--- Slice after slice, each in one transaction: if the call is interrupted, repeat it, and it
--- continues.  At the end each slice is read once more.
+-- Each slice is one transaction.  At the end each slice is read and compared once more.
 CREATE PROCEDURE zbxhist.import(
     source regclass, parent regclass, rows_a_second integer DEFAULT NULL, dry_run boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
@@ -157,7 +155,7 @@ BEGIN
     END LOOP;
     CALL zbxhist_internal.next_transaction();
     PERFORM zbxhist_internal.end_import(source, parent, changed);
-    -- the session's own search_path again, for the caller's next statement
+    -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;
 END
 $$;

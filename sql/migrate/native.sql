@@ -5,8 +5,8 @@
 CREATE FUNCTION zbxhist_internal.trust_bounds(partition regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_trust_bounds';
 
--- Gives a partition of a natively partitioned table its bounds as the constraint zbxhist_clock,
--- without reading its rows.
+-- Adds the bounds of a partition of a natively partitioned table as its constraint zbxhist_clock, without
+-- reading its rows.
 CREATE FUNCTION zbxhist_internal.add_bounds(partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -18,8 +18,8 @@ BEGIN
 END
 $$;
 
--- The partitions of a natively partitioned table, the default one last, and whether each has the
--- constraint zbxhist_clock already.
+-- The partitions of a natively partitioned table, the default one last, and whether they have the constraint
+-- zbxhist_clock.
 CREATE FUNCTION zbxhist_internal.native_partitions(parent regclass)
 RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint, is_default boolean, is_bounded boolean)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
@@ -32,10 +32,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 100 SET search_path = pg_catalog, 
      ORDER BY n.from_clock
 $$;
 
--- What of a natively partitioned table could not be taken over with its partitions, and the command
--- that removes it; NULL if there is nothing.
--- The parent is replaced by a new table: what hangs on the old one and is not
--- made anew would be gone.
+-- Describes what keeps a natively partitioned table from being taken over, and the command that removes it;
+-- NULLs if there is nothing.
+-- A new table replaces the parent, so objects that depend on the old one and are not copied would be lost.
 CREATE FUNCTION zbxhist_internal.native_obstacle(parent regclass, OUT problem text, OUT remedy text)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT o.problem, o.remedy FROM (

@@ -1,14 +1,14 @@
 -- sql/migrate/slices.sql
 
--- Writes the rows of a query into the empty table of a packed day, of those with one key the first,
--- unless a column that is required is null, and compares what it has written.
+-- Writes the rows of a query into the empty table of a packed day and reads them back; of rows with the same
+-- key only the first.  Raises an error if a required column is null.
 CREATE FUNCTION zbxhist_internal.import_rows(
     query text, day regclass, from_clock bigint, to_clock bigint, is_unique boolean, required name[],
     OUT rows_read bigint, OUT rows_stored bigint, OUT bytes bigint, OUT checksum bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_import_rows';
 
--- The slices in which a table is imported: days, or months, that it may have rows of.
--- Days that have rows; those of more than ten years ago are one slice, and those to come.
+-- Plans the slices in which a table is imported: the days, or months, of which it may have rows.  Everything
+-- older than ten years is one slice, and so is everything in the future.
 CREATE FUNCTION zbxhist_internal.plan_import(source regclass, parent regclass) RETURNS SETOF zbxhist.import_slice
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     WITH bound AS (
@@ -33,11 +33,10 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
      ORDER BY s.from_clock
 $$;
 
--- The ranges of a slice of an import that are packed straight away.
--- What is over and has neither a partition nor a packed day, and would be packed
--- if it had.  Rows that an INSERT might refuse, or whose key may be null and so
--- be there twice, are inserted, and so are all while no partition tells whether
--- it could be packed.
+-- The ranges of a slice of an import that are packed at once: those that have neither a partition nor a
+-- packed day, and whose partition would be due to be packed.
+-- All other rows are inserted: also if the table has CHECK constraints, or a key column that may be null, or
+-- no partition yet by which to see whether it can be packed.
 CREATE FUNCTION zbxhist_internal.import_gaps(slice zbxhist.import_slice) RETURNS TABLE (gap_from bigint, gap_to bigint)
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT m.gap_from, m.gap_to
@@ -54,8 +53,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog
                           AND a.attname = ANY (zbxhist_internal.key_columns((slice).parent)))
 $$;
 
--- Packs rows of another table as a day that the managed table had nothing of.
--- Keys that rows of the table itself have are left out.
+-- Packs rows of another table as a packed day for a range in which the managed table has no partition.
+-- Rows whose key is in the table itself are left out.
 CREATE FUNCTION zbxhist_internal.import_gap(
     slice zbxhist.import_slice, packed regclass, gap_from bigint, gap_to bigint, OUT rows_read bigint,
     OUT rows_stored bigint, OUT checksum bigint)
@@ -64,7 +63,7 @@ DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     target  CONSTANT regclass := slice.parent;
     keys    CONSTANT name[] := zbxhist_internal.key_columns(target);
-    -- what rows of the table itself have the key
+    -- whether a row of the table itself has the same key
     same    CONSTANT text := (
         SELECT format('SELECT FROM ONLY %s p WHERE %s', target,
                       string_agg(format('p.%1$I = s.%2$I', k, coalesce(c.packed_name, k)), ' AND '))
@@ -108,9 +107,9 @@ BEGIN
 END
 $$;
 
--- Inserts rows of another table into a managed one, those whose key is not there, and looks for them.
--- What has a place already goes there as other late values do.  ON CONFLICT keeps
--- the rows in the parent, until maintenance moves or merges them.
+-- Inserts the rows of another table whose keys do not exist into a managed one, and makes sure that they can
+-- be read.
+-- Because of ON CONFLICT they stay in the parent until maintenance moves or merges them.
 CREATE FUNCTION zbxhist_internal.import_rest(
     slice zbxhist.import_slice, from_clock bigint, to_clock bigint, OUT rows_read bigint, OUT rows_stored bigint,
     OUT checksum bigint)
@@ -151,9 +150,8 @@ BEGIN
 END
 $$;
 
--- Imports one slice of another table, or does what has to be done before: more, call again; wait,
--- call again later.
--- One slice in one transaction.  Answers as pack_partition does.
+-- Does the next part of importing one slice; returns "done", "more" (call again) or "wait" (call again
+-- later).  The rows of a slice are imported in one transaction.
 CREATE FUNCTION zbxhist_internal.step_import(source regclass, parent regclass, slice_from bigint) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
 SET jit = off AS $$
@@ -204,11 +202,9 @@ BEGIN
 END
 $$;
 
--- Whether a table still has the rows of a slice that were imported; if not, the slice is to be
--- imported again.
--- A slice that has changed since it was read is imported again by the next call,
--- from wherever its rows are by then.  Without a key that would store the others
--- twice.
+-- Whether the source still has the same rows in a slice as when it was imported.
+-- If not, the next call imports the slice again, unless there is no key: then the unchanged rows would be
+-- stored twice.
 CREATE FUNCTION zbxhist_internal.compare_slice(source regclass, parent regclass, slice_from bigint) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
@@ -235,8 +231,8 @@ BEGIN
 END
 $$;
 
--- Where the slices of an import begin that are not done and compared.
--- The newest first: what people look at.
+-- Returns the first clocks of the slices of an import that are not done and compared, newest first, because
+-- users look at new values first.
 CREATE FUNCTION zbxhist_internal.open_slices(source regclass, parent regclass) RETURNS bigint[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT ARRAY(SELECT s.from_clock FROM zbxhist.import_slice s
@@ -244,8 +240,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                   ORDER BY s.from_clock DESC)
 $$;
 
--- Ends the transaction, and sleeps until the rows of a slice were not too many.
--- Nothing is held while it sleeps.
+-- Ends the transaction, and sleeps as long as rows_a_second demands.  It holds no locks while it sleeps.
 CREATE PROCEDURE zbxhist_internal.keep_pace(
     source regclass, parent regclass, slice_from bigint, rows_a_second integer, began timestamptz)
 LANGUAGE plpgsql AS $$

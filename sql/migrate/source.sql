@@ -1,7 +1,7 @@
 -- sql/migrate/source.sql
 
 -- Raises an error unless the rows of a table can be imported into a managed one.
--- Read with the rights of the parent's owner, who must be allowed to.
+-- The source is read with the rights of the parent's owner.
 CREATE FUNCTION zbxhist_internal.verify_source(source regclass, parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -36,7 +36,7 @@ BEGIN
       WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 4 <> 0  -- of INSERT
         AND t.tgfoid <> 'zbxhist.route()'::regprocedure
         AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(parent) o);
-    -- of a small one that takes no time
+    -- a small table is read quickly without an index
     PERFORM zbxhist_internal.refuse('55000', format('cannot import %s: it has no index that begins with the clock, and would be read once for each day', source),
         hint => format('CREATE INDEX ON %s USING brin (clock);', source))
       WHERE kind = 'r' AND pg_relation_size(source) > 8388608
@@ -62,15 +62,14 @@ BEGIN
 END
 $$;
 
--- The query that reads rows of a slice of an import.
+-- Returns the query that reads the rows of a slice in a range of clocks.
 CREATE FUNCTION zbxhist_internal.source_query(
     slice zbxhist.import_slice, columns text, from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('SELECT %s FROM %s s WHERE s.clock >= %s AND s.clock <= %s', columns, (slice).source, from_clock, to_clock - 1)
 $$;
 
--- The first and last clock of each day of which a table has rows, or of each chunk that TimescaleDB
--- knows of.
+-- The first and last clock of each day of which a table has rows; of a hypertable, of each chunk.
 CREATE FUNCTION zbxhist_internal.source_days(source regclass, parent regclass) RETURNS TABLE (low bigint, high bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -94,14 +93,13 @@ BEGIN
 END
 $$;
 
--- The checksum of two sets of rows together.
--- As in src/packed/import.c, without an overflow.
+-- Returns the checksum of two sets of rows together, as in src/packed/import.c.
 CREATE FUNCTION zbxhist_internal.add_checksums(one bigint, other bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT (coalesce(one, 0) + coalesce(other, 0)) & ((1::bigint << 62) - 1)
 $$;
 
--- The number of rows of a query, run with the rights of the owner of a table, and a checksum over
--- all their values that does not depend on their order.
+-- Runs a query with the rights of a table's owner; returns the number of its rows and a checksum of their
+-- values that does not depend on the order.
 CREATE FUNCTION zbxhist_internal.checksum_rows(relation regclass, query text, OUT nrows bigint, OUT checksum bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_checksum_rows';

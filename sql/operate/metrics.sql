@@ -1,7 +1,7 @@
 -- sql/operate/metrics.sql
 
--- Notes how many lines check() has.
--- Its own trouble is not maintenance's: it is told, and the rest goes on.
+-- Notes how many lines of each severity check() returns.
+-- If check() fails, that is only a warning: it must not stop maintenance.
 CREATE FUNCTION zbxhist_internal.summarize_check() RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -20,9 +20,9 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
--- What metrics() tells of one managed table.
--- Packed days are not opened: what is asked of them is in zbxhist.packed_day.
--- Nor are tables that somebody has locked, for which a look would have to wait.
+-- Returns the metrics of one managed table.
+-- It does not open packed days, because zbxhist.packed_day has all that is needed, nor the tables
+-- "locked", for whose locks it would have to wait.
 CREATE FUNCTION zbxhist_internal.table_metrics(parent regclass, locked oid[]) RETURNS jsonb
 LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT jsonb_build_object(
@@ -85,7 +85,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
             WHERE d.parent = c.parent AND NOT d.unpacked) p
      CROSS JOIN LATERAL (SELECT CASE WHEN c.parent <> ALL (locked) THEN pg_total_relation_size(c.parent) END AS bytes) own
      CROSS JOIN LATERAL zbxhist_internal.waiting_rows(c.parent) w
-     -- few are looked at, of many maintenance knows
+     -- few rows are searched; for many, maintenance has noted the oldest clock
      CROSS JOIN LATERAL (
            SELECT w.exact OR s.oldest_at IS NOT NULL AS is_known,
                   CASE WHEN zbxhist_internal.own_pages(c.parent) = 0 THEN NULL

@@ -1,8 +1,7 @@
 -- sql/operate/take_off.sql
 
--- The partitions and packed days that have values of a UTC day, their range of clocks, whether that
--- is more than the day, and what they hold, in words; an error if the day is not over, or has
--- nothing.
+-- Returns the partitions and packed days of a UTC day, their range of clocks, whether that is wider than the
+-- day, and a description of their contents.  Raises an error if the day is not over, or has no rows.
 CREATE FUNCTION zbxhist_internal.days_to_take_off(
     parent regclass, day date, OUT relations regclass[], OUT from_clock bigint, OUT to_clock bigint,
     OUT is_wider boolean, OUT detail text)
@@ -43,8 +42,7 @@ BEGIN
 END
 $$;
 
--- Drops or detaches partitions for somebody who is told what goes wrong, each in a transaction of
--- its own.
+-- Drops or detaches partitions for a user, each in its own transaction; a problem is raised as an error.
 CREATE PROCEDURE zbxhist_internal.take_off_by_hand(parent regclass, relations regclass[], action text, schema_name name)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -63,8 +61,8 @@ BEGIN
 END
 $$;
 
--- Drops all rows of a managed table of a UTC day that is over, packed or not, and says what they
--- are; partitions with values of other days, too, only with accept_deletion.
+-- Drops all rows of a managed table of a past UTC day, packed or not, and says what they are; partitions
+-- that also have values of other days are dropped only with accept_deletion.
 CREATE PROCEDURE zbxhist.drop_day(parent regclass, day date, accept_deletion boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -94,13 +92,13 @@ BEGIN
             message => format('by hand, rows of %s in the table itself', to_char(day, 'YYYY-MM-DD')),
             started_at => clock_timestamp());
     END IF;
-    -- the session's own search_path again, for the caller's next statement
+    -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;
 END
 $$;
 
--- Detaches all partitions and packed days of a managed table of a UTC day that is over: they become
--- ordinary tables, in another schema if one is given; can be interrupted and repeated.
+-- Detaches all partitions and packed days of a managed table of a past UTC day: they become ordinary
+-- tables, in another schema if one is given; can be interrupted and repeated.
 CREATE PROCEDURE zbxhist.detach_day(parent regclass, day date, schema_name name DEFAULT NULL)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -130,7 +128,7 @@ BEGIN
     END LOOP;
     CALL zbxhist_internal.take_off_by_hand(parent, days, 'detach', schema_name);
     RAISE NOTICE 'now tables of their own: %', zbxhist_internal.object_list(days::text[]);
-    -- the session's own search_path again, for the caller's next statement
+    -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;
 END
 $$;

@@ -1,10 +1,9 @@
 -- sql/operate/usage.sql
 
--- How many values each item has in a range of clocks, and about what these take of the disk.
--- What a value of an item takes of packed days is told by the groups that items near it
--- are in: by the lengths of these and their numbers of values.  Days' tables belong to the
--- owner alone; for others all values of a day are alike, and partitions are read through
--- their parent.
+-- Number of values of each item in a range of clocks, and about how much disk space they take.
+-- The size of an item's packed values is estimated from the size and number of values of the groups near
+-- it.  Only the owner may read the tables of packed days; for other roles each value of a day counts the
+-- same, and partitions are read through their parent.
 CREATE FUNCTION zbxhist_internal.measure_items(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS TABLE (itemid bigint, nvalues bigint, bytes bigint)
 LANGUAGE plpgsql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -26,7 +25,7 @@ BEGIN
      CROSS JOIN LATERAL (SELECT pg_total_relation_size(d.day) + coalesce(a.bytes, 0) || '::float8') b (bytes)
      WHERE d.parent = measure_items.parent AND NOT d.unpacked
        AND d.from_clock < measure_items.to_clock AND d.to_clock > measure_items.from_clock;
-    -- of a row: its header, and values stored out of line, too
+    -- size of a row: header and columns, also those stored out of line
     SELECT '24 + ' || string_agg(format('coalesce(pg_column_size(%I), 0)', a.attname), ' + ') INTO width
       FROM pg_attribute a WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped;
     SELECT string_agg(format(
@@ -103,7 +102,7 @@ RETURNS TABLE (
     itemid bigint, host text, item text, item_key text, "values" bigint, bytes bigint, bytes_per_value numeric,
     percent numeric)
 LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    -- greatest and least leave nulls out: from the beginning, to the end
+    -- greatest and least ignore nulls: from the beginning, to the end
     SELECT u.*
       FROM zbxhist.item_usage(
            parent,

@@ -1,32 +1,32 @@
 -- sql/packed/archive.sql
 --
--- An archived day keeps its table, of which the groups of values are rows of a foreign
--- table of postgres_fdw (src/packed/archive.c).  The other server needs one ordinary table,
+-- An archived day keeps its table here.  Only its groups are on another server, and are read through a
+-- foreign table of postgres_fdw (src/packed/archive.c).  The other server needs one ordinary table,
 -- dist/archive/archive.sql, and no extension.
 
--- Writes into the table of a day that was created in the same transaction the rows of another one,
--- with the groups of a copy of that in the place of its own; 55006 while some transactions see
--- other rows than others.
+-- Writes the rows of a packed day into the table of a new one, which was created in the same transaction.
+-- The new rows refer to the groups of a copy instead of having groups.  Raises 55006 while not all
+-- transactions see the same rows.
 CREATE FUNCTION zbxhist_internal.archive_rows(
     day regclass, new_day regclass, copy uuid, OUT rows bigint, OUT groups bigint, OUT version bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
 
--- Does the same with the groups that the rows of an archived day stand for, each of which is
--- compared with its checksum.
+-- The reverse: writes the rows of an archived day with their groups, which it fetches and compares with
+-- their checksums.
 CREATE FUNCTION zbxhist_internal.unarchive_rows(
     day regclass, new_day regclass, OUT rows bigint, OUT groups bigint, OUT version bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
 
--- What tells this database from others that may know the same copies of packed days.
--- A restored dump, and a copy of the cluster that has become one of its own, know the
--- copies of the database that they come from, which are not theirs to be removed.
+-- Returns an identifier of this database, to tell it from others that list the same copies of packed
+-- days.  A restored dump or a clone of the cluster lists the copies of its original, which it must not
+-- remove.
 CREATE FUNCTION zbxhist_internal.archive_origin() RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('%s/%s', (pg_control_system()).system_identifier, d.oid) FROM pg_database d WHERE d.datname = current_database()
 $$;
 
--- Why packed days of a managed table cannot be archived on a server, with the command that mends
--- it; no row if they can.
+-- Why packed days of a managed table cannot be archived on a server, with the command that fixes it; no
+-- row if they can.
 CREATE FUNCTION zbxhist_internal.why_no_archive(parent regclass, server name)
 RETURNS TABLE (code text, problem text, command text)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -52,9 +52,9 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE n.a IS NOT NULL
 $$;
 
--- The foreign table by which archived days of a managed table are read from a server; NULL if there
--- is none.
--- One for all tables of an owner: whose copy a row is, its column copy says.
+-- Returns the foreign table through which archived days of a managed table are read from a server; NULL
+-- if there is none.
+-- All tables of one owner share it: the column copy says to which copy a row belongs.
 CREATE FUNCTION zbxhist_internal.archive_table(parent regclass, server name) RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT f.oid::regclass
@@ -66,8 +66,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      ORDER BY f.oid LIMIT 1
 $$;
 
--- The foreign table by which archived days of a managed table are read from a server, which is
--- created if need be.
+-- As archive_table, but creates the foreign table if it does not exist.
 CREATE FUNCTION zbxhist_internal.create_archive_table(parent regclass, server name) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -89,8 +88,8 @@ $$;
 
 -- ---- days to be archived ----
 
--- The packed days that the policy wants archived, oldest first.
--- What is to be written anew, or to be made one with others, is so first.
+-- The packed days that are due to be archived, oldest first.
+-- Days that are due to be repacked or compacted are left out until that is done.
 CREATE FUNCTION zbxhist_internal.archivable_days(parent regclass)
 RETURNS TABLE (day regclass, from_clock bigint, to_clock bigint, rows bigint)
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -111,8 +110,8 @@ $$;
 
 -- ---- copying ----
 
--- The next groups of a packed day that is being archived, for FROM.
--- Groups have numbers in the order of the index, which archive_rows() counts again.
+-- Returns a subquery for FROM: the next groups of a packed day that is being archived.
+-- They are read in the order of the index, in which archive_rows() numbers them, too.
 CREATE FUNCTION zbxhist_internal.groups_to_copy(copy zbxhist.archive_copy, max_groups integer) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('(SELECT first_itemid, first_clock, payload FROM %s '
@@ -121,8 +120,8 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
                   copy.day, copy.last_itemid, copy.last_clock, max_groups)
 $$;
 
--- Goes to the end of the next groups of a packed day that is being archived, of which it has an
--- aggregate computed; a number of NULL: there are none.
+-- Computes an aggregate ("what") of the next groups of a packed day that is being archived, and moves
+-- the position of the copy behind them; the position becomes NULL if there are none.
 CREATE FUNCTION zbxhist_internal.read_groups(
     INOUT copy zbxhist.archive_copy, max_groups integer, what text, OUT result text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -140,7 +139,8 @@ END
 $$;
 
 -- Sends some groups of a packed day to another server.
--- What a transaction has sent that failed here may be there.
+-- It first deletes what is there beyond the position: a transaction that failed here may have committed
+-- there.
 CREATE FUNCTION zbxhist_internal.copy_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -170,9 +170,8 @@ BEGIN
 END
 $$;
 
--- Has another server compute the checksum of some groups of a packed day, and compares it with that
--- of those here.
--- The other server computes its checksum: bytes that come back cost more than the way there.
+-- Compares the checksum of some groups of a packed day with that of the groups on another server.
+-- The other server computes its own, so that no groups are sent back.
 CREATE FUNCTION zbxhist_internal.compare_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -198,9 +197,8 @@ $$;
 
 -- ---- steps ----
 
--- Puts a table in the place of a packed day's whose groups are those of its copy on another server,
--- or does what has to be done before.
--- As for a day that is written anew, the first call waits for what is running to end.
+-- Replaces the table of a packed day by one that refers to the groups of its copy on another server.
+-- As in rewrite_days, the first call waits for running transactions, the second replaces the table.
 CREATE FUNCTION zbxhist_internal.replace_by_copy(
     parent regclass, entry zbxhist.packed_day, INOUT copy zbxhist.archive_copy)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -212,7 +210,7 @@ DECLARE
     waited  interval;
 BEGIN
     IF NOT zbxhist_internal.has_begun(parent, 'archive', label) THEN
-        -- it may have been compared long ago, and the server be another since
+        -- it may have been compared long ago, and the foreign server may lead somewhere else now
         IF zbxhist_internal.execute_as_owner(copy.groups, format(
                'SELECT concat_ws('','', count(*), coalesce(sum(octet_length(payload)), 0)) FROM %s WHERE copy = %L::uuid',
                copy.groups, copy.copy)) <> concat_ws(',', copy.copied, copy.bytes) THEN
@@ -242,10 +240,10 @@ BEGIN
 END
 $$;
 
--- Copies a packed day to another server and reads it there from then on, or does a part of that:
--- more, call again; wait, call again later.
--- Each call does a part, in a transaction of its own.  The other server's commits come first: whatever
--- happens, the day is here, or here and there.
+-- Does the next part of archiving a packed day: copies it to another server, compares, and replaces it.
+-- Returns "done", "more" (call again) or "wait" (call again later).
+-- Each call is a transaction of its own.  The other server commits first, so after any crash the whole
+-- day is here, or it is on the other server.
 CREATE FUNCTION zbxhist_internal.archive_day(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -272,7 +270,7 @@ BEGIN
      ORDER BY c.begun_at DESC LIMIT 1
        FOR UPDATE;
     BEGIN
-        -- so many groups as a slow line sends within the limit of set_timeouts()
+        -- 250 groups, which a slow line sends within the timeout of set_timeouts()
         CASE made.state
             WHEN 'copying' THEN made := zbxhist_internal.copy_groups(made, 250);
             WHEN 'comparing' THEN made := zbxhist_internal.compare_groups(made, 250);
@@ -290,7 +288,7 @@ BEGIN
                 RETURN 'more';
         END CASE;
     EXCEPTION WHEN object_in_use THEN
-        -- some transactions do not see its newest rows yet
+        -- some transactions do not see the day's newest rows yet
         RETURN 'wait';
     END;
     UPDATE zbxhist.archive_copy c
@@ -301,11 +299,11 @@ BEGIN
 END
 $$;
 
--- Maintenance: archives a packed day that the policy wants archived.
+-- Step of maintenance: archives a packed day that is due.
 CREATE FUNCTION zbxhist_internal.step_archive(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- another run may have archived it, or the policy has been changed
+    -- another session may have archived it, or changed the policy
     IF NOT EXISTS (SELECT FROM zbxhist_internal.archivable_days(step_archive.parent) a WHERE a.day = step_archive.day) THEN
         RETURN 'done';
     END IF;
@@ -334,10 +332,11 @@ BEGIN
 END
 $$;
 
--- ---- what nothing needs any more ----
+-- ---- copies that are not needed any more ----
 
--- The copies of packed days of a table that nothing needs any more.
--- What was begun before this server was started a clone of it may have begun as well.
+-- The copies of packed days of a table that are not needed any more.
+-- An unfinished copy from before the server's last start is not continued: this server may be a clone,
+-- and its original may continue the same copy.
 CREATE FUNCTION zbxhist_internal.unneeded_copies(parent regclass) RETURNS SETOF zbxhist.archive_copy
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT c.*
@@ -351,9 +350,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, 
                              WHERE d.day = c.day AND d.partition IS NULL AND d.archive_copy IS NULL))
 $$;
 
--- Has archived days of a table read by foreign tables that belong to its owner.
--- Days whose foreign table is not there any more, or is not their owner's, get another;
--- a server may have got another name.
+-- Makes the copies of a table refer to foreign tables of its owner.  Copies whose foreign table was
+-- dropped, or belongs to another role, get a new one.  It also notes new names of renamed servers.
 CREATE FUNCTION zbxhist_internal.mend_copies(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -381,7 +379,7 @@ BEGIN
 END
 $$;
 
--- The foreign tables of archives by which nothing is read any more, of owners whose rights one has.
+-- The foreign tables of archives that are not needed any more, if the caller has their owner's rights.
 CREATE FUNCTION zbxhist_internal.unneeded_archive_tables() RETURNS SETOF regclass
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -398,7 +396,7 @@ BEGIN
 END
 $$;
 
--- Whether there is something to be looked after of archived days of a table.
+-- Whether maintenance has anything to do about archived days of a table.
 CREATE FUNCTION zbxhist_internal.has_archive(parent regclass) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -407,8 +405,8 @@ BEGIN
 END
 $$;
 
--- Maintenance: removes a copy of a packed day that nothing needs any more from the server that has
--- it: more, call again.
+-- Step of maintenance: removes one unneeded copy of a packed day from its server; returns "done", or
+-- "more" (call again).
 CREATE FUNCTION zbxhist_internal.step_archive_clean(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -420,12 +418,12 @@ BEGIN
     UPDATE zbxhist.archive_copy c
        SET left_at = now(), day = CASE WHEN c.state = 'archived' THEN NULL ELSE c.day END
      WHERE c.left_at IS NULL AND c.copy IN (SELECT u.copy FROM zbxhist_internal.unneeded_copies(step_archive_clean.parent) u);
-    -- standbys may be behind, a backup may be restored to a time before, and a clone not have
-    -- met its original yet, so that what others may need stays for a day
+    -- a copy that was in use stays for a day: a standby may be behind, an earlier backup may be restored,
+    -- and a clone may not have noticed its original yet
     SELECT c.* INTO made
       FROM zbxhist_internal.unneeded_copies(step_archive_clean.parent) c
      WHERE c.origin = zbxhist_internal.archive_origin()
-       -- the mark of a server without timeout is not changed
+       -- a server without connect_timeout is not contacted for its mark
        AND (zbxhist_internal.has_timeout(c.server)
             AND (c.state <> 'archived' AND c.begun_at > pg_postmaster_start_time() OR c.left_at < clock_timestamp() - interval '1 day')
             OR NOT EXISTS (SELECT FROM zbxhist.parent_config p WHERE p.parent = step_archive_clean.parent))
@@ -445,7 +443,7 @@ BEGIN
         PERFORM zbxhist_internal.renew_mark(made.groups);
         RETURN 'more';
     END IF;
-    -- until the transaction ends nobody else changes it
+    -- locks the mark until the end of the transaction
     IF zbxhist_internal.execute_as_owner(made.groups, format(
            'UPDATE %s SET number = 0 WHERE copy = %L::uuid AND number = 0 AND payload = %L::bytea',
            made.groups, own.mark, own.token)) <> '1' THEN
@@ -461,11 +459,11 @@ BEGIN
 END
 $$;
 
--- ---- whether servers are there, and are the right ones ----
+-- ---- reachability of archive servers ----
 
--- The foreign tables by which maintenance of a table looks whether archive servers are there.
--- Each by one of the tables that use it.  One without connect_timeout is not asked:
--- that could take minutes.
+-- The foreign tables through which maintenance of a table checks that archive servers can be reached.
+-- Of the managed tables that share one, the first checks it.  A server without connect_timeout is not
+-- checked, because that could take minutes.
 CREATE FUNCTION zbxhist_internal.archives_to_reach(parent regclass) RETURNS SETOF regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
@@ -477,19 +475,19 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
                                         WHERE c.groups = k.oid AND c.state = 'archived' ORDER BY c.parent LIMIT 1)
 $$;
 
--- Whether a server says how long a connection to it is waited for.
+-- Whether a foreign server has a connect_timeout.
 CREATE FUNCTION zbxhist_internal.has_timeout(server name) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM pg_foreign_server s, pg_options_to_table(s.srvoptions) o
                     WHERE s.srvname = server AND o.option_name = 'connect_timeout' AND o.option_value ~ '^[1-9]')
 $$;
 
--- Maintenance: looks whether an archive server is there.
--- By changing this database's mark there.
+-- Step of maintenance: checks that an archive server can be reached, by changing this database's mark
+-- there.
 CREATE FUNCTION zbxhist_internal.step_archive_reach(parent regclass, groups regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- tables that have gone, or servers that are asked by another one by now
+    -- forget problems of dropped foreign tables, and of servers that another table checks now
     DELETE FROM zbxhist.step_problem p
      WHERE p.parent = step_archive_reach.parent AND p.step = 'archive_reach'
        AND p.relation NOT IN (SELECT a::text FROM zbxhist_internal.archives_to_reach(p.parent) a);
@@ -502,7 +500,7 @@ $$;
 
 -- ---- check ----
 
--- The part of check that is about archived days.
+-- Part of check(): archived days.
 CREATE FUNCTION zbxhist_internal.check_archive(policy zbxhist.parent_config) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'archive_server', policy.parent::text,

@@ -1,18 +1,19 @@
 -- sql/packed/archive_mark.sql
 --
--- Who may remove copies of packed days from an archive server.  A clone of this server, and
--- this server restored to an earlier moment, cannot be told from it by anything that it has.
--- So the table of groups there has a mark of the database that uses it, (mark, 0, token), whose token
--- maintenance changes each time: who has another token than the one there is not the one
--- that has used it last.  Nothing is removed but by who has; nothing that a clone could need is
--- within a day, in which its original has been there.  Two that change it in turn
--- are both shut out, until one of them is told that it has taken the other's place: a token
--- begins with 16 bytes that only this changes.
+-- Marks decide who may remove copies of packed days from an archive server.  A clone of this server has
+-- the same tables, and so has this server after a restore to an earlier moment.  So each database has a
+-- mark in the table of groups there: the row (mark, 0, token).  Maintenance changes the token on each
+-- visit.  If the token there is not the one noted here, another server has visited since, and this one
+-- removes nothing any more.  Copies that a clone could need are kept for a day, because within a day both
+-- servers visit.  Then both find a token that is not theirs, and neither removes anything, until somebody
+-- calls alter_parent(take_archive => true) on one of them.  Only that call changes the first 16 bytes of
+-- the token.
 --
--- Below the mark, as (mark, a number below 0, copy), are the copies made under it: so whoever
--- takes over finds those that nothing here knows.
+-- The rows (mark, number below 0, copy) list the copies made under a mark.  By them a database that takes
+-- over an archive finds copies that it does not list itself.
 
--- The mark that this database has on an archive server, noted here if there is none.
+-- Returns the mark of this database on an archive server; creates the entry here if there is none, and
+-- locks it.
 CREATE FUNCTION zbxhist_internal.archive_mark(groups regclass) RETURNS zbxhist.archive_mark
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -28,9 +29,10 @@ BEGIN
 END
 $$;
 
--- Changes the mark on an archive server if it is this database's, and notes that here: more, call
--- again.
--- What is sent before the commit here, and may be there if that is lost, is noted before.
+-- Changes the mark on an archive server if it is still this database's; returns "done", or "more" (call
+-- again).
+-- The first call notes the next token here.  The second sends it: if its commit here is lost, the token
+-- there is still known.
 CREATE FUNCTION zbxhist_internal.renew_mark(groups regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -56,7 +58,7 @@ BEGIN
     IF changed = '1' THEN
         UPDATE zbxhist.archive_mark m SET token = m.next, next = NULL, renewed_at = clock_timestamp() WHERE m.mark = own.mark;
     ELSIF own.lost_at IS NULL THEN
-        -- one that was just restored leaves it to who has it
+        -- shuts the other server out, too; but not if this server was only just restored or cloned
         IF own.renewed_at > pg_postmaster_start_time() THEN
             PERFORM zbxhist_internal.execute_as_owner(groups, format(
                 'UPDATE %s SET payload = %L::bytea WHERE copy = %L::uuid AND number = 0 AND substr(payload, 1, 16) = %2$L::bytea',
@@ -68,7 +70,7 @@ BEGIN
 END
 $$;
 
--- The number under which a copy is listed on an archive server.
+-- Returns the number under which a copy is listed on an archive server.
 CREATE FUNCTION zbxhist_internal.place_below_mark(copy uuid) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT -1 - (uuid_hash_extended(copy, 0) & 4611686018427387903)
@@ -85,7 +87,7 @@ BEGIN
 END
 $$;
 
--- Takes a copy off the list on the archive server.
+-- Removes a copy from the list on the archive server.
 CREATE FUNCTION zbxhist_internal.unlist_copy(copy zbxhist.archive_copy) RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.execute_as_owner(copy.groups, format(
@@ -93,10 +95,9 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_te
                copy.groups, (zbxhist_internal.archive_mark(copy.groups)).mark, zbxhist_internal.place_below_mark(copy.copy)))
 $$;
 
--- Makes this database the one that an archive server is of, with all copies there of those that it
--- was of before.
--- What those that had it before have made and nothing here knows is removed as what nothing
--- needs.  The mark stays the one that the former has, who sees so that it is another's.
+-- Makes this database the owner of an archive and of all copies that its former owners listed there.
+-- Copies that are not known here become unneeded ones, which maintenance removes.  The mark stays that of
+-- the last owner, so that it notices the new token.
 CREATE FUNCTION zbxhist_internal.take_mark(parent regclass, groups regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

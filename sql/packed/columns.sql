@@ -1,10 +1,10 @@
 -- sql/packed/columns.sql
 
--- The command that notes what new columns of a table contain in packed rows; NULL if nothing is to
--- be noted.
--- What a column contains that has been added since a day was packed is known to
--- the parent only until it is rewritten.  The settings make a text that means
--- the same to every session.
+-- Returns the command that notes the values of new columns in packed rows; NULL if there is nothing to
+-- note.
+-- Rows packed before a column was added have its default of that time.  The parent's catalog has this
+-- value (attmissingval) only until the table is rewritten.  The settings make its text the same in every
+-- session.
 CREATE FUNCTION zbxhist_internal.missing_options(parent regclass, packed regclass) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
 SET intervalstyle = 'iso_8601' SET extra_float_digits = 1 AS $$
@@ -18,8 +18,8 @@ SET intervalstyle = 'iso_8601' SET extra_float_digits = 1 AS $$
        AND NOT EXISTS (SELECT FROM unnest(f.attfdwoptions) o WHERE starts_with(o, 'missing='))
 $$;
 
--- The first column that a partition has and its parent has not: rows of the parent do not fit it
--- then; NULL if there is none.
+-- Returns the first column that a partition has and its parent lacks; NULL if there is none.  Rows of the
+-- parent cannot be stored in such a partition.
 CREATE FUNCTION zbxhist_internal.own_column(parent regclass, partition regclass) RETURNS name
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -34,10 +34,9 @@ BEGIN
 END
 $$;
 
--- The columns of the foreign table that stands for packed days that no day has been packed with
--- yet.
--- The option goes with its column when that is dropped, and stays in a dump.
--- Where no column has it, packing has not noted any yet.
+-- The columns of the packed table that were added since the last day was packed.
+-- A column with which a day was packed has the option "packed", which is dumped, and dropped with the
+-- column.  If no column has it, nothing was packed yet, and there are no new columns.
 CREATE FUNCTION zbxhist_internal.new_columns(packed regclass) RETURNS SETOF name
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -54,10 +53,8 @@ BEGIN
 END
 $$;
 
--- The columns of the foreign table that stands for packed days that days have been packed with, and
--- their names there.
--- An option of the column keeps the name: it goes with the column when that is
--- dropped, and stays when it is renamed.
+-- The columns of the packed table with which days were packed, and their names in packed days.
+-- The option "packed" of the column keeps that name when the column is renamed.
 CREATE FUNCTION zbxhist_internal.packed_columns(packed regclass) RETURNS TABLE (column_name name, packed_name name)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -70,7 +67,7 @@ BEGIN
 END
 $$;
 
--- The columns of the foreign table that stands for packed days that no day has been packed with.
+-- The columns of the packed table without the option "packed".
 CREATE FUNCTION zbxhist_internal.unnoted_columns(packed regclass) RETURNS SETOF name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT a.attname
@@ -79,7 +76,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
        AND NOT EXISTS (SELECT FROM unnest(a.attfdwoptions) o WHERE starts_with(o, 'packed='))
 $$;
 
--- The columns of a managed table, as they are or with the names that packed days have them under.
+-- Returns the list of columns of a managed table; with "packed", under their names in packed days.
 CREATE FUNCTION zbxhist_internal.import_columns(parent regclass, packed boolean) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(CASE WHEN import_columns.packed
@@ -90,11 +87,10 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 $$;
 
--- Notes that a day has been packed with the columns of the foreign table that stands for it.
--- Where some are new the caller has locked the foreign table, so nobody is reading packed days.  A
--- column that is renamed later keeps the name in packed days that is noted here.
--- What older days have under the name of a new column was dropped from the
--- table, and is given another name.
+-- Notes that a day was packed with the columns of the packed table, see packed_columns.
+-- If there are new columns, the caller has locked the foreign table, so nobody reads packed days.  If an
+-- older day has a column with the name of a new one, that column was dropped from the table since; it is
+-- renamed.
 CREATE FUNCTION zbxhist_internal.note_columns(parent regclass, packed regclass, day regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -1,13 +1,11 @@
 -- sql/packed/compact.sql
 
--- The packed parts of days that are to be made one each, latest first: for maintenance, or all
--- there are.
--- What lies within one UTC day, one range right after the other, with the same
--- columns, becomes one: a gap may get a partition yet.  Maintenance waits until
--- the day is over for as long as partitions are before they are packed, and
--- until no partition of it is left to be packed; a day whose values are being
--- dropped by the hour already is not worth it.  A transaction has only so many
--- locks: of more than 96 tables, those of each hour become one first.
+-- The packed parts of UTC days that can be compacted, each list into one packed day, latest first;
+-- with by_hand all of them, else those that are due.
+-- Parts are compacted if their ranges follow each other without a gap (a partition may still be created
+-- in a gap) and they have the same columns.  They are due if the day has ended for longer than pack_after
+-- and none of its partitions is left to be packed, unless its first hours are already past retention.  To
+-- limit the number of locks, more than 96 parts are first compacted by hour.
 CREATE FUNCTION zbxhist_internal.compactable_days(parent regclass, by_hand boolean DEFAULT false)
 RETURNS TABLE (days regclass[], from_clock bigint, to_clock bigint, rows bigint, bytes bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -54,15 +52,15 @@ BEGIN
                                 WHERE s.midnight = c.midnight AND s.partition IS NOT NULL))
          GROUP BY c.midnight, c.run, CASE WHEN c.total > 96 THEN floor(c.from_clock / 3600.0) END
         HAVING count(*) > 1
-           -- also if it has been tried in vain
+           -- repacked_at is also set when compacting fails
            AND (by_hand OR coalesce(max(c.repacked_at) < clock_timestamp() - interval '1 hour', true))
          ORDER BY 2 DESC;
 END
 $$;
 
--- The first tables of those parts of days that one run of maintenance makes one each, by
--- zbxhist.maintenance_compact_limit.
--- A part of a day that is larger than the limit is compacted alone.
+-- The days that one run of maintenance compacts, limited by zbxhist.maintenance_compact_limit; each is
+-- named by its first table.
+-- A day that is larger than the limit is compacted if it is the first one.
 CREATE FUNCTION zbxhist_internal.days_to_compact(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -78,8 +76,8 @@ BEGIN
 END
 $$;
 
--- Makes one packed day of the consecutive packed hours, or other parts, of a UTC day of a managed
--- table; maintenance does so by itself.
+-- Compacts the consecutive packed hours, or other parts, of a UTC day of a managed table into one packed
+-- day; maintenance does so by itself.
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 DECLARE

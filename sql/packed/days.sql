@@ -1,7 +1,7 @@
 -- sql/packed/days.sql
 
--- Disk space of the values of a packed day.
--- Without indexes and maps: what VACUUM adds to a small day is no waste.
+-- Disk space of the values of a packed day, without indexes, free space map and visibility map: those
+-- do not shrink by repacking.
 CREATE FUNCTION zbxhist_internal.day_bytes(day regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(pg_relation_size(k.oid), 0)
@@ -9,7 +9,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
       FROM pg_class k WHERE k.oid = day
 $$;
 
--- The clock at which a UTC day begins; raises an error if there is none.
+-- Returns the clock at which a UTC day begins; raises an error if it is out of range.
 CREATE FUNCTION zbxhist_internal.day_clock(day date) RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -24,7 +24,7 @@ BEGIN
 END
 $$;
 
--- The constraint of the table of a packed day.
+-- Returns the constraint of the table of a packed day.
 CREATE FUNCTION zbxhist_internal.day_constraint(from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- beyond the range of an integer the bound is open
@@ -33,15 +33,14 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_tem
         CASE WHEN to_clock < 2147483648 THEN format('last_clock < %s', to_clock) END))
 $$;
 
--- A number that differs when a packed day has been changed, and the newest transaction that has
--- changed it; 55006 while some transactions see other rows than others.
+-- Returns the version of a packed day, a number that each change changes, and the newest transaction that
+-- changed it.  Raises 55006 while not all transactions see the same rows.
 CREATE FUNCTION zbxhist_internal.day_version(day regclass, OUT version bigint, OUT newest xid8)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_day_version';
 
--- The command that drops the views which keep relations from being dropped; null if there are none,
--- or others than plain ones.
--- All that depend on each other go in one command.  What else depends on a partition may be
--- worth more than a query.
+-- Returns a command that drops the views which depend on relations; NULL if there are none, or if
+-- something else depends on them, which may be more than a stored query.
+-- One command drops all, because views may depend on each other.
 CREATE FUNCTION zbxhist_internal.drop_views(VARIADIC relations regclass[]) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     WITH RECURSIVE found (view) AS (
@@ -57,14 +56,13 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     HAVING bool_and(k.relkind = 'v')
 $$;
 
--- Creates the empty table of a packed day for a range of clocks, which gets the rows of another table
--- and, if no other is given, its name.
--- The columns of the parent follow the six of a packed day; nothing is ever
--- stored in them.  They say what the packed rows are made of, and stay as they are
--- when the parent is altered: one that has been renamed has its former name.  If the other table
--- is that of a packed day, it has the columns of that, and is where that is unless the policy
--- wants it elsewhere.  Groups are not decoded as changes, so without a replica identity nothing can
--- follow them so and put its copy in the table's place.
+-- Creates the empty table of a packed day for a range of clocks.  It will replace the table "former", and
+-- is named after "stem" or else after that.
+-- The columns of the parent follow the six of a packed day.  They are always empty, and describe the
+-- packed rows; they do not change when the parent is altered, so a renamed column keeps its former name.
+-- If "former" is itself a packed day, the columns are copied from it, and also the tablespace, unless the
+-- policy says another one.  REPLICA IDENTITY NOTHING: changes of groups are of no use to a subscriber, and
+-- tools that replace a table by a copy refuse one without identity.
 CREATE FUNCTION zbxhist_internal.create_day(
     parent regclass, former regclass, from_clock bigint, to_clock bigint, stem name DEFAULT NULL)
 RETURNS regclass
@@ -108,8 +106,8 @@ BEGIN
 END
 $$;
 
--- Drops a packed day and returns the time that it waited for locks.  Who is reading packed days and
--- comes to this one next finds that it is gone.
+-- Drops a packed day and returns the time that it waited for locks.  A session that is reading packed days
+-- skips it if it has not reached it yet.
 CREATE FUNCTION zbxhist_internal.drop_packed_day(parent regclass, day regclass) RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -123,7 +121,7 @@ BEGIN
         PERFORM zbxhist_internal.lock_exclusively(packed, mode => 'SHARE ROW EXCLUSIVE');
     END IF;
     waited := zbxhist_internal.lock_exclusively(day);
-    -- what is listed is guarded
+    -- the library refuses to drop a day that is listed
     DELETE FROM zbxhist.packed_day d WHERE d.day = drop_packed_day.day;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', day));
     PERFORM zbxhist_internal.invalidate(parent);

@@ -1,24 +1,23 @@
 -- sql/packed/guards.sql
 
--- Loads the library, which guards packed days.
--- The library refuses to lose packed days (src/maintenance/drop_guard.c), or to
--- make them unreadable, or have them copied by halves; a session that has not loaded it yet
--- does so before it drops or alters a table, or makes a trigger.
+-- Loads the library.
+-- The library refuses commands that would drop packed days, make them unreadable, or copy a table without
+-- them (src/maintenance/drop_guard.c).  So a session must load it before it drops or alters a table, or
+-- creates a trigger.
 CREATE FUNCTION zbxhist_internal.load_guards() RETURNS void
 LANGUAGE c VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_load_guards';
 
--- Event trigger: has the library loaded before something is dropped or altered, or a trigger made.
--- An event trigger for every user who drops or alters something, whatever that user
--- may do otherwise: also where PUBLIC has lost its privileges on these schemas, or the
--- library is missing.
+-- Event trigger: loads the library before something is dropped or altered, or a trigger is created.
+-- It fires for every user, so it must not fail where PUBLIC has no privileges on the schemas of zbxhist,
+-- or where the library is missing.
 CREATE FUNCTION zbxhist_internal.before_change() RETURNS event_trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     BEGIN
         PERFORM zbxhist_internal.load_guards();
     EXCEPTION WHEN insufficient_privilege THEN
-        -- asks for the handler of the foreign tables that stand for packed days,
-        -- and for no privilege
+        -- this function loads the library, too, by calling the handler of the packed table, and needs no
+        -- privilege
         PERFORM pg_relation_is_updatable(t.ftrelid, false)
            FROM pg_foreign_table t
            JOIN pg_foreign_server s ON s.oid = t.ftserver
@@ -31,7 +30,7 @@ EXCEPTION WHEN undefined_file OR undefined_function THEN
        AND EXISTS (SELECT FROM pg_class k
                      JOIN pg_namespace n ON n.oid = k.relnamespace AND n.nspname = 'zbxhist_packed'
                     WHERE k.relkind = 'r'
-                      -- DROP OWNED takes what is of a role that one is a member of
+                      -- DROP OWNED can name each role of which the user is a member
                       AND (tg_tag = 'DROP EXTENSION' OR pg_has_role(k.relowner, 'USAGE')
                            OR EXISTS (SELECT FROM pg_extension e
                                        WHERE e.extname = 'zbxhist' AND pg_has_role(e.extowner, 'USAGE')))) THEN
@@ -49,12 +48,13 @@ CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
                  'DROP FOREIGN TABLE', 'DROP OWNED', 'DROP SCHEMA', 'DROP SERVER', 'DROP TABLE')
     EXECUTE FUNCTION zbxhist_internal.before_change();
 
-COMMENT ON EVENT TRIGGER zbxhist_before_change IS 'Keeps packed days from being dropped unawares, made unreadable or copied by halves';
+COMMENT ON EVENT TRIGGER zbxhist_before_change IS 'Loads the library, which refuses to drop packed days, make them unreadable or copy a table without them';
 
--- Event trigger: notes what a new column contains in packed rows, and refuses what would not be there for
--- rows in partitions, or would have packed days followed by logical decoding or emptied by a crash.
--- An event trigger for every user who alters a table.  ALTER TABLE ... ADD COLUMN has
--- the foreign table locked already, and only its owner gets that far.
+-- Event trigger: notes the value of a new column in packed rows.  Refuses row triggers and foreign keys on
+-- managed tables, which would not apply to rows in partitions, and makes sure that packed days are neither
+-- followed by logical decoding nor unlogged.
+-- It fires for every user.  ALTER TABLE ... ADD COLUMN holds the lock on the foreign table already, and
+-- only the owner gets that far.
 CREATE FUNCTION zbxhist_internal.after_change() RETURNS event_trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -80,7 +80,7 @@ BEGIN
            JOIN zbxhist.packed_day d ON c.classid = 'pg_class'::regclass AND d.day = c.objid
            JOIN pg_class k ON k.oid = c.objid AND (k.relreplident <> 'n' OR k.relpersistence <> 'p');
     EXCEPTION WHEN insufficient_privilege THEN
-        -- PUBLIC has lost its privileges on these schemas: the next maintenance notes it
+        -- PUBLIC has no privileges on the schemas of zbxhist: the next maintenance notes it
         RETURN;
     END;
     FOREACH command IN ARRAY coalesce(array_remove(commands, NULL), '{}') LOOP
@@ -93,13 +93,12 @@ CREATE EVENT TRIGGER zbxhist_after_change ON ddl_command_end
     WHEN TAG IN ('ALTER TABLE', 'CREATE TRIGGER')
     EXECUTE FUNCTION zbxhist_internal.after_change();
 
-COMMENT ON EVENT TRIGGER zbxhist_after_change IS 'Notes what a new column contains in packed rows, and refuses what would not be there for rows in partitions';
+COMMENT ON EVENT TRIGGER zbxhist_after_change IS 'Notes the value of a new column in packed rows, and refuses row triggers and foreign keys on managed tables';
 
--- Event trigger: notes what a new column contains in packed rows before the table is rewritten.
--- An event trigger for every user who alters a table.  One ALTER TABLE may add a column
--- and rewrite the table; then what the column contains in older rows is known
--- from the one until the other.  Where PUBLIC has lost its privileges on these
--- schemas, tables that have packed days are not rewritten, but all others.
+-- Event trigger: notes the value of a new column in packed rows before the table is rewritten.
+-- One ALTER TABLE may add a column and rewrite the table; only between the two is the value in the
+-- catalog.  It fires for every user.  Where PUBLIC has no privileges on the schemas of zbxhist, it refuses
+-- to rewrite tables with packed days, and lets others be rewritten.
 CREATE FUNCTION zbxhist_internal.before_rewrite() RETURNS event_trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -127,4 +126,4 @@ CREATE EVENT TRIGGER zbxhist_before_rewrite ON table_rewrite
     EXECUTE FUNCTION zbxhist_internal.before_rewrite();
 
 COMMENT ON EVENT TRIGGER zbxhist_before_rewrite IS
-'Notes what a new column contains in packed rows before the table is rewritten';
+'Notes the value of a new column in packed rows before the table is rewritten';

@@ -22,7 +22,7 @@ BEGIN
                                     FROM zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) o)
           LIMIT 1),
         zbxhist_internal.dependent_object(partition) || format(' depends on partition %s', partition),
-        -- only these keys are looked up in packed days
+        -- INSERTs look up only these keys in packed days
         (SELECT format('unique index "%s" is not one on itemid, clock%s alone', k.relname,
                        CASE WHEN c.columns = '{clock,itemid}' THEN '' ELSE ' and ns' END)
            FROM pg_index x
@@ -38,21 +38,20 @@ BEGIN
                             JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
                            ORDER BY a.attname))
           LIMIT 1),
-        -- what was found out when it was tried; the rows may have gone meanwhile
+        -- noted when packing failed; after a day it is tried again, because the rows may be gone
         (SELECT s.not_packable FROM zbxhist.partition_state s
           WHERE s.partition = not_packable.partition AND coalesce(s.not_packable_at > now() - interval '1 day', true)));
 END
 $$;
 
--- The partitions whose time to be packed has come, oldest first, or one of them, if it has.
--- A step asks for its own partition only: to look at all of them each time
--- would take the square of their number.
+-- The partitions that are due to be packed, oldest first; with "relation", only that one if it is due.
+-- A step asks for its own partition only, because looking at all of them in each step would be quadratic.
 CREATE FUNCTION zbxhist_internal.packable_partitions(parent regclass, relation regclass DEFAULT NULL)
 RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
-        -- first what is known at once
+        -- the cheap conditions first
         WITH due AS MATERIALIZED (
             SELECT p.partition, p.from_clock
               FROM zbxhist.parent_config c
@@ -69,17 +68,17 @@ BEGIN
 END
 $$;
 
--- What a packed day does not have of what was packed, in words for the log; nothing if it has all
--- by the policy.
+-- Describes for the log which values of deleted items were left out, or why they were not; an empty
+-- string if there is nothing to say.
 CREATE FUNCTION zbxhist_internal.describe_left_out(left_out bigint, problem text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT concat(CASE WHEN left_out > 0 THEN format('; %s values of deleted items left out', left_out) END,
                   '; those of deleted items stay: ' || problem)
 $$;
 
--- Raises an error if another partition or packed day has clocks of a partition.
--- Each clock has one place where its rows are looked for.  Partitions that
--- somebody has made by hand may share one; a packed day must not.
+-- Raises an error if the range of a partition overlaps with that of another partition or packed day.
+-- Partitions that somebody created by hand may overlap, but INSERTs and reads look for the rows of a clock
+-- in one packed day only.
 CREATE FUNCTION zbxhist_internal.refuse_overlap(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -93,19 +92,19 @@ BEGIN
 END
 $$;
 
--- Writes the rows of a partition, those of some items if any are named, into the table of a packed
--- day that was created in the same transaction; 55006 while some transactions see other rows than
--- others.
+-- Writes the rows of a partition, only those of kept_items if that is not empty, into the table of a packed
+-- day, which was created in the same transaction.  Raises 55006 while not all transactions see the same
+-- rows.
 CREATE FUNCTION zbxhist_internal.pack_rows(
     partition regclass, day regclass, kept_items bigint[] DEFAULT '{}', OUT rows bigint, OUT bytes bigint,
     OUT left_out bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_pack_rows';
 
--- Packs a partition, or does what has to be done before: more, call again; wait, call again later.
--- Nobody may write to the partition meanwhile; INSERTs do not wait for that
--- but leave their rows in the parent.  Its rows are the same for every
--- snapshot, as pack_rows makes sure of, so its place can be taken by a table
--- whose rows are visible to all.
+-- Does the next part of packing a partition; returns "done", "more" (call again) or "wait" (call again
+-- later).
+-- It locks the partition against writers; INSERTs do not wait for it, but store their rows in the parent.
+-- pack_rows makes sure that every snapshot sees the same rows, so a table whose rows are visible to all
+-- can replace the partition.  ACCESS EXCLUSIVE is taken only at the end.
 CREATE FUNCTION zbxhist_internal.pack_partition(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -142,15 +141,15 @@ BEGIN
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
     PERFORM zbxhist_internal.refuse_overlap(parent, partition);
-    -- what has been written just now is the same for all when these have ended
+    -- when these have ended, all transactions see the rows that were written just now
     PERFORM zbxhist_internal.wait_for_transactions();
     BEGIN
         day := zbxhist_internal.create_day(parent, partition, covered.from_clock, covered.to_clock);
-        -- nobody has stored a value there since
+        -- after the lock: no value of a newer item can be in the partition
         kept := zbxhist_internal.kept_items(parent);
         written := zbxhist_internal.pack_rows(partition, day, kept.items);
     EXCEPTION WHEN object_in_use THEN
-        -- some transactions, an autovacuum's maybe, do not see its newest rows yet
+        -- some transactions, maybe an autovacuum, do not see its newest rows yet
         RETURN 'wait';
     END;
     before := pg_total_relation_size(partition);
@@ -160,7 +159,7 @@ BEGIN
             zbxhist_internal.day_bytes(day));
     PERFORM zbxhist_internal.attach_day(day, packed);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
-    -- readers of packed days wait only for a new column
+    -- readers of packed days must wait only if there is a new column
     waited := zbxhist_internal.lock_all_or_none(ARRAY(SELECT r FROM unnest(ARRAY[partition, packed]) r ORDER BY r::oid),
                   unchanged => CASE WHEN NOT EXISTS (SELECT FROM zbxhist_internal.unnoted_columns(packed)) THEN packed END);
     PERFORM zbxhist_internal.note_columns(parent, packed, day);
@@ -174,7 +173,7 @@ BEGIN
 END
 $$;
 
--- Packs the partitions of a managed table that have clocks of a UTC day and are over.
+-- Packs those partitions of a UTC day of a managed table whose time has passed.
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -183,7 +182,7 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     PERFORM zbxhist_internal.require_routed(parent);
-    -- what maintenance has found of its rows may have changed
+    -- the reason for which maintenance could not pack them may be gone
     UPDATE zbxhist.partition_state s SET not_packable = NULL
       FROM zbxhist_internal.ranges_of_day(pack.parent, pack.day) r
      WHERE s.partition = r.relation AND s.not_packable IS NOT NULL;

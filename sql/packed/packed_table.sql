@@ -1,12 +1,12 @@
 -- sql/packed/packed_table.sql
 
--- The foreign table that stands for a managed table's packed days; NULL if there is none.
+-- Returns the packed table of a managed table: the foreign table that stands for its packed days; NULL if
+-- there is none.
 CREATE FUNCTION zbxhist_internal.packed_table(parent regclass) RETURNS regclass
 LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_packed_table';
 
--- Whether every transaction knows of the foreign table that stands for packed days.
--- A statement that was planned before the foreign table was there would miss
--- a day that is packed while it runs.
+-- Whether all transactions can see the packed table.
+-- A statement that was planned before it was created would miss a day that is packed while it runs.
 CREATE FUNCTION zbxhist_internal.packed_table_settled(parent regclass, packed regclass) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -25,14 +25,11 @@ BEGIN
 END
 $$;
 
--- Makes a packed day's table depend on the foreign table that stands for it, so that CASCADE drops
--- both.
+-- Makes a packed day's table depend on the packed table, so that CASCADE drops both.
 CREATE FUNCTION zbxhist_internal.attach_day(day regclass, packed regclass) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_attach_day';
 
--- Creates the foreign table that stands for a managed table's packed days.
--- As for a partition no INSERT waits for this, and what the parent is locked by
--- is waited for in the same way, see create_range.
+-- Creates the packed table of a managed table, with locks as in create_range: no INSERT waits for it.
 CREATE FUNCTION zbxhist_internal.create_packed_table(parent regclass) RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET client_min_messages = warning
 SET lock_timeout = 0 AS $$
@@ -50,7 +47,7 @@ BEGIN
             detail => 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
             hint => zbxhist_internal.long_transactions());
     END;
-    -- not by its name alone: the schema may have been renamed meanwhile
+    -- also by pg_inherits: the schema may have been renamed meanwhile
     SELECT k.oid INTO STRICT result
       FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid
      WHERE k.relnamespace = source.relnamespace AND k.relname = new_name

@@ -1,28 +1,28 @@
 -- sql/packed/repack.sql
 
--- Moves rows of a parent alone that have these clocks into their packed day; those whose key the
--- day has with other values, or that are too many of one item and second, stay.  Of what is
--- archived it has what a call with only_fetch has fetched in the same transaction.
+-- Merges rows of the parent itself in a range of clocks into their packed day.  Rows stay in the parent
+-- if the day has their key with other values, or has too many rows of their item and second.  For an
+-- archived day, a call with only_fetch must first fetch the groups in the same transaction.
 CREATE FUNCTION zbxhist_internal.merge_rows(
     parent regclass, day regclass, from_clock bigint, to_clock bigint, max_rows integer, only_fetch boolean DEFAULT false,
     OUT merged bigint, OUT duplicates bigint, OUT done boolean)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_merge_rows';
 
--- Writes the rows of packed days, which have clocks of their own, those of some items if any are
--- named, with times rounded to so many nanoseconds, into the table of one that was created in the
--- same transaction, and reads them again; 55006 while some transactions see other rows than others.
--- The days may be changed meanwhile: the caller compares their versions with
--- day_version() when nobody can change them any more.
+-- Writes the rows of packed days, whose ranges do not overlap, into the table of a new one, which was
+-- created in the same transaction, and reads them back.  It writes only those of kept_items if that is not
+-- empty, and rounds times to time_precision nanoseconds.  Raises 55006 while not all transactions see the
+-- same rows.
+-- Others may change the days meanwhile, so the caller compares their versions with day_version() after it
+-- has locked them.
 CREATE FUNCTION zbxhist_internal.repack_rows(
     days regclass[], new_day regclass, kept_items bigint[] DEFAULT '{}', time_precision integer DEFAULT 0,
     OUT rows bigint, OUT bytes bigint, OUT versions bigint[], OUT left_out bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_repack_rows';
 
--- What the times of a packed day that ends there are to be rounded to, in nanoseconds; NULL: not at
--- all.
--- What is in the range of a packed day is written once more a week later, when
--- nobody asks any more whether a value has been stored already.  What was in one unit
--- is told apart, and kept in its order, by a key, which may have been dropped.
+-- Returns the precision in nanoseconds to which times of a packed day that ends at a clock are to be
+-- rounded now; NULL if they are not.
+-- By default that is a week later, when nobody sends the same values again.  Values of one unit of time
+-- get different, ascending ns; only a key demands that, and it may have been dropped.
 CREATE FUNCTION zbxhist_internal.due_precision(parent regclass, to_clock bigint) RETURNS integer
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -35,10 +35,9 @@ BEGIN
 END
 $$;
 
--- Whether a day of a managed table may be repacked now by zbxhist.maintenance_repack_limit.
--- Each day that is repacked moves the time when the next one may be, so that
--- in the long run it is no more than the setting allows, even if a single day
--- is.  What was not used lately, up to an hour's, may be used at once.
+-- Whether zbxhist.maintenance_repack_limit allows a day of a managed table to be repacked now.
+-- Each repacked day postpones the next one by its size, so that on average the limit holds, even if one
+-- day exceeds it.  Up to an hour's unused allowance can be used at once.
 CREATE FUNCTION zbxhist_internal.may_repack(parent regclass) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -48,14 +47,11 @@ BEGIN
 END
 $$;
 
--- The packed days that take a third more than they need, whose times are to be rounded, or that are
--- to be in another tablespace, which is named, with their bytes and those wasted, worst first.
--- What a day needs is judged, without a look into it, by what its values took
--- when it was written last.  Of one that was written by an older version, or
--- has twice the values by now, that says nothing: it is judged by other days.
--- A guess that is wrong costs one repack, after which it is right.  Of a day whose
--- times are to be rounded a third is taken to be noise.  One that is to be in another
--- tablespace is written there.
+-- The packed days that are due to be repacked, worst first: those that take a third more space than they
+-- need, whose times are to be rounded, or that belong in another tablespace, which is returned.
+-- The space that a day needs is estimated from the size of its values when it was last written.  If it has
+-- twice as many values now, other days are the measure.  A wrong estimate costs one repack, after which it
+-- is right.  Rounding is assumed to save a third.
 CREATE FUNCTION zbxhist_internal.wasteful_days(parent regclass)
 RETURNS TABLE (day regclass, bytes bigint, wasted bigint, tablespace name)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
@@ -86,13 +82,12 @@ BEGIN
 END
 $$;
 
--- Takes ACCESS EXCLUSIVE on packed days and the foreign table that stands for them if they have not
--- been changed since their versions were read, and returns the time it waited.
--- Changes are locked out first, for a look whether there have been any; readers
--- only then, for the moment of the swap.  A session that changes packed rows may
--- hold the foreign table's lock and wait for the day's: so all locks are given back
--- before the next try.  Readers that are not at one of the days need not wait if they will
--- find the same rows in what takes their place.
+-- Takes ACCESS EXCLUSIVE on packed days and the packed table, if the days are unchanged since their
+-- versions were read; returns the time it waited.
+-- It first locks out changes and compares the versions; then it locks out readers, for the moment of the
+-- swap.  A session that changes packed rows may hold a lock on the packed table and wait for a day's, so all
+-- locks are released before the next try.  With has_same_rows, the new table has the same rows as the days,
+-- so readers that are not reading one of the days need not wait.
 CREATE FUNCTION zbxhist_internal.lock_unchanged_days(
     days regclass[], versions bigint[], packed regclass, has_same_rows boolean)
 RETURNS interval
@@ -124,7 +119,7 @@ BEGIN
                 PERFORM zbxhist_internal.lock_exclusively(packed);
             END IF;
             FOR n IN 1 .. cardinality(days) LOOP
-                -- readers wait for all of them together no longer than for one
+                -- readers wait for all days together no longer than for one
                 PERFORM zbxhist_internal.lock_exclusively(days[n], greatest(1,
                     (allowed - 1000 * extract(epoch FROM clock_timestamp() - stopped))::integer));
             END LOOP;
@@ -145,8 +140,8 @@ BEGIN
 END
 $$;
 
--- Waits for those who read packed days, or could not see rows that are there, and notes that an
--- action on them has begun, so that the next call finds rows that all transactions see alike.
+-- Begins an action that rewrites packed days: waits for their readers and for running transactions, and
+-- notes the action.  In the next transaction, all transactions see the same rows in them.
 CREATE FUNCTION zbxhist_internal.begin_rewrite(parent regclass, action text, days regclass[]) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -156,9 +151,9 @@ BEGIN
 END
 $$;
 
--- Puts a new table, which packed_day has already, in the place of packed days that are not to have
--- been changed since their versions were read, gives it the name of the first, or that of what they
--- make together, and returns the time it waited for locks.
+-- Replaces packed days by a new table, which is already listed in packed_day; raises an error if they were
+-- changed since their versions were read.  The new table gets the name of the first day, or one for the
+-- whole range.  Returns the time it waited for locks.
 CREATE FUNCTION zbxhist_internal.end_rewrite(
     parent regclass, days regclass[], versions bigint[], new_day regclass, has_same_rows boolean) RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -181,9 +176,8 @@ BEGIN
     SELECT i.indexrelid INTO new_index FROM pg_index i WHERE i.indrelid = new_day AND i.indisprimary;
     PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', d)) FROM unnest(days) d;
     IF cardinality(days) > 1 THEN
-        -- as if it had been packed so: history_p20261120_0000 becomes history_p20261120 if a
-        -- day is all in it now, history_p20261120_0000_0959 if ten hours are; a number that
-        -- it may have behind that, since names met, is chosen anew
+        -- the name that it would have had at once: history_p20261120_0000 becomes history_p20261120 for
+        -- a whole day, history_p20261120_0000_0959 for ten hours; a number at the end is chosen again
         old_name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace,
                         regexp_replace(old_name, '(_p\d{8})_\d{4}(_\d{4})?(_\d{1,3})?$', concat('\1',
                             CASE WHEN entry.to_clock - entry.from_clock < 86400
@@ -200,13 +194,11 @@ BEGIN
 END
 $$;
 
--- Writes packed days anew, as one, or does what has to be done before: more, call again; wait, call
--- again later.
--- One packed day is repacked, or several whose ranges follow each other are
--- compacted: made one.  They are read and changed meanwhile: if one has been
--- changed, all are left as they are.  The first call waits for what is running
--- to end, so that the second one, in a transaction of its own, finds rows that
--- all transactions see alike.
+-- Does the next part of rewriting packed days into one; returns "done", "more" (call again) or "wait" (call
+-- again later).
+-- One day is repacked or unarchived; several consecutive ones are compacted.  Others may read and change
+-- them meanwhile: if one was changed, all stay as they are.  The first call waits for running transactions,
+-- so that the second, in its own transaction, finds rows that all transactions see.
 CREATE FUNCTION zbxhist_internal.rewrite_days(parent regclass, action text, days regclass[]) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -251,7 +243,7 @@ BEGIN
             written := zbxhist_internal.repack_rows(days, new_day, kept.items, coalesce(precision, 0));
         END IF;
     EXCEPTION WHEN object_in_use THEN
-        -- some transactions do not see their newest rows yet
+        -- some transactions do not see the days' newest rows yet
         RETURN 'wait';
     END;
     DELETE FROM zbxhist.packed_day d WHERE d.day = ANY (days[2:]);
@@ -276,7 +268,7 @@ BEGIN
 END
 $$;
 
--- Rewrites the packed parts of a UTC day of a managed table, so that they take as little space as
+-- Rewrites the packed parts of a UTC day of a managed table so that they take as little space as
 -- possible; maintenance does so by itself.
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql AS $$

@@ -1,14 +1,14 @@
 -- sql/packed/salvage.sql
 
--- Moves all rows of a packed day that can be read into a partition; returns what is lost and,
--- without a problem, how many rows are kept.
+-- Moves all readable rows of a packed day into a partition; returns a row for each loss, and one without a
+-- problem that has the number of rows kept.
 CREATE FUNCTION zbxhist_internal.salvage_rows(day regclass, partition regclass)
 RETURNS TABLE (
     first_itemid bigint, first_clock integer, last_itemid bigint, last_clock integer, is_end boolean, rows bigint,
     problem text, bytes bytea)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_salvage_rows';
 
--- What is lost of a packed day, in words.
+-- Describes a loss in words.
 CREATE FUNCTION zbxhist_internal.describe_loss(loss zbxhist.lost_values) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(loss.rows::text || CASE loss.rows WHEN 1 THEN ' value' ELSE ' values' END, 'values')
@@ -27,11 +27,12 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                    zbxhist_internal.format_time(to_timestamp(loss.last_clock)) AS last) t
 $$;
 
--- Raises an error if a packed day is archived on a server that has nothing of its table.
+-- Raises an error if a packed day is archived on a server that has no groups at all of the table's
+-- archived days: then it is probably the wrong server, and salvage would report all values as lost.
 CREATE FUNCTION zbxhist_internal.verify_archive_server(day regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- what the server has of some days of the table, be it not of this one
+    -- groups of other days of the table are enough: those of this one may be lost
     PERFORM zbxhist_internal.refuse('55000', format('server "%s" has nothing of the days that were archived there', c.server),
                 detail => 'It may be another server, or its database another one.',
                 hint => 'Correct its options with ALTER SERVER, or restore its backup.  If there is none, drop the days with zbxhist.drop_day().')
@@ -45,9 +46,9 @@ BEGIN
 END
 $$;
 
--- Moves all rows of a packed day that can be read into a partition, tells what is lost, and returns
--- their number.
--- Of many losses the first are printed and logged; all are in lost_values.
+-- Moves all readable rows of a packed day into a partition, reports losses, and returns the number of rows
+-- kept.
+-- It prints the first 20 losses and logs the first 1000; all are in lost_values.
 CREATE FUNCTION zbxhist_internal.salvage_day(parent regclass, day regclass, partition regclass) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -95,7 +96,7 @@ BEGIN
 END
 $$;
 
--- Makes an ordinary partition of what can be read of the damaged packed day that has this table, and says
+-- Turns the readable rows of a damaged packed day, given by its table, into an ordinary partition, and says
 -- what is lost; can be interrupted and repeated.
 CREATE PROCEDURE zbxhist.salvage(day regclass)
 LANGUAGE plpgsql AS $$

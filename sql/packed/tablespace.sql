@@ -10,8 +10,8 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
      WHERE k.oid = relation
 $$;
 
--- Whether there is a tablespace of that name in which a role may create tables.
--- That of the database needs no privilege, as in CREATE TABLE.
+-- Whether a tablespace exists in which a role may create tables.
+-- As in CREATE TABLE, the tablespace of the database needs no privilege.
 CREATE FUNCTION zbxhist_internal.may_create_in(role oid, tablespace name) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM pg_tablespace t
@@ -20,11 +20,10 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
                       AND (t.oid = d.dattablespace OR has_tablespace_privilege(role, t.oid, 'CREATE')))
 $$;
 
--- The tablespace in which a packed day that ends there is to be by now; NULL: where it is, or where
--- its parent is.
--- All parts of a day have the same age, so that they are moved once: as the day
--- that is made of them.  Where the tablespace cannot be used packing goes on in
--- that of the parent, and check() tells.  Who maintains has the owner's privileges.
+-- Returns the tablespace in which a packed day that ends at a clock belongs now; NULL: it stays where it
+-- is, or is created where its parent is.
+-- All parts of a day count as old as the day, so that they are moved once, after they are compacted.  If
+-- the tablespace cannot be used, days are packed in that of the parent, and check() reports it.
 CREATE FUNCTION zbxhist_internal.due_tablespace(parent regclass, to_clock bigint) RETURNS name
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -4,7 +4,7 @@
 CREATE FUNCTION zbxhist_internal.unpack_rows(day regclass, partition regclass) RETURNS bigint
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_unpack_rows';
 
--- The packed tables of a day; an error if there are none.
+-- Returns the packed parts of a UTC day; raises an error if there are none.
 CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date) RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -21,7 +21,7 @@ BEGIN
 END
 $$;
 
--- Makes ordinary partitions of the packed parts of a UTC day of a managed table; can be interrupted
+-- Turns the packed parts of a UTC day of a managed table into ordinary partitions; can be interrupted
 -- and repeated.
 CREATE PROCEDURE zbxhist.unpack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
@@ -30,7 +30,7 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     CALL zbxhist_internal.repeat_step(parent, 'unpack', zbxhist_internal.days_to_unpack(parent, day), true, answer);
-    -- the session's own search_path again, for the caller's next statement
+    -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;
 END
 $$;

@@ -1,14 +1,14 @@
 -- sql/packed/verify.sql
 
--- What is damaged in the table of a packed day: all checksums, values and statistics are looked at.
+-- Verifies all checksums, values and statistics of a packed day; returns a row for each damage.
 CREATE FUNCTION zbxhist_internal.verify_day(day regclass) RETURNS TABLE (itemid bigint, clock integer, problem text)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_verify_day';
 
--- Remembers that a packed day has been looked through, and what is damaged in it; NULL if nothing.
+-- Notes that a packed day was verified, and its damage; NULL if it is intact.
 CREATE FUNCTION zbxhist_internal.note_verified(parent regclass, day regclass, problem text) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- a standby, or a session that only reads, cannot remember it
+    -- a standby, or a read-only transaction, cannot note it
     IF NOT current_setting('transaction_read_only')::boolean
        AND has_table_privilege('zbxhist.verified_day', 'INSERT, UPDATE') THEN
         INSERT INTO zbxhist.verified_day AS v (day, parent, verified_at, found_at, problem)
@@ -20,8 +20,8 @@ BEGIN
 END
 $$;
 
--- The packed days that maintenance is to look through now: the share of a day of all of them, those
--- first that have not been looked at for longest.
+-- The packed days that maintenance is to verify now, those first whose last verification is oldest.
+-- Each day's share is such that all are verified within zbxhist.verify_interval.
 CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -33,7 +33,7 @@ BEGIN
     IF period <= interval '0' THEN
         RETURN;
     END IF;
-    -- of all, as much a day as makes them all in that time, less what was verified today
+    -- today's share of all bytes, less what was verified today
     SELECT sum(pg_relation_size(d.day)) * least(1, 86400 / extract(epoch FROM period))
            - coalesce(sum(pg_relation_size(d.day)) FILTER (WHERE v.verified_at > present - interval '1 day'), 0)
       INTO share
@@ -58,8 +58,8 @@ BEGIN
 END
 $$;
 
--- Checks all packed days of a managed table: checksums, values and statistics; no rows if all is
--- well.
+-- Verifies the checksums, values and statistics of all packed days of a managed table; no rows if all
+-- are intact.
 CREATE FUNCTION zbxhist.verify(parent regclass) RETURNS TABLE (day regclass, itemid bigint, clock integer, problem text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -4,12 +4,11 @@
 CREATE FUNCTION zbxhist_internal.fdw_handler() RETURNS fdw_handler
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_fdw_handler';
 
--- Validator of the options of foreign tables that stand for packed days.
+-- Validator of the options of packed tables.
 CREATE FUNCTION zbxhist_internal.fdw_validator(options text[], catalog oid) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_fdw_validator';
 
--- A managed table has one foreign table as a child, which stands for all of
--- its packed days.
+-- Each managed table with packed days has one foreign table as a child, which stands for all of them.
 CREATE FOREIGN DATA WRAPPER zbxhist
     HANDLER zbxhist_internal.fdw_handler
     VALIDATOR zbxhist_internal.fdw_validator;
