@@ -69,9 +69,10 @@ BEGIN
                format('packed before its columns were altered: %s of its packed days, up to that of %s.  They can be read and changed; but their late and updated rows wait in the table itself until they are unpacked.  Begin with the latest',
                       count(*), zbxhist_internal.format_day(max(d.from_clock))),
                format('CALL zbxhist.unpack(%L, %L);', check_packed.parent, zbxhist_internal.format_day(max(d.from_clock)))
-          FROM zbxhist_internal.waiting_days(CASE WHEN has_table_privilege(check_packed.parent, 'SELECT') THEN check_packed.parent END) AS w (day)
-          JOIN zbxhist.packed_day d ON d.day = w.day
-         WHERE NOT zbxhist_internal.has_same_columns(check_packed.parent, d.day)
+          FROM zbxhist.packed_day d
+         WHERE d.parent = check_packed.parent AND d.partition IS NULL AND has_table_privilege(d.parent, 'SELECT')
+           AND NOT CASE WHEN zbxhist_internal.has_same_columns(d.parent, d.day) THEN true
+                        ELSE zbxhist_internal.waiting_clock(d.parent, d.from_clock, d.to_clock, true) IS NULL END
         HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'warning', 'packed_tablespace', policy.parent::text,

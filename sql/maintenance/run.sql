@@ -14,6 +14,11 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_execut
 CREATE FUNCTION zbxhist_internal.set_timeouts(answer_limit integer DEFAULT 60000) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_set_timeouts';
 
+-- Commits, and begins a transaction.  If that is not possible, for example because an archive server does not
+-- commit, the transaction is rolled back and the reason returned.  A cancel is an error.
+CREATE PROCEDURE zbxhist_internal.try_commit(OUT state text, OUT problem text)
+LANGUAGE c AS 'MODULE_PATHNAME', 'zbxhist_try_commit';
+
 -- Commits, and begins a transaction with a safe search_path and without timeouts.
 -- A procedure that commits cannot have a SET clause, so each transaction sets search_path itself.  The types
 -- of a procedure's variables are looked up before that, so they are qualified.
@@ -167,17 +172,20 @@ BEGIN
             IF by_hand THEN
                 result := zbxhist_internal.run_by_hand(parent, step, relation);
             ELSE
+                state := NULL;
                 BEGIN
                     result := zbxhist_internal.run_step(parent, step, relation);
                 -- all errors that run_step raises again, except a cancel
-                EXCEPTION WHEN connection_exception OR admin_shutdown OR crash_shutdown OR cannot_connect_now
-                               OR database_dropped OR idle_session_timeout
-                               OR idle_in_transaction_session_timeout OR SQLSTATE '25P04' THEN
+                EXCEPTION WHEN OTHERS THEN
                     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
-                    result := 'lost';
                 END;
-                IF result = 'lost' THEN
+                IF state IS NULL THEN
+                    PERFORM zbxhist_internal.set_timeouts();
+                    CALL zbxhist_internal.try_commit(state, problem);
+                ELSE
                     ROLLBACK;
+                END IF;
+                IF state IS NOT NULL THEN
                     CALL zbxhist_internal.next_transaction();
                     result := zbxhist_internal.note_failure(parent, step, relation::text, state, problem, NULL, began);
                 END IF;

@@ -141,8 +141,9 @@ static TimestampTz limited_statement;
 static int	answer_limit;		/* milliseconds */
 static Oid	silent_server;		/* that did not answer it in time */
 
-/* when the transaction that last asked a server began */
+/* when the transaction that last asked a server began, and which server */
 static TimestampTz asking_transaction;
+static Oid	asked_server;
 
 /* ---- asking a server ---- */
 
@@ -165,15 +166,24 @@ ZbxhistLimitAnswers(int limit)
 }
 
 /*
- * RaiseSilent raises the error that a server has not answered.
+ * SilentMessage says that a server has not answered.
+ */
+static char *
+SilentMessage(Oid server)
+{
+	return psprintf("server \"%s\" has not answered for %g seconds",
+					GetForeignServer(server)->servername, answer_limit / 1000.0);
+}
+
+/*
+ * RaiseSilent raises that as an error.
  */
 static void
-RaiseSilent(const ForeignServer *server)
+RaiseSilent(Oid server)
 {
 	ereport(ERROR,
 			errcode(ERRCODE_CONNECTION_FAILURE),
-			errmsg("server \"%s\" has not answered for %g seconds",
-				   server->servername, answer_limit / 1000.0));
+			errmsg_internal("%s", SilentMessage(server)));
 }
 
 /*
@@ -202,16 +212,15 @@ ZbxhistAskArchive(Oid groups, const char *query, int nvalues, Oid *types,
 				  Datum *values, const char *nulls, bool read_only, long count)
 {
 	MemoryContext context = CurrentMemoryContext;
-	ForeignServer *server;
 	int			result;
 
 	if (answer_limit == 0 ||
 		limited_statement != GetCurrentStatementStartTimestamp())
 		return SPI_execute_with_args(query, nvalues, types, values, nulls,
 									 read_only, count);
-	server = GetForeignServer(GetForeignTable(groups)->serverid);
-	if (server->serverid == silent_server)
-		RaiseSilent(server);
+	asked_server = GetForeignTable(groups)->serverid;
+	if (asked_server == silent_server)
+		RaiseSilent(silent_server);
 	asking_transaction = GetCurrentTransactionStartTimestamp();
 	enable_timeout_after(STATEMENT_TIMEOUT, answer_limit);
 	PG_TRY();
@@ -225,12 +234,52 @@ ZbxhistAskArchive(Oid groups, const char *query, int nvalues, Oid *types,
 			PG_RE_THROW();
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
-		silent_server = server->serverid;
-		RaiseSilent(server);
+		silent_server = asked_server;
+		RaiseSilent(silent_server);
 	}
 	PG_END_TRY();
 	(void) EndLimit();
 	return result;
+}
+
+/*
+ * ZbxhistTryCommit commits the transaction and begins another one.  If it cannot be
+ * committed, it has been rolled back; returns the error then, in the current context, which
+ * must outlive transactions, else NULL.  postgres_fdw has the servers commit before.  That the
+ * one that was asked does not answer is such an error, a user's cancel is raised.
+ */
+ErrorData *
+ZbxhistTryCommit(bool is_atomic)
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		is_limited = asking_transaction == GetCurrentTransactionStartTimestamp();
+	ErrorData  *error = NULL;
+
+	if (SPI_connect_ext(is_atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	PG_TRY();
+	{
+		SPI_commit();
+	}
+	PG_CATCH();
+	{
+		bool		is_over = EndLimit() && is_limited;
+
+		if (geterrcode() == ERRCODE_QUERY_CANCELED && !is_over)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		if (is_over && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		{
+			silent_server = asked_server;
+			error->sqlerrcode = ERRCODE_CONNECTION_FAILURE;
+			error->message = SilentMessage(silent_server);
+		}
+	}
+	PG_END_TRY();
+	SPI_finish();
+	return error;
 }
 
 /* ---- copies ---- */

@@ -29,6 +29,7 @@ extern void ZbxhistLimitAnswers(int limit);
 extern int	ZbxhistAskArchive(Oid groups, const char *query, int nvalues,
 							  Oid *types, Datum *values, const char *nulls,
 							  bool read_only, long count);
+extern ErrorData *ZbxhistTryCommit(bool is_atomic);
 extern ArchiveReader *ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg);
 extern void ZbxhistKeepArchived(ArchiveReader *reader);
 extern bool ZbxhistHasFetched(const ArchiveReader *reader,

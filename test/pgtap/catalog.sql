@@ -138,7 +138,7 @@ SELECT is_empty(
     'every function pins its search_path');
 SELECT is_empty(
     $$SELECT signature FROM member_functions
-       WHERE prokind = 'p' AND prosrc !~ '^\s*(DECLARE[^;]*;([^;]*;)*?\s*)?BEGIN\s+(PERFORM zbxhist_internal\.require_own_transactions\(\);\s+(--[^\n]*\s+PERFORM zbxhist_internal\.set_timeouts\(\);\s+)?COMMIT;\s+SET TRANSACTION[^;]*;\s+PERFORM pg_catalog\.set_config|CALL zbxhist_internal\.next_transaction|LOOP\s+CALL zbxhist_internal\.next_transaction)'$$,
+       WHERE prokind = 'p' AND lanname <> 'c' AND prosrc !~ '^\s*(DECLARE[^;]*;([^;]*;)*?\s*)?BEGIN\s+(PERFORM zbxhist_internal\.require_own_transactions\(\);\s+(--[^\n]*\s+PERFORM zbxhist_internal\.set_timeouts\(\);\s+)?COMMIT;\s+SET TRANSACTION[^;]*;\s+PERFORM pg_catalog\.set_config|CALL zbxhist_internal\.next_transaction|LOOP\s+CALL zbxhist_internal\.next_transaction)'$$,
     'every procedure begins with a transaction of a safe search_path');
 SELECT is_empty(
     $$SELECT signature, d[1] FROM member_functions, regexp_matches(substring(prosrc FROM 'DECLARE(.*?)\sBEGIN\s'), '^ +\w+ +([^;]+);', 'gn') d

@@ -202,6 +202,25 @@ CALL zbxhist.run_maintenance();
 SELECT parent, action, relation, sqlstate FROM done() WHERE action = 'drop';
 SELECT * FROM zbxhist.check() WHERE object ~ '^maint.a_trouble';
 
+-- nor does what fails before the step has begun
+SELECT pg_get_functiondef('zbxhist_internal.tool_triggers'::regproc) AS tool_triggers \gset
+CREATE OR REPLACE FUNCTION zbxhist_internal.tool_triggers(relation regclass) RETURNS SETOF pg_trigger LANGUAGE plpgsql AS
+    $$ BEGIN IF relation::text ~ 'a_trouble_p' THEN RAISE out_of_memory; END IF; END $$;
+SET zbxhist.enable_routing = off;
+INSERT INTO a_trouble VALUES (1, today());
+RESET zbxhist.enable_routing;
+SELECT zbxhist.create_partition('a_trouble', day(0)) IS NOT NULL AS created;
+SET client_min_messages = error;
+CALL zbxhist.run_maintenance();
+RESET client_min_messages;
+SELECT parent, action, sqlstate, message FROM done() WHERE sqlstate IS NOT NULL;
+SELECT count(*) AS not_ended FROM zbxhist.parent_state WHERE begun_pid IS NOT NULL;
+:tool_triggers;
+CALL zbxhist.run_maintenance();
+SELECT FROM done();
+SELECT count(*) FROM ONLY a_trouble;
+SELECT * FROM zbxhist.check() WHERE object ~ '^maint.a_trouble';
+
 -- the log is bounded
 INSERT INTO zbxhist.maintenance_log (started_at, action, duration) VALUES (now() - interval '31 days', 'old', '0');
 CALL zbxhist.run_maintenance('h');

@@ -177,6 +177,13 @@ ALTER TABLE history ADD COLUMN extra integer DEFAULT 5;
 INSERT INTO history VALUES (9, 86400, 1, 1, 6);
 SELECT zbxhist_internal.work_list('history', 'merge');
 SELECT severity, code, object, message, hint FROM zbxhist.check() WHERE code = 'columns_altered';
+-- ... also where maintenance has looked for them just now
+SAVEPOINT large;
+CREATE OR REPLACE FUNCTION zbxhist_internal.own_pages(parent regclass) RETURNS bigint LANGUAGE sql STABLE STRICT PARALLEL SAFE AS 'SELECT 200000';
+UPDATE zbxhist.parent_state SET merged_at = clock_timestamp() WHERE parent = 'history'::regclass;
+SELECT zbxhist_internal.waiting_days('history');
+SELECT code, object FROM zbxhist.check() WHERE code = 'columns_altered';
+ROLLBACK TO large;
 ALTER TABLE history DROP COLUMN extra;
 SELECT zbxhist_internal.work_list('history', 'merge');
 SELECT code FROM zbxhist.check() WHERE code = 'columns_altered';

@@ -477,6 +477,57 @@ $node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
 is($node->safe_psql('zabbix', $run_result), "\n0|0\n0", '... what waits is done when it is there');
 is_whole('... once');
 
+# ---- one that answers until it is to commit ----
+
+$cold->safe_psql(
+	'cold', q{
+	CREATE FUNCTION zbxhist_archive.wait_at_commit() RETURNS trigger LANGUAGE plpgsql AS
+		'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
+	CREATE CONSTRAINT TRIGGER wait_at_commit AFTER UPDATE ON zbxhist_archive.packed_group
+		DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION zbxhist_archive.wait_at_commit();
+});
+my $gate = $cold->background_psql('cold');
+$gate->query('SELECT pg_advisory_lock(1)');
+$node->safe_psql(
+	'zabbix', qq{
+	UPDATE zbxhist.packed_day SET merged_at = NULL;
+	UPDATE zbxhist.parent_state SET begun_at = now() - interval '1 day' WHERE parent = 'history'::regclass;
+	INSERT INTO history_uint VALUES (52, ${\ day(-6)} + 65, 1, 1);
+});
+limit_answers(1000);
+$node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
+is($node->safe_psql('zabbix', $run_result),
+	"archive_reach 08006\n0|0\n0", 'a COMMIT that waits for a server does not end the run');
+like(
+	$node->safe_psql('zabbix', 'SELECT code, message FROM zbxhist.check()'),
+	qr/archive_unreachable\|.*: server "cold" has not answered for 1 seconds$/m,
+	'... and check() tells');
+limit_answers(60000);
+my $committing =
+  q{SELECT pid FROM pg_stat_activity WHERE query = 'COMMIT TRANSACTION' AND wait_event = 'advisory'};
+$cold->safe_psql('cold', "SELECT pg_terminate_backend(pid, 60000) FROM ($committing) c");
+$session = $node->background_psql('zabbix', on_error_stop => 0);
+$session->query_until(qr/begun/, "\\echo begun\nCALL zbxhist.run_maintenance();\n");
+ok($cold->poll_query_until('cold', "SELECT EXISTS ($committing)"), 'the next run waits, too');
+is($node->safe_psql('zabbix', "SELECT pg_cancel_backend(pid) FROM ($waiting) w"),
+	't', '... until somebody cancels it');
+$session->query('SELECT 1');
+like($session->{stderr}, qr/canceling statement due to user request/, '... which ends it');
+$session->quit;
+is( $node->safe_psql(
+		'zabbix', 'SELECT count(*) FROM zbxhist.parent_state WHERE begun_pid IS NOT NULL'),
+	1,
+	'... at this table');
+$gate->query('SELECT pg_advisory_unlock(1)');
+$cold->safe_psql(
+	'cold', q{
+	DROP TRIGGER wait_at_commit ON zbxhist_archive.packed_group;
+	DROP FUNCTION zbxhist_archive.wait_at_commit();
+});
+$node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
+is($node->safe_psql('zabbix', $run_result), "\n0|0\n0", '... and the next one does all');
+is_whole('... and nothing twice');
+
 # ---- one that does not answer any more when it has been reached ----
 
 # a server that gives the first group, and waits with the others
@@ -488,7 +539,6 @@ $cold->safe_psql(
 	CREATE VIEW zbxhist_archive.packed_group AS
 		SELECT * FROM zbxhist_archive.stored_group WHERE number = 1 OR zbxhist_archive.pass();
 });
-my $gate = $cold->background_psql('cold');
 $gate->query('SELECT pg_advisory_lock(1)');
 $node->safe_psql('zabbix',
 	"INSERT INTO $_ VALUES (50, ${\ day(-9)} + 67, 1, 1), (49, ${\ day(-9)} + 67, 1, 1), (2, ${\ day(-9)} + 67, 1, 1)"
