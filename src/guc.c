@@ -20,14 +20,11 @@ bool		zbxhist_enable_batching = true;
 bool		zbxhist_enable_fast_insert = true;
 bool		zbxhist_enable_item_scan = true;
 bool		zbxhist_enable_packed_scan_pruning = true;
-bool		zbxhist_enable_partition_pruning = true;
 bool		zbxhist_enable_routing = true;
 char	   *zbxhist_databases = NULL;
-int			zbxhist_maintenance_compact_limit = 8192;
 int			zbxhist_maintenance_interval = 900;
 int			zbxhist_maintenance_lock_timeout = 500;
 int			zbxhist_maintenance_repack_limit = 4096;
-int			zbxhist_verify_interval = 30 * 24 * 60;
 
 /*
  * ForgetPlans makes prepared statements be planned anew, because plans depend
@@ -114,11 +111,6 @@ DefineEnableSettings(void)
 				 gettext_noop("When off, all packed days are read and their rows are filtered."),
 				 &zbxhist_enable_packed_scan_pruning);
 
-	DefineSwitch("zbxhist.enable_partition_pruning",
-				 gettext_noop("Leaves tables out of a plan by comparing clocks, and runs an UPDATE or DELETE on the tables that have such rows."),
-				 gettext_noop("When off, PostgreSQL proves from each partition's constraint that it has no rows for a query."),
-				 &zbxhist_enable_partition_pruning);
-
 	DefineSwitch("zbxhist.enable_routing",
 				 gettext_noop("Routes new rows to the partition of their clock."),
 				 gettext_noop("When off, new rows stay in the parent until maintenance moves them."),
@@ -151,16 +143,6 @@ DefineMaintenanceSettings(void)
 							GUC_UNIT_S,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("zbxhist.verify_interval",
-							gettext_noop("Time in which maintenance looks through all packed days."),
-							gettext_noop("A share of them is verified every day.  Zero verifies none."),
-							&zbxhist_verify_interval,
-							30 * 24 * 60,	/* boot value */
-							0, INT_MAX,
-							PGC_USERSET,
-							GUC_UNIT_MIN,
-							NULL, NULL, NULL);
-
 	DefineCustomIntVariable("zbxhist.maintenance_lock_timeout",
 							gettext_noop("Longest time that a maintenance step waits for a lock."),
 							gettext_noop("A step that does not get its lock is left for the next run."),
@@ -171,19 +153,9 @@ DefineMaintenanceSettings(void)
 							GUC_UNIT_MS,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("zbxhist.maintenance_compact_limit",
-							gettext_noop("Size of the packed parts of days of a table that one run of maintenance compacts, at most."),
-							gettext_noop("A day that is larger is compacted alone.  Zero compacts none."),
-							&zbxhist_maintenance_compact_limit,
-							8192,	/* boot value */
-							0, INT_MAX,
-							PGC_USERSET,
-							GUC_UNIT_MB,
-							NULL, NULL, NULL);
-
 	DefineCustomIntVariable("zbxhist.maintenance_repack_limit",
-							gettext_noop("Size of the packed days of a table that maintenance repacks in an hour, at most."),
-							gettext_noop("In the long run it is not exceeded even where a single day is larger.  Zero repacks none."),
+							gettext_noop("Size of the packed days of a table that maintenance repacks in an hour, or compacts in a run, at most."),
+							gettext_noop("A larger day is repacked or compacted alone, and one that was repacked uses up the following hours.  Zero repacks and compacts none."),
 							&zbxhist_maintenance_repack_limit,
 							4096,	/* boot value */
 							0, INT_MAX,

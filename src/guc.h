@@ -14,14 +14,11 @@ extern bool zbxhist_enable_batching;
 extern bool zbxhist_enable_fast_insert;
 extern bool zbxhist_enable_item_scan;
 extern bool zbxhist_enable_packed_scan_pruning;
-extern bool zbxhist_enable_partition_pruning;
 extern bool zbxhist_enable_routing;
 extern char *zbxhist_databases;
 extern int	zbxhist_maintenance_interval;	/* seconds */
 extern int	zbxhist_maintenance_lock_timeout;	/* milliseconds */
-extern int	zbxhist_maintenance_compact_limit;	/* megabytes */
 extern int	zbxhist_maintenance_repack_limit;	/* megabytes */
-extern int	zbxhist_verify_interval;	/* minutes */
 
 extern void ZbxhistGucInit(void);
 

@@ -58,13 +58,13 @@ BEGIN
 END
 $$;
 
--- The days that one run of maintenance compacts, limited by zbxhist.maintenance_compact_limit; each is
+-- The days that one run of maintenance compacts, limited by zbxhist.maintenance_repack_limit; each is
 -- named by its first table.
 -- A day that is larger than the limit is compacted if it is the first one.
 CREATE FUNCTION zbxhist_internal.days_to_compact(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    most CONSTANT bigint := pg_size_bytes(zbxhist_internal.library_setting('maintenance_compact_limit', '0'));
+    most CONSTANT bigint := pg_size_bytes(zbxhist_internal.library_setting('maintenance_repack_limit', '0'));
 BEGIN
     RETURN QUERY
         SELECT c.days[1]

@@ -25,16 +25,12 @@ $$;
 CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    period  CONSTANT interval := zbxhist_internal.library_setting('verify_interval', '30d');
     present CONSTANT timestamptz := clock_timestamp();
     share   numeric;
     due     record;
 BEGIN
-    IF period <= interval '0' THEN
-        RETURN;
-    END IF;
-    -- today's share of all bytes, less what was verified today
-    SELECT sum(pg_relation_size(d.day)) * least(1, 86400 / extract(epoch FROM period))
+    -- today's share of all bytes, which are verified in 30 days, less what was verified today
+    SELECT sum(pg_relation_size(d.day)) / 30
            - coalesce(sum(pg_relation_size(d.day)) FILTER (WHERE v.verified_at > present - interval '1 day'), 0)
       INTO share
       FROM zbxhist.packed_day d
@@ -48,7 +44,7 @@ BEGIN
           LEFT JOIN zbxhist.verified_day v ON v.day = d.day
          CROSS JOIN LATERAL (SELECT coalesce(v.verified_at, greatest(d.packed_at, d.repacked_at)) AS moment) l
          WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND d.archive_copy IS NULL
-           AND l.moment < present - least(period, interval '1 day')
+           AND l.moment < present - interval '1 day'
          ORDER BY l.moment, d.from_clock
     LOOP
         EXIT WHEN share <= 0;

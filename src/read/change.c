@@ -42,6 +42,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "rewrite/rewriteManip.h"
@@ -57,7 +58,6 @@
 
 #include "compat.h"
 #include "compat_marks.h"
-#include "guc.h"
 #include "ingest/frame.h"
 #include "packed/conditions.h"
 #include "packed/scan.h"
@@ -230,7 +230,7 @@ ZbxhistPlanChange(Query *query)
 	Relation	parent;
 	bool		is_by_table;
 
-	if (!zbxhist_enable_partition_pruning || !IsSimple(query))
+	if (constraint_exclusion == CONSTRAINT_EXCLUSION_OFF || !IsSimple(query))
 		return NULL;
 	parent = table_open(linitial_node(RangeTblEntry, query->rtable)->relid, NoLock);
 	is_by_table = IsByTable(query, parent, &conds);

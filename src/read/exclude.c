@@ -106,8 +106,7 @@ ZbxhistExcludeRelation(PlannerInfo *root, RelOptInfo *rel)
 
 	if (rel->indexlist != NIL && get_table_mark(rte) != NIL)
 		rel->indexlist = NIL;
-	if (zbxhist_enable_partition_pruning && !rte->inh &&
-		rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
+	if (!rte->inh && rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
 		constraint_exclusion != CONSTRAINT_EXCLUSION_OFF &&
 		IsExcluded(root, rel, rte->relid))
 		mark_dummy_rel(rel);

@@ -468,8 +468,7 @@ ZbxhistPlanItemSelect(const Query *query, int cursor_options)
 	SelectParts parts;
 	Relation	rel;
 
-	if (!IsItemSelect(query, cursor_options) || !zbxhist_enable_item_scan ||
-		!zbxhist_enable_partition_pruning)
+	if (!IsItemSelect(query, cursor_options) || !zbxhist_enable_item_scan)
 		return NULL;
 	rel = table_open(linitial_node(RangeTblEntry, query->rtable)->relid, NoLock);
 	if (ZbxhistIsRouted(rel) && TakeSelect(query, rel, &parts))

@@ -139,7 +139,6 @@ ZbxhistMarkParents(Query *query)
 {
 	if (query->commandType == CMD_SELECT && query->rowMarks == NIL &&
 		!query->hasModifyingCTE && query->utilityStmt == NULL &&
-		zbxhist_enable_partition_pruning && zbxhist_enable_item_scan &&
-		zbxhist_enable_packed_scan_pruning)
+		zbxhist_enable_item_scan && zbxhist_enable_packed_scan_pruning)
 		mark_parents((Node *) query, NULL);
 }

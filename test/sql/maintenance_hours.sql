@@ -13,7 +13,7 @@ CREATE OR REPLACE FUNCTION zbxhist_internal.current_clock() RETURNS bigint LANGU
 SET search_path = pg_catalog, pg_temp
 AS $$ SELECT current_setting('hours.present')::bigint $$;
 -- the hours of a day stay (what they become: packed_compact)
-SET zbxhist.maintenance_compact_limit = 0;
+SET zbxhist.maintenance_repack_limit = 0;
 CREATE SCHEMA hours;
 SET search_path = hours, zbxhist_partitions;
 CREATE FUNCTION at(moment text) RETURNS void LANGUAGE sql AS $$

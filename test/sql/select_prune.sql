@@ -77,9 +77,9 @@ SELECT tables_of('SELECT * FROM ONLY history WHERE clock = 259200');
 SELECT tables_of('SELECT * FROM history TABLESAMPLE bernoulli (100) WHERE clock = 259200');
 SELECT tables_of('SELECT * FROM history WHERE clock = 259200 OR itemid = 1');
 SELECT tables_of('SELECT * FROM pg_class c LEFT JOIN history h ON h.clock = 259200 AND h.itemid = c.oid::bigint');
-SET zbxhist.enable_partition_pruning = off;
+SET constraint_exclusion = off;
 SELECT tables_of('SELECT * FROM history WHERE clock = 259200');
-RESET zbxhist.enable_partition_pruning;
+RESET constraint_exclusion;
 
 -- partitions and packed days are merged where an order is wanted, but for rows of one item (select_item_scan.sql)
 SET enable_seqscan = off;

@@ -202,7 +202,7 @@ CREATE TABLE parts (itemid bigint NOT NULL, clock integer NOT NULL, value double
 SELECT zbxhist.create_parent('parts', '6 hours', retention => '100 years', pack_after => '1 hour');
 SELECT zbxhist_internal.create_range('parts', c, c + 21600) FROM generate_series(86400, 172799, 21600) c;
 INSERT INTO parts SELECT i, 86400 + c * 600, i + c FROM generate_series(1, 100) i, generate_series(0, 143) c;
-SET zbxhist.maintenance_compact_limit = 0;
+SET zbxhist.maintenance_repack_limit = 0;
 CALL zbxhist.run_maintenance('parts');
 SQL
 is( $primary->safe_psql(
@@ -218,7 +218,7 @@ like(
 		sub {
 			$primary->safe_psql('zabbix', <<'SQL');
 INSERT INTO parts SELECT i, 100001, 0 FROM generate_series(1, 100) i;
-SET zbxhist.maintenance_compact_limit = 0;
+SET zbxhist.maintenance_repack_limit = 0;
 CALL zbxhist.run_maintenance('parts');
 SQL
 			$lsn = $primary->safe_psql('zabbix', 'SELECT pg_current_wal_insert_lsn()');

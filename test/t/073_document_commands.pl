@@ -289,7 +289,7 @@ make_zabbix('later');
 $node->safe_psql('later', 'CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup()');
 fill('later');
 $node->safe_psql('later',
-	'SET zbxhist.maintenance_compact_limit = 0; CALL zbxhist.run_maintenance()');
+	'SET zbxhist.maintenance_repack_limit = 0; CALL zbxhist.run_maintenance()');
 cmp_ok($node->safe_psql('later', "SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed'"),
 	'>', 2, 'there are packed days');
 
@@ -357,7 +357,7 @@ sub all_are_in
 	is_deeply([ grep { $text !~ /`[^`\n]*\b\Q$_\E\b[^`\n]*`/ } @names ], [], "$file has all");
 }
 
-all_are_in('docs/settings.md', "SELECT name FROM pg_settings WHERE name LIKE 'zbxhist.%'", 14);
+all_are_in('docs/settings.md', "SELECT name FROM pg_settings WHERE name LIKE 'zbxhist.%'", 11);
 all_are_in('docs/functions.md', <<'SQL', 25);
 SELECT DISTINCT p.proname FROM pg_proc p
  WHERE p.pronamespace = 'zbxhist'::regnamespace AND p.prorettype <> 'trigger'::regtype

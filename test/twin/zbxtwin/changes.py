@@ -334,6 +334,7 @@ class Session:
         "work_mem = '64kB'",
         "work_mem = '4MB'",
         "jit = off",
+        "constraint_exclusion = off",
         "constraint_exclusion = on",
         "constraint_exclusion = partition",
         "from_collapse_limit = 1",
@@ -352,7 +353,6 @@ class Session:
         "fast_insert",
         "item_scan",
         "packed_scan_pruning",
-        "partition_pruning",
         "routing",
     )
 
