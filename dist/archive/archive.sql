@@ -1,7 +1,7 @@
 -- What an archive server needs: one table in a database of its own, which any
--- PostgreSQL from 13 on may have; no extension.  Run it there as the role that the
--- user mapping of the primary names:
---     psql -d cold -U zbxhist_archive -f archive.sql
+-- PostgreSQL from 13 on may have; no extension.  Run it as the role that the user
+-- mapping of the primary names, from the primary, which has to connect there anyway:
+--     psql -h cold -d cold -U zbxhist_archive -f archive.sql
 -- Nothing but zbxhist writes to it: what a copy is of, zbxhist.archive_copy says there.
 BEGIN;
 

@@ -76,6 +76,25 @@ BEGIN
 END
 $$;
 
+-- Says of a table that becomes plain that nobody will delete its old rows, if Zabbix's housekeeping
+-- of it is off.
+CREATE FUNCTION zbxhist_internal.tell_housekeeping(parent regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    command text;
+BEGIN
+    SELECT zbxhist_internal.setting_command(n.nspname, o.name, '1') INTO command
+      FROM pg_class k
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+     CROSS JOIN LATERAL (SELECT format('hk_%s_mode', substring(k.relname FROM '^(history|trends|audit)'))) o (name)
+     WHERE k.oid = parent AND (zbxhist_internal.zabbix_setting(n.nspname, o.name)).value = '0';
+    IF command IS NOT NULL THEN
+        RAISE NOTICE 'nobody will delete old rows of table %, because Zabbix''s housekeeping of it is off', parent
+            USING HINT = command;
+    END IF;
+END
+$$;
+
 -- Turns a managed table back into a plain one with every row, in batches; can be interrupted and
 -- repeated.  An audit log is copied while it is locked.
 CREATE PROCEDURE zbxhist.undo(parent regclass)
@@ -86,11 +105,13 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     IF EXISTS (SELECT FROM zbxhist.auditlog_config c WHERE c.parent = undo.parent) THEN
+        PERFORM zbxhist_internal.tell_housekeeping(parent);
         PERFORM zbxhist_internal.undo_auditlog(parent);
         COMMIT;
         RETURN;
     END IF;
     PERFORM zbxhist_internal.require_parent(parent);
+    PERFORM zbxhist_internal.tell_housekeeping(parent);
     CALL zbxhist_internal.repeat_step(parent, 'owner', ARRAY[NULL::regclass], false, answer);
     CALL zbxhist_internal.repeat_step(parent, 'undo_begin', ARRAY[NULL::regclass], false, answer);
     CALL zbxhist_internal.unpack_due(parent, answer);

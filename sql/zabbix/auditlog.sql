@@ -229,8 +229,8 @@ BEGIN
             policy.parent := auditlog;
         END IF;
     END IF;
-    detail := detail || '; rows are kept '
-              || coalesce('for ever: ' || kept.problem, format('for %s (%s), about %s are older', kept.retention, kept.source, lost));
+    detail := detail || '; rows are kept ' || coalesce('for ever: ' || kept.problem, format('for %s (%s)', kept.retention, kept.source))
+              || coalesce(format(', about %s are older', nullif(lost, 0)), '');
     RETURN NEXT;
     IF dry_run THEN
         RETURN;

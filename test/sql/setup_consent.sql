@@ -136,6 +136,13 @@ ANALYZE large;
 SELECT rows / zbxhist_internal.probable_rows('large')::numeric BETWEEN 0.48 AND 0.52, oldest FROM zbxhist_internal.rows_before('large', 1005200);
 SELECT * FROM zbxhist_internal.rows_before('large', 1000001);
 
+-- who goes is told what Zabbix does not do
+UPDATE config SET hk_history_mode = 0;
+CALL zbxhist.undo('history_str');
+CALL zbxhist.undo('own');
+UPDATE config SET hk_history_mode = 1;
+CALL zbxhist.undo('history_log');
+
 SET client_min_messages = warning;
 DROP SCHEMA zabbix CASCADE;
 CALL zbxhist.run_maintenance();
