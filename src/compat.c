@@ -239,7 +239,7 @@ struct BulkWriteState
 {
 	Relation	rel;
 	ForkNumber	fork;
-	XLogRecPtr	redo;			/* where recovery began when we began */
+	XLogRecPtr	redo;			/* where recovery started, when this began */
 	BulkWriteBuffer buffer;
 };
 
@@ -328,7 +328,7 @@ keep_file_open(SMgrRelation *kept, SMgrRelation smgr)
 #else
 	if (*kept != NULL)
 		smgrclearowner(kept, *kept);
-	/* when it is closed, or gets another owner, *kept becomes NULL */
+	/* closing it or changing its owner sets *kept to NULL */
 	if (smgr != NULL && smgr->smgr_owner == NULL)
 		smgrsetowner(kept, smgr);
 #endif

@@ -15,7 +15,8 @@
 typedef struct ScanNode
 {
 	CustomScanMethods methods;	/* must be first */
-	Size		state_size;		/* of what begins with CustomScanState */
+	Size		state_size;		/* size of the state, which begins with
+								 * CustomScanState */
 	const CustomExecMethods *exec_methods;
 } ScanNode;
 

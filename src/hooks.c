@@ -162,7 +162,7 @@ ExecutorRunHook(EXECUTOR_RUN_PROTO)
 {
 	ExecFrame	frame;
 
-	/* a nested query sees the rows that its caller inserted before it */
+	/* a nested query must see the rows that its caller inserted before */
 	ZbxhistFlushForNestedQuery();
 
 	ZbxhistPushFrame(&frame, queryDesc, NULL);

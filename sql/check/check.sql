@@ -73,9 +73,9 @@ BEGIN
         SELECT 'error', 'step_failed',
                zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
                format('maintenance fails (%s): %s.  ', p.step, min(p.message))
-               || CASE WHEN v.command IS NULL THEN 'When the cause is mended, the command does it at once'
-                       WHEN v.command LIKE 'DROP VIEW%' THEN format('A view that is to stay can be one of %s instead', p.parent)
-                       ELSE 'The command takes it out' END,
+               || CASE WHEN v.command IS NULL THEN 'When the cause is fixed, the command does it at once'
+                       WHEN v.command LIKE 'DROP VIEW%' THEN format('To keep the view, define it on %s instead', p.parent)
+                       ELSE 'The command removes it from the replication set' END,
                coalesce(v.command, remedy)
           FROM zbxhist.step_problem p
          CROSS JOIN LATERAL (
@@ -93,7 +93,7 @@ BEGIN
         SELECT 'warning', 'waits_for_lock',
                zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
                format('maintenance has been waiting for more than an hour (%s) for %s', p.step,
-                      coalesce(b, 'a transaction that has it locked, or began earlier and has not ended')),
+                      coalesce(b, 'a transaction that has locked it, or began earlier and is still running')),
                zbxhist_internal.long_transactions()
           FROM zbxhist.step_problem p
          CROSS JOIN LATERAL zbxhist_internal.oldest_blocker(to_regclass(coalesce(nullif(p.relation, ''), p.parent::text))) b
@@ -104,7 +104,7 @@ BEGIN
          GROUP BY p.step, b;
     RETURN QUERY
         SELECT 'warning', 'run_broken_off', s.parent::text,
-               format('the run of maintenance that began with it at %s has not come to its end: somebody cancelled it, or its session has ended',
+               format('the run of maintenance that began with it at %s did not finish: somebody cancelled it, or its session has ended',
                       zbxhist_internal.format_time(s.begun_at)), remedy
           FROM zbxhist.parent_state s
          WHERE s.parent = check_maintenance.parent AND s.begun_pid IS NOT NULL
@@ -121,7 +121,7 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT 'error', 'unfit', parent::text,
-               format('maintenance leaves the table alone, new rows stay in the table itself: %s', u.problem), u.remedy
+               format('maintenance skips the table, and new rows stay in the table itself: %s', u.problem), u.remedy
           FROM zbxhist_internal.why_unfit(parent) u
          WHERE u.problem IS NOT NULL;
     IF FOUND THEN
@@ -130,7 +130,7 @@ BEGIN
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_parent.parent;
     RETURN QUERY
         SELECT 'warning', 'undo_unfinished', parent::text,
-               'an undo was begun and has not come to its end: new rows stay in the table itself, and nothing is deleted.  Call it again; or, to stay with zbxhist, call zbxhist.create_parent',
+               'an undo was begun and is not finished: new rows stay in the table itself, and nothing is deleted.  Call it again; or, to stay with zbxhist, call zbxhist.create_parent',
                format('CALL zbxhist.undo(%L);', parent)
          WHERE NOT policy.routing AND NOT EXISTS (SELECT FROM zbxhist.progress g WHERE g.parent = check_parent.parent)
          UNION ALL
@@ -149,7 +149,7 @@ BEGIN
                 WHERE NOT z.is_trends
                   AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.oid AND a.attname = 'ns' AND NOT a.attisdropped)
                 UNION ALL
-               SELECT 'info', 'no_key', 'it has no key, as Zabbix has made one since 6.0: what is sent twice is stored twice.  When the table has it, check() tells which partitions lack it',
+               SELECT 'info', 'no_key', 'it has no primary key, which Zabbix creates since 6.0: a value that is sent twice is stored twice.  When the table has one, check() lists the partitions that lack it',
                       'ALTER TABLE %s ADD PRIMARY KEY (itemid, clock' || CASE WHEN z.is_trends THEN ');' ELSE ', ns);' END
                 WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.oid AND i.indisunique)
                   AND (z.is_trends
@@ -159,7 +159,7 @@ BEGIN
          UNION ALL
         -- only for a role that may read the items as maintenance does
         SELECT 'warning', 'deleted_items', parent::text,
-               format('values of deleted items stay until retention, though they are to be dropped: %s', i.problem),
+               format('values of deleted items stay until retention, although the policy drops them: %s', i.problem),
                format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent)
           FROM pg_class k
          CROSS JOIN LATERAL zbxhist_internal.kept_items(k.oid) i

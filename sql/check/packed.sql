@@ -16,11 +16,11 @@ BEGIN
                                    JOIN pg_class k ON k.oid = d.day
                                   WHERE d.parent = check_packed.parent) THEN
         RETURN QUERY SELECT 'error', 'no_packed_table', parent::text,
-            'its packed days cannot be read: the foreign table that stands for them is missing.  Maintenance makes it anew', remedy;
+            'its packed days cannot be read: the foreign table that stands for them is missing.  Maintenance creates it again', remedy;
     END IF;
     RETURN QUERY
         SELECT 'error', 'day_dropped', check_packed.parent::text,
-               format('dropped with their tables: %s, with %s of the time from %s to %s.  A backup may have them.  Maintenance forgets what was dropped, and notes that in zbxhist.lost_values',
+               format('dropped with their tables: %s, with %s of the time from %s to %s.  A backup may have them.  Maintenance deletes their entries, and notes the loss in zbxhist.lost_values',
                       zbxhist_internal.count_of(count(*), 'packed day'), zbxhist_internal.count_of(sum(d.nrows)::bigint, 'value'),
                       zbxhist_internal.format_time(to_timestamp(min(d.from_clock))),
                       zbxhist_internal.format_time(to_timestamp(max(d.to_clock)))), remedy
@@ -30,7 +30,7 @@ BEGIN
         HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'warning', 'owner', k.oid::regclass::text,
-               format('it belongs to %s, its parent to %s: it is read and written to through the parent, but not maintained.  A superuser may give it to the owner of the parent, or a member of both roles',
+               format('it belongs to %s, but its parent to %s: it can be read and written through the parent, but is not maintained.  A superuser or a member of both roles can run the command',
                       k.relowner::regrole, source.relowner::regrole),
                format('ALTER TABLE %s OWNER TO %s;', k.oid::regclass, source.relowner::regrole)
           FROM zbxhist_internal.foreign_children(check_packed.parent) c
@@ -42,7 +42,7 @@ BEGIN
     RETURN QUERY
         SELECT 'error', 'damaged_day', d.day::text,
                format('it is damaged, found at %s: %s', zbxhist_internal.format_time(v.found_at), v.problem)
-               || '.  A backup or standby may have its table undamaged.  The command makes a partition of what can be read, and tells what is lost',
+               || '.  A backup or standby may have an undamaged table.  The command turns all readable rows into a partition, and says what is lost',
                format('CALL zbxhist.salvage(%L::regclass);', d.day)
           FROM zbxhist.packed_day d
           JOIN pg_class k ON k.oid = d.day
@@ -50,7 +50,7 @@ BEGIN
          WHERE d.parent = check_packed.parent;
     RETURN QUERY
         SELECT 'warning', 'not_compacted', d.day::text,
-               format('it cannot be made one with the other packed tables of its day: %s', d.not_compacted),
+               format('it cannot be compacted with the other packed tables of its day: %s', d.not_compacted),
                coalesce((SELECT zbxhist_internal.drop_views(VARIADIC array_agg(r.relation))
                            FROM zbxhist_internal.ranges_of_day(check_packed.parent, zbxhist_internal.format_day(d.from_clock)::date) r),
                         format('CALL zbxhist.compact(%L, %L);', check_packed.parent, zbxhist_internal.format_day(d.from_clock)))
@@ -60,13 +60,13 @@ BEGIN
     IF has_table_privilege('zbxhist.lost_values', 'SELECT') THEN
         RETURN QUERY
             SELECT 'info', 'lost_values', check_packed.parent::text,
-                   'what could not be read of damaged packed days, or was dropped with their tables, is told in zbxhist.lost_values until somebody deletes that',
+                   'values of damaged packed days that could not be read, or were dropped with their tables, are listed in zbxhist.lost_values until somebody deletes the rows',
                    format('SELECT * FROM zbxhist.lost_values WHERE parent = %L::regclass;', check_packed.parent)
              WHERE EXISTS (SELECT FROM zbxhist.lost_values v WHERE v.parent = check_packed.parent);
     END IF;
     RETURN QUERY
         SELECT 'info', 'columns_altered', check_packed.parent::text,
-               format('packed before its columns were altered: %s of its packed days, up to that of %s.  They can be read and changed; but their late and updated rows wait in the table itself until they are unpacked.  Begin with the latest',
+               format('%s of its packed days, up to that of %s, were packed before its columns were altered.  They can be read and changed; but their late and updated rows wait in the table itself until they are unpacked.  Begin with the latest',
                       count(*), zbxhist_internal.format_day(max(d.from_clock))),
                format('CALL zbxhist.unpack(%L, %L);', check_packed.parent, zbxhist_internal.format_day(max(d.from_clock)))
           FROM zbxhist.packed_day d

@@ -9,8 +9,8 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT 'error', 'no_bounds', i.inhrelid::regclass::text,
-               format('it inherits from %1$s, but zbxhist cannot read for which time it is: it has no constraint "zbxhist_clock" CHECK (clock >= ... AND clock < ...).  No row is sent to it.  '
-                      'The command makes it a table of its own: its rows are read in %1$s no more.  ALTER %2$s %3$s INHERIT %1$s; has them back',
+               format('it inherits from %1$s, but has no constraint "zbxhist_clock" CHECK (clock >= ... AND clock < ...), which would say its range.  No row is routed to it.  '
+                      'The command makes it an independent table: queries of %1$s do not return its rows any more.  ALTER %2$s %3$s INHERIT %1$s; undoes that',
                       parent, w.kind, i.inhrelid::regclass)
                || CASE WHEN k.relkind = 'r' THEN format(', and INSERT INTO %1$s (%2$s) SELECT %2$s FROM %3$s ON CONFLICT DO NOTHING; puts them where they belong', parent, columns, i.inhrelid::regclass) ELSE '' END,
                format('ALTER %s %s NO INHERIT %s;', w.kind, i.inhrelid::regclass, parent)
@@ -22,10 +22,10 @@ BEGIN
            AND i.inhrelid IS DISTINCT FROM zbxhist_internal.packed_table(parent);
     RETURN QUERY
         SELECT 'error', 'overlap', o.relation::text,
-               format('it is for the same time as %s', zbxhist_internal.object_list(o.others::text[]))
+               format('its range overlaps with that of %s', zbxhist_internal.object_list(o.others::text[]))
                || CASE WHEN o.is_packed
-                       THEN ', and it is packed: an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command makes a partition of it, which check() then tells how to do away with'
-                       ELSE format(': an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command makes it a table of its own: its rows are read in %1$s no more, until INSERT INTO %1$s (%2$s) SELECT %2$s FROM %3$s ON CONFLICT DO NOTHING; puts them where they belong',
+                       THEN ', and it is packed: an INSERT, UPDATE or DELETE may miss rows of one of them.  The command turns it into a partition, and check() then says how to remove that'
+                       ELSE format(': an INSERT, UPDATE or DELETE may miss rows of one of them.  The command makes it an independent table: queries of %1$s do not return its rows any more, until INSERT INTO %1$s (%2$s) SELECT %2$s FROM %3$s ON CONFLICT DO NOTHING; puts them where they belong',
                                    parent, columns, o.relation) END,
                CASE WHEN o.is_packed
                     THEN format('CALL zbxhist.unpack(%L, %L);', parent, zbxhist_internal.format_day(o.from_clock))
@@ -35,7 +35,7 @@ BEGIN
     RETURN QUERY
         SELECT 'error', 'indexes',
                zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
-               format('it lacks the key "%s" of its parent: keys that it has may be stored once more', k.relname),
+               format('it lacks the key "%s" of its parent: its keys may be stored a second time', k.relname),
                (array_agg(CASE WHEN c.oid IS NULL
                                THEN regexp_replace(pg_get_indexdef(x.indexrelid), '^(CREATE (UNIQUE )?INDEX ).*? USING ',
                                                    '\1ON ' || p.partition || ' USING ') || ';'
@@ -50,7 +50,7 @@ BEGIN
          GROUP BY k.relname;
     RETURN QUERY
         SELECT 'warning', 'own_column', p.partition::text,
-               format('it has a column "%s" that its parent has not: new rows of its time stay in the parent.  To drop the column deletes what is in it, in about %s rows',
+               format('it has a column "%s" that its parent lacks: new rows of its time stay in the parent.  Dropping the column deletes its values in about %s rows',
                       c, zbxhist_internal.probable_rows(p.partition)),
                format('ALTER TABLE %s DROP COLUMN %I;', p.partition, c)
           FROM zbxhist.list_partitions(parent) p,
@@ -73,7 +73,7 @@ BEGIN
     END IF;
     RETURN QUERY
         SELECT CASE WHEN a.rows < 1000 THEN 'info' ELSE 'warning' END, 'clocks_ahead', parent::text,
-               format('the table itself holds values with clocks up to %s, which are never past retention, and which every query reads that does not end before them.  The policy max_ahead leaves such values out when they come.  The command deletes about %s rows, those that are more than 30 days ahead',
+               format('the table itself holds values with clocks up to %s, which will not expire, and which each query without an earlier end reads.  The policy max_ahead leaves out such values when they arrive.  The command deletes about %s rows, those that are more than 30 days ahead',
                       zbxhist_internal.format_time(to_timestamp(n)), a.rows),
                format('DELETE FROM ONLY %s WHERE clock >= %s;', parent, month_ahead)
           FROM zbxhist_internal.waiting_clock(parent, month_ahead, 2147483648, true) n

@@ -30,7 +30,7 @@ BEGIN
         SELECT 'warning', 'maintenance_late', t.object,
                CASE WHEN t.last_run IS NULL THEN 'maintenance has not been run yet'
                     ELSE format('maintenance was last run at %s', zbxhist_internal.format_time(t.last_run)) END
-               || '.  Have it called every quarter of an hour: by cron, systemd, pg_cron or the background worker',
+               || '.  Schedule it every 15 minutes: by cron, systemd, pg_cron or the background worker',
                remedy
           FROM (SELECT zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY c.parent::text)) AS object,
                        max(s.last_run) AS last_run
@@ -41,7 +41,7 @@ BEGIN
          WHERE t.object IS NOT NULL;
     RETURN QUERY
         SELECT 'warning', 'not_taken_up', f.parent::text,
-               format('it has the name of a table of Zabbix, but belongs to %s, who owns no managed table there: maintenance leaves it alone',
+               format('it has the name of a table of Zabbix, but belongs to %s, who owns no managed table there: maintenance does not manage it',
                       quote_ident(pg_get_userbyid(k.relowner))),
                format('SELECT zbxhist.create_parent(%L);', f.parent)
           FROM zbxhist.managed_schema m,
@@ -52,7 +52,7 @@ BEGIN
            AND NOT zbxhist_internal.may_take_up(f.parent);
     RETURN QUERY
         SELECT 'error', 'take_up_failed', n::text,
-               format('it has appeared since setup and cannot be managed: %s', p.message), remedy
+               format('it was created after setup and cannot be managed: %s', p.message), remedy
           FROM zbxhist_internal.new_tables() n
           JOIN zbxhist.step_problem p ON p.parent = n AND p.step = 'take_up'
          WHERE NOT zbxhist_internal.is_transient(p.sqlstate) OR p.since < now() - interval '1 day';
@@ -70,7 +70,7 @@ BEGIN
         HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'error', 'foreign_routine', p.oid::regprocedure::text,
-               'it is in a schema of zbxhist, but no part of it: who calls a function of that name may call this one',
+               'it is in a schema of zbxhist, but not part of the extension: a call of a function of that name may call this one',
                format('DROP ROUTINE %s;', p.oid::regprocedure)
           FROM pg_proc p
          WHERE p.pronamespace IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
@@ -79,7 +79,7 @@ BEGIN
                     AND EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.proowner AND r.rolsuper));
     RETURN QUERY
         SELECT 'info', 'not_preloaded', current_database()::text,
-               'a session loads the library in its first INSERT, which is planned the long way and may be told a count of 0 rows.  A superuser can have it loaded when a session begins',
+               'a session loads the library in its first INSERT, which is slower and may report a count of 0 rows.  A superuser can make sessions load it when they begin',
                c || ';'
           FROM zbxhist_internal.preload_command() c
          WHERE c IS NOT NULL AND cardinality(zbxhist_internal.parent_list()) > 0;
@@ -88,7 +88,7 @@ BEGIN
     RETURN QUERY
         SELECT 'info', 'partial_dump', 'packed days',
                'a dump of a part of the database, such as pg_dump -t history, leaves partitions and packed rows out; '
-               'dump the whole database (told for a week after the set-up)',
+               'dump the whole database (reported for a week after the set-up)',
                -- quoted for a shell
                format('pg_dump -d ''%s'' -Fd -f zabbix.dump', replace(current_database(), '''', '''\'''''))
           FROM zbxhist.parent_config c
@@ -98,7 +98,7 @@ BEGIN
     -- A role that only monitors must not take an empty result as good news.
     RETURN QUERY
         SELECT 'warning', 'not_seen', quote_ident(current_user),
-               'this role may not read all that check() reads: what was lost, or left out for its clock, and rows that wait in a table itself, are not told.  Who owns the tables sees that, and so does maintenance: how many lines it had last, metrics() says',
+               'this role may not read all that check() reads: lost values, values left out because of their clocks, and rows waiting in a table itself are not reported.  The owner of the tables sees them, and so does maintenance: metrics() has the number of its lines',
                format('GRANT pg_read_all_data TO %I;', current_user)
          WHERE NOT (has_table_privilege('zbxhist.lost_values', 'SELECT') AND has_table_privilege('zbxhist.left_out', 'SELECT'))
             OR EXISTS (SELECT FROM unnest(zbxhist_internal.parent_list()) p WHERE NOT has_table_privilege(p, 'SELECT'));

@@ -8,7 +8,7 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT 'error', 'trigger_missing', parent::text,
-               format('trigger "%s" is missing: rows are not sent to partitions.  Maintenance makes it anew', w),
+               format('trigger "%s" is missing: rows are not routed to partitions.  Maintenance creates it again', w),
                'CALL zbxhist.run_maintenance();'
           FROM zbxhist_internal.missing_route_triggers(parent) w
          WHERE EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = check_triggers.parent AND c.routing);
@@ -38,7 +38,7 @@ BEGIN
            AND t.tgtype & 7 = 7 AND t.tgname > 'zzz_zbxhist_route';
     RETURN QUERY
         SELECT 'warning', 'transition_table', parent::text,
-               format('trigger "%s" has transition tables: new rows stay in the table itself.  Drop it, and make a row trigger instead', t.tgname),
+               format('trigger "%s" has transition tables: new rows stay in the table itself.  Replace it by a row trigger BEFORE INSERT', t.tgname),
                format('DROP TRIGGER %I ON %s;', t.tgname, parent)
           FROM pg_trigger t
          WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgnewtable IS NOT NULL
@@ -59,7 +59,7 @@ BEGIN
         SELECT CASE WHEN g.log IS NULL THEN 'error' ELSE 'warning' END, 'tool_trigger', r.relation::text,
                format('trigger "%s" was left behind by pg_repack: %s', t.tgname,
                       CASE WHEN g.log IS NULL THEN 'every INSERT into the table fails'
-                           ELSE 'it notes every row once more, and maintenance moves none to or from the table' END),
+                           ELSE 'it logs every row, and maintenance moves no rows to or from the table' END),
                format('DROP TRIGGER %I ON %s;', t.tgname, r.relation)
           FROM (SELECT check_triggers.parent AS relation
                  UNION ALL SELECT p.partition FROM zbxhist.list_partitions(check_triggers.parent) p

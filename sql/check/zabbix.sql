@@ -37,10 +37,10 @@ BEGIN
                 SELECT 'warning', 'no_retention',
                        zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY array_position(place.tables, c.parent))),
                        format('zbxhist deletes nothing of it, because %s is %s: in Zabbix each item has a storage period of its own.'
-                              '  The command makes that of %s, %s, count for all; that deletes %s',
+                              '  The command applies the period of %s, %s, to all; that deletes %s',
                               override.source, override.value, period.source, shown,
                               CASE WHEN sum(d.rows) > 0 OR sum(d.partitions) > 0
-                                   THEN format('about %s rows%s, %s, so it asks before', sum(d.rows),
+                                   THEN format('about %s rows%s, %s, so it asks first', sum(d.rows),
                                                CASE WHEN sum(d.partitions) > 0 THEN format(', %s whole partitions', sum(d.partitions)) END,
                                                pg_size_pretty(sum(d.bytes)))
                                    ELSE 'nothing now' END), call
@@ -130,12 +130,12 @@ BEGIN
                    (SELECT s.nspname FROM pg_class k JOIN pg_namespace s ON s.oid = k.relnamespace WHERE k.oid = check_clocks.parent),
                    ARRAY(SELECT o.itemid FROM worst o)) n ON n.itemid = w.itemid)
         SELECT 'warning', 'clocks', check_clocks.parent::text,
-               format('%s values of the last day were left out, with clocks from %s to %s, %s.  Most came from %s: see to the time on these hosts, and their proxies',
+               format('%s values of the last day were left out, with clocks from %s to %s, %s.  Most came from %s: check the time on these hosts and their proxies',
                       sum(i.rows), zbxhist_internal.format_time(to_timestamp(min(i.first_clock))),
                       zbxhist_internal.format_time(to_timestamp(max(i.last_clock))),
-                      (SELECT coalesce('for the policy stores none that are '
+                      (SELECT coalesce('because the policy stores none that are '
                                        || nullif(concat_ws(' or ', 'older than ' || c.max_age, 'more than ' || c.max_ahead || ' ahead'), ''),
-                                       'by a policy that has been changed since')
+                                       'by a policy that was changed since')
                          FROM zbxhist.parent_config c WHERE c.parent = check_clocks.parent),
                       coalesce(max(n.items), 'many items')),
                format('SELECT * FROM zbxhist.left_out WHERE parent = %L::regclass ORDER BY rows DESC;', check_clocks.parent)
@@ -154,7 +154,7 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT 1, 'warning', 'hypertable', h::text,
-               format('it is a hypertable of TimescaleDB, which zbxhist does not manage.  %s puts an empty managed table in its place, into which it is imported then',
+               format('it is a hypertable of TimescaleDB, which zbxhist cannot manage.  %s replaces it by an empty managed table, into which it is then imported',
                       CASE WHEN known THEN 'The command' ELSE 'A procedure of the extension' END),
                CASE WHEN known THEN format('CALL zbxhist.adopt_hypertable(%L);', h)
                     ELSE 'CREATE EXTENSION zbxhist_migrate;' END

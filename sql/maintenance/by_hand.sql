@@ -9,7 +9,7 @@ BEGIN
     BEGIN
         PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
     EXCEPTION WHEN lock_not_available THEN
-        PERFORM zbxhist_internal.refuse('55P03', format('maintenance is at work on table %s', parent),
+        PERFORM zbxhist_internal.refuse('55P03', format('maintenance of table %s is in progress', parent),
             detail => 'Repeat the call when that is done.',
             hint => 'SELECT * FROM zbxhist.progress;');
     END;

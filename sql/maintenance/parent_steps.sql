@@ -61,7 +61,7 @@ BEGIN
     PERFORM zbxhist_internal.note_deletion(parent);
     unfit := zbxhist_internal.why_unfit(parent);
     IF policy.routing AND unfit.problem IS NOT NULL THEN
-        RAISE WARNING 'zbxhist: table % is left alone: %', parent, unfit.problem
+        RAISE WARNING 'zbxhist: table % is skipped: %', parent, unfit.problem
             USING HINT = unfit.remedy;
         RETURN 'unfit';
     END IF;

@@ -144,8 +144,8 @@ BEGIN
         RAISE NOTICE 'table % is not a plain table yet: % and % are left', parent,
                      zbxhist_internal.count_of(cardinality(zbxhist_internal.work_list(parent, 'undo_move')), 'partition'),
                      zbxhist_internal.count_of(cardinality(zbxhist_internal.work_list(parent, 'unpack')), 'packed day')
-            USING DETAIL = coalesce(problem.cause || '  Repeat the call when that is mended.',
-                                    'Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log.')
+            USING DETAIL = coalesce(problem.cause || '  Repeat the call when that is fixed.',
+                                    'Older transactions may still need them, or a lock was not available: see zbxhist.maintenance_log.')
                            || '  All rows can be read at any time.',
                   HINT = coalesce(problem.command, format('CALL zbxhist.undo(%L);', parent));
     END IF;

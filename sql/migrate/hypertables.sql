@@ -26,7 +26,7 @@ BEGIN
       WHERE parent NOT IN (SELECT zbxhist_internal.hypertables());
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.verify_replaceable(parent);
-    PERFORM zbxhist_internal.refuse('42P07', format('cannot rename table %s to %s: that is there already', parent, others),
+    PERFORM zbxhist_internal.refuse('42P07', format('cannot rename table %s: table %s already exists', parent, others),
         hint => format('ALTER TABLE %s RENAME TO %I;', others, zbxhist_internal.free_name(schema, former)))
       WHERE others IS NOT NULL;
 END
@@ -152,7 +152,7 @@ BEGIN
         setting := zbxhist_internal.zabbix_setting(place.nspname, 'db_extension');
         IF setting.value = 'timescaledb' AND place.waiting IS NULL THEN
             RETURN QUERY SELECT 2, 'warning', 'hypertable_setting', setting.source,
-                'Zabbix''s housekeeper takes its tables for hypertables, and would have TimescaleDB drop and compress chunks that they have not any more',
+                'Zabbix''s housekeeper takes its tables for hypertables, and would drop and compress chunks that do not exist any more',
                 CASE WHEN setting.source LIKE 'config.%'
                      THEN format('UPDATE %I.config SET db_extension = %L, compression_status = 0;', place.nspname, '')
                      ELSE format('UPDATE %I.settings SET value_str = CASE name WHEN %L THEN %L ELSE value_str END,'
@@ -162,10 +162,10 @@ BEGIN
         RETURN QUERY
             SELECT 3, 'warning', 'hypertable_old', o.oid::regclass::text,
                    CASE WHEN i.is_done THEN format('all its rows have been imported into table %s and compared%s', k.oid::regclass,
-                                                    CASE WHEN i.left_out > 0 THEN format(', but %s whose key was there already, with these values or others.  What the command drops is nowhere else then', i.left_out)
+                                                    CASE WHEN i.left_out > 0 THEN format(', except %s whose key existed there, with the same values or others.  The command deletes these for good', i.left_out)
                                                          ELSE ': it is not needed any more' END)
                         ELSE format('its rows are to be imported into table %s%s', k.oid::regclass,
-                                    CASE WHEN i.parts > 0 THEN format(': %s of %s parts are there', i.done, i.parts) END) END,
+                                    CASE WHEN i.parts > 0 THEN format(': %s of %s parts are done', i.done, i.parts) END) END,
                    CASE WHEN i.is_done THEN format('DROP TABLE %s;', o.oid::regclass)
                         ELSE format('CALL zbxhist.import(%L, %L);', o.oid::regclass, k.oid::regclass) END
               FROM zbxhist.parent_config c

@@ -47,8 +47,8 @@ BEGIN
         RAISE WARNING 'table % has changed since it was read: %', source,
                       (SELECT string_agg(to_char(to_timestamp(c) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), ', ' ORDER BY c) FROM unnest(changed) c)
             USING DETAIL = CASE WHEN zbxhist_internal.key_columns(parent) IS NULL
-                                THEN 'Nothing may be dropped.  Without a unique key these cannot be imported again: what is there would be stored twice.'
-                                ELSE 'Nothing may be dropped yet: repeat the call, which imports these again and leaves out what is there.' END,
+                                THEN 'Do not drop it.  Without a unique key these days cannot be imported again: their rows would be stored twice.'
+                                ELSE 'Do not drop it yet: repeat the call, which imports these days again, without the rows that exist.' END,
                   HINT = again;
         RETURN;
     END IF;
@@ -63,7 +63,7 @@ BEGIN
         DELETE FROM zbxhist.import_slice s
          WHERE s.parent = end_import.parent AND s.source = end_import.source;
         RAISE WARNING 'table % has % rows now, % were read', source, present, done.rows_read
-            USING DETAIL = 'It has been changed meanwhile.  Nothing may be dropped yet: repeat the call, which leaves out what is there.',
+            USING DETAIL = 'It has been changed meanwhile.  Do not drop it yet: repeat the call, which leaves out rows that exist.',
                   HINT = again;
         RETURN;
     END IF;
@@ -80,11 +80,11 @@ BEGIN
          HAVING count(*) > 0),
         (SELECT format('In table %s, %s.', parent, e) FROM zbxhist_internal.expiring_slices(parent, done.to_clocks) e));
     IF only_there = '' THEN
-        RAISE NOTICE 'table % is needed no more', source
+        RAISE NOTICE 'table % is not needed any more', source
             USING HINT = format('DROP %sTABLE %s;', CASE WHEN (SELECT k.relkind FROM pg_class k WHERE k.oid = source) = 'f'
                                                          THEN 'FOREIGN ' ELSE '' END, source);
     ELSE
-        RAISE NOTICE 'table % may have what is nowhere else: look before you drop it', source
+        RAISE NOTICE 'table % may have data that is nowhere else: look before you drop it', source
             USING DETAIL = only_there,
                   HINT = format('SELECT %1$s FROM %2$s EXCEPT SELECT %1$s FROM %3$s;', columns, source, parent);
     END IF;

@@ -139,9 +139,9 @@ BEGIN
     IF absent > 0 THEN
         SELECT (c.nrows, c.checksum) = (import_rest.rows_read, import_rest.checksum) INTO is_same
           FROM zbxhist_internal.checksum_rows(target, query) c;
-        PERFORM zbxhist_internal.refuse('55000', format('table %s does not answer with the rows of table %s that have been inserted',
+        PERFORM zbxhist_internal.refuse('55000', format('table %s does not return the rows of table %s that were inserted',
             target, slice.source),
-            detail => format('Those with clocks from %s to %s have been looked for.  Nothing of them has been kept.', from_clock, to_clock - 1),
+            detail => format('Some with clocks from %s to %s are missing.  None of them has been stored.', from_clock, to_clock - 1),
             hint => 'SELECT * FROM zbxhist.check();')
           WHERE is_same;
     END IF;

@@ -276,7 +276,7 @@ BEGIN
             WHEN 'comparing' THEN made := zbxhist_internal.compare_groups(made, 250);
             WHEN 'compared' THEN made := zbxhist_internal.replace_by_copy(parent, entry, made);
             ELSE
-                PERFORM zbxhist_internal.refuse('40001', format('packed day %s was changed while it was copied to server "%s", or what came back was not the same',
+                PERFORM zbxhist_internal.refuse('40001', format('packed day %s was changed while it was copied to server "%s", or the copy differs',
                                                                 entry.day, policy.archive_server),
                     detail => 'It stays here.', hint => 'Repeat the call in an hour.')
                   WHERE (SELECT count(*) FROM zbxhist.archive_copy c
@@ -523,7 +523,7 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
      GROUP BY c.server, w.problem, w.command
      UNION ALL
     SELECT 'warning', 'archive_of_another', policy.parent::text,
-           format('%s of its packed days have been archived by another database: on server %s nothing of them is ever removed.  If that database is gone and this one has taken its place, run the command',
+           format('%s of its packed days have been archived by another database: nothing of them is ever removed from server %s.  If that database is gone and this one has taken its place, run the command',
                   count(*), string_agg(DISTINCT quote_ident(c.server), ', ')),
            format('SELECT zbxhist.alter_parent(%L, take_archive => true);', policy.parent)
       FROM zbxhist.archive_copy c
@@ -531,7 +531,7 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
     HAVING count(*) > 0
      UNION ALL
     SELECT 'error', 'archive_of_another', policy.parent::text,
-           format('a clone of this server, or a server of which this one is a clone or an earlier state, has used archive server %I, as maintenance has seen %s: nothing is removed there any more.  If that one is gone, or was never to use it and cannot any more, run the command',
+           format('a clone of this server, or a server of which this one is a clone or an earlier state, has used archive server %I, found by maintenance at %s: nothing is removed there any more.  If that server is gone, or cannot use the archive any more, run the command',
                   s.srvname, zbxhist_internal.format_time(m.lost_at)),
            format('SELECT zbxhist.alter_parent(%L, take_archive => true);', policy.parent)
       FROM zbxhist.archive_mark m
@@ -541,7 +541,7 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
        AND policy.parent = (SELECT c.parent FROM zbxhist.archive_copy c WHERE c.groups = m.groups ORDER BY c.parent LIMIT 1)
      UNION ALL
     SELECT 'error', 'archive_unreachable', a.server,
-           format('%s archived days cannot be read since %s, as maintenance has seen it: %s',
+           format('%s archived days cannot be read (first noticed by maintenance at %s): %s',
                   (SELECT count(*) FROM zbxhist.packed_day d JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
                     WHERE c.server = a.server), zbxhist_internal.format_time(p.since), p.message),
            'CALL zbxhist.run_maintenance();'
@@ -554,11 +554,11 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
              UNION SELECT policy.archive_server) s
       JOIN pg_foreign_server f ON f.srvname = s.server
      CROSS JOIN LATERAL (
-           SELECT 'the server has no connect_timeout: while it is away, a query that needs it may wait for minutes, and maintenance neither looks whether it is there nor removes anything there',
+           SELECT 'the server has no connect_timeout: while it is down, a query that needs it may wait for minutes, and maintenance neither checks it nor removes anything there',
                   'ADD connect_timeout ''5'''
             WHERE NOT zbxhist_internal.has_timeout(f.srvname)
             UNION ALL
-           SELECT 'the server has no keepalives_idle: when the network is lost, who has asked it for something waits for hours, and so does the maintenance of all tables',
+           SELECT 'the server has no keepalives_idle: if the network fails, a query that waits for it may wait for hours, and so may the maintenance of all tables',
                   'ADD keepalives_idle ''5'', ADD keepalives_interval ''2'', ADD keepalives_count ''3'''
              FROM pg_options_to_table(f.srvoptions) o
             WHERE NOT 'keepalives_idle' = ANY (ARRAY(SELECT k.option_name FROM pg_options_to_table(f.srvoptions) k))

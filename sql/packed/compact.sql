@@ -98,12 +98,12 @@ BEGIN
     PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not packed', to_char(day, 'YYYY-MM-DD'), parent),
         hint => looking)
       WHERE present = 0;
-    PERFORM zbxhist_internal.refuse('55000', format('no two packed tables of %s of table %s can be made one', to_char(day, 'YYYY-MM-DD'), parent),
+    PERFORM zbxhist_internal.refuse('55000', format('no packed tables of %s of table %s can be compacted', to_char(day, 'YYYY-MM-DD'), parent),
         detail => 'They must follow each other without a gap, have the same columns and belong to the owner of the table.',
         hint => looking)
       WHERE present > 1 AND result = '{}';
     IF present = 1 THEN
-        RAISE NOTICE 'what is packed of % of table % is in one table already', to_char(day, 'YYYY-MM-DD'), parent;
+        RAISE NOTICE 'the packed rows of % of table % are in one table already', to_char(day, 'YYYY-MM-DD'), parent;
     END IF;
     CALL zbxhist_internal.repeat_by_hand(parent, 'compact', result);
 END

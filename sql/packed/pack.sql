@@ -82,8 +82,8 @@ $$;
 CREATE FUNCTION zbxhist_internal.refuse_overlap(parent regclass, partition regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM zbxhist_internal.refuse('55000', format('partition %s is for the same time as %s', partition, r.relation),
-                detail => 'No day is packed of which rows may be in two tables.',
+    PERFORM zbxhist_internal.refuse('55000', format('partition %s overlaps with %s', partition, r.relation),
+                detail => 'A day whose rows may be in two tables is not packed.',
                 hint => $hint$SELECT object, message, hint FROM zbxhist.check() WHERE code = 'overlap';$hint$)
        FROM zbxhist.partition_bounds(partition) b
        JOIN zbxhist_internal.list_ranges(parent) r ON r.from_clock < b.to_clock AND b.from_clock < r.to_clock

@@ -44,7 +44,7 @@ BEGIN
                        source.relnamespace::regnamespace, new_name, parent);
     EXCEPTION WHEN lock_not_available THEN
         PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms', parent, zbxhist_internal.patient_lock_timeout()),
-            detail => 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
+            detail => 'VACUUM, ANALYZE or CREATE INDEX is running on it.  Repeat the call when that has ended.',
             hint => zbxhist_internal.long_transactions());
     END;
     -- also by pg_inherits: the schema may have been renamed meanwhile

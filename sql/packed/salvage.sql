@@ -33,8 +33,8 @@ CREATE FUNCTION zbxhist_internal.verify_archive_server(day regclass) RETURNS voi
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- groups of other days of the table are enough: those of this one may be lost
-    PERFORM zbxhist_internal.refuse('55000', format('server "%s" has nothing of the days that were archived there', c.server),
-                detail => 'It may be another server, or its database another one.',
+    PERFORM zbxhist_internal.refuse('55000', format('server "%s" has none of the days that were archived there', c.server),
+                detail => 'It may be another server, or another database.',
                 hint => 'Correct its options with ALTER SERVER, or restore its backup.  If there is none, drop the days with zbxhist.drop_day().')
        FROM zbxhist.packed_day d
        JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
@@ -88,7 +88,7 @@ BEGIN
         RAISE NOTICE 'all % values of packed day % can be read', kept, label;
     ELSE
         RAISE WARNING '% values of packed day % are kept, % are lost', kept, label, lost
-            USING DETAIL = format('%s.  The bytes in which they were are kept.',
+            USING DETAIL = format('%s.  The bytes that held them are kept.',
                                   CASE losses WHEN 1 THEN '1 loss' ELSE losses || ' losses' END),
                   HINT = format('SELECT * FROM zbxhist.lost_values WHERE day = %L;', label);
     END IF;

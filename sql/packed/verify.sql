@@ -76,7 +76,7 @@ BEGIN
         PERFORM zbxhist_internal.note_verified(parent, day, first);
         IF first IS NOT NULL THEN
             RAISE WARNING 'packed day % is damaged', day
-                USING DETAIL = 'A backup or a standby may have it undamaged.  Without one, what can be read of it can be kept; what cannot is told then.',
+                USING DETAIL = 'A backup or a standby may have it undamaged.  Without one, the command keeps all readable rows and says what is lost.',
                       HINT = format('CALL zbxhist.salvage(%L::regclass);', day);
         END IF;
     END LOOP;

@@ -62,11 +62,11 @@ BEGIN
         RETURN NULL;
     END IF;
     IF zbxhist_internal.session_libraries() IS NULL THEN
-        RETURN format('left to a superuser, who keeps what is set already: %s', command);
+        RETURN format('to be run by a superuser, with the libraries that are set already: %s', command);
     END IF;
     IF NOT has_parameter_privilege('session_preload_libraries', 'SET')
        OR NOT pg_has_role((SELECT d.datdba FROM pg_database d WHERE d.datname = current_database()), 'USAGE') THEN
-        RETURN format('left to a superuser: %s', command);
+        RETURN format('to be run by a superuser: %s', command);
     END IF;
     IF NOT dry_run THEN
         EXECUTE command;

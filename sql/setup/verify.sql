@@ -268,7 +268,7 @@ BEGIN
       WHERE any_clock AND (given.max_age IS NOT NULL OR given.max_ahead IS NOT NULL);
     -- only of a table of Zabbix does the table "items" list the items
     PERFORM zbxhist_internal.refuse('42809', format('table %s is not a table of Zabbix', policy.parent),
-        detail => 'What its items are is not told by the table "items".',
+        detail => 'The table "items" does not list its items.',
         hint => format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', policy.parent))
       WHERE given.deleted_items = 'drop'
         AND NOT EXISTS (SELECT FROM pg_class k

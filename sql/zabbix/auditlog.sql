@@ -340,7 +340,7 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT 'error', 'auditlog_unknown', k.oid::regclass::text,
-               'it is partitioned, but nothing makes its partitions, as after a restore of the configuration alone: Zabbix may fail to write to it',
+               'it is partitioned, but nothing creates its partitions, as after a restore of the configuration alone: Zabbix may fail to write to it',
                format('SELECT * FROM zbxhist.partition_auditlog(%L);', k.oid::regclass)
           FROM pg_class k
          WHERE k.relname = 'auditlog' AND pg_get_partkeydef(k.oid) = 'RANGE (clock)'
@@ -362,19 +362,19 @@ BEGIN
              WHERE p.parent = policy.parent AND NOT zbxhist_internal.is_transient(p.sqlstate)
              UNION ALL
             SELECT 'warning', 'no_current_partition', policy.parent::text,
-                   'there is no partition for the present: new rows go to the one for clocks that no other has', remedy
+                   'there is no partition for the current time: new rows go to the default partition', remedy
              WHERE NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(policy.parent) p
                                 WHERE zbxhist_internal.current_clock() BETWEEN p.from_clock AND p.to_clock - 1)
              UNION ALL
             SELECT * FROM zbxhist_internal.check_deletion(policy.parent);
         IF policy.problem IS NOT NULL THEN
             RETURN QUERY SELECT 'warning', 'no_retention', policy.parent::text,
-                format('nothing is ever dropped: %s.  With the command nothing is, and that is meant', policy.problem),
+                format('nothing is ever dropped: %s.  If that is intended, run the command', policy.problem),
                 format('SELECT * FROM zbxhist.partition_auditlog(%L, retention => ''100 years'');', policy.parent);
         END IF;
         IF (zbxhist_internal.zabbix_setting(policy.nspname, 'hk_audit_mode')).value = '1' THEN
             RETURN QUERY SELECT 'info', 'auditlog_housekeeping', policy.parent::text,
-                'Zabbix''s housekeeper deletes row by row what is dropped with its partition a little later',
+                'Zabbix''s housekeeper deletes row by row what zbxhist drops with its partition a little later',
                 zbxhist_internal.setting_command(policy.nspname, 'hk_audit_mode', '0');
         END IF;
     END LOOP;

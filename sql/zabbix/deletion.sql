@@ -76,8 +76,8 @@ BEGIN
         RETURN;
     END IF;
     allowed := least(cutoff, agreed);
-    problem := CASE WHEN span.staying = 0 THEN 'the newest values that there are'
-                    ELSE 'more than a third of the time that there are values of' END;
+    problem := CASE WHEN span.staying = 0 THEN 'the newest ones'
+                    ELSE 'more than a third of the time for which there are values' END;
 END
 $$;
 
@@ -157,8 +157,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
     SELECT CASE WHEN d.is_announced THEN 'warning' ELSE 'error' END,
            CASE WHEN d.is_announced THEN 'deletion_ahead' ELSE 'deletion_stopped' END, parent::text,
            format(CASE WHEN d.is_announced
-                       THEN 'the storage period in Zabbix has become %1$s: in a day maintenance deletes what is older, %2$s, which is %3$s.  To keep it, set a longer one.  The command has it deleted at once'
-                       ELSE 'maintenance deletes nothing, for what is older than %1$s is %3$s: %2$s.  Is the clock of the server right, was maintenance off for long, or is this a restored backup?  The command agrees' END,
+                       THEN 'the storage period in Zabbix is now %1$s: in a day maintenance deletes older values, %2$s, which are %3$s.  To keep them, set a longer period.  With the command, the next maintenance deletes them'
+                       ELSE 'maintenance deletes nothing, because the values older than %1$s are %3$s: %2$s.  Is the clock of the server right, was maintenance off for long, or is this a restored backup?  The command agrees' END,
                   d.retention, zbxhist_internal.describe_deletion(parent, d.retention), d.problem),
            format('SELECT zbxhist.accept_deletion(%L, until => %L);', parent, zbxhist_internal.format_time(to_timestamp(d.cutoff)))
       FROM zbxhist_internal.deletion_limit(parent) d

@@ -201,7 +201,7 @@ typedef struct Selected
 	double		share;			/* of the clocks in bounds */
 	bool		is_one_clock;
 	double		ndays;
-	double		nplaces;		/* of items in days that are gone to */
+	double		nplaces;		/* of items, in days that are opened */
 	double		nrows;			/* of the selected items */
 } Selected;
 
@@ -445,7 +445,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 				  Min(estimate->pages * ROWS_PER_PAGE,
 					  packed->nrows / Max(packed->ndays, 1) /
 					  packed->nitems * selected.nplaces));
-	/* whoever reads by items goes down an index for each */
+	/* a read by items descends the index for each item */
 	page_cost = selected.nitems < 0 || selected.is_range ? seq_page_cost :
 		random_page_cost + 50 * cpu_operator_cost;
 	cost_qual_eval(&local_cost, local, root);

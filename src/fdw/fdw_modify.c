@@ -50,8 +50,8 @@
 /* members of what is planned */
 enum ModifyPlanPart
 {
-	MODIFY_HAS_TID_ALONE,		/* rows are named by nothing but a ctid */
-	MODIFY_LOOKS_AGAIN			/* they have been found as they are now */
+	MODIFY_HAS_TID_ALONE,		/* only a ctid identifies the rows */
+	MODIFY_LOOKS_AGAIN			/* rows were found in their current version */
 };
 
 typedef struct FdwModifyState
@@ -195,7 +195,7 @@ LetScanLookAgain(PlannerInfo *root, ModifyTable *plan, Index rtindex)
 
 	if (scan == NULL)
 		return false;
-	/* usually none are left: the scan has taken them all */
+	/* usually none are left: the scan has used all */
 	if (scan->scan.plan.qual != NIL)
 	{
 		Relation	table = table_open(planner_rt_fetch(rtindex, root)->relid, NoLock);

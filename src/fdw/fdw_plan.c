@@ -174,7 +174,7 @@ GetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("packed rows cannot be sampled by TABLESAMPLE"),
 				errhint("Use a condition such as random() < 0.01, and bounds of clock."));
-	/* for the width; how much conditions leave, we know better */
+	/* only for the width: our estimate of rows is better */
 	rel->baserestrictinfo = NIL;
 	set_baserel_size_estimates(root, rel);
 	rel->baserestrictinfo = restrictions;

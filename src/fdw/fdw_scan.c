@@ -93,7 +93,7 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 	node->fdw_state = state;
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	/* columns that nobody wants stay null */
+	/* columns that are not needed stay null */
 	memset(slot->tts_isnull, true,
 		   sizeof(bool) * slot->tts_tupleDescriptor->natts);
 	parent = table_open(state->parent, AccessShareLock);
@@ -188,7 +188,7 @@ StoreTuple(TupleTableSlot *slot, Oid table, ItemPointer tid)
 	HeapTuple	tuple = heap_form_tuple(slot->tts_tupleDescriptor,
 										slot->tts_values, slot->tts_isnull);
 
-	/* it is no value of a row type any more */
+	/* it is not a value of a row type any more */
 	tuple->t_data->t_infomask &= ~HEAP_XACT_MASK;
 	tuple->t_data->t_infomask |= HEAP_XMIN_FROZEN | HEAP_XMAX_INVALID;
 	HeapTupleHeaderSetXmin(tuple->t_data, FrozenTransactionId);

@@ -19,7 +19,7 @@
 
 #include "format/codec.h"
 
-#define BYTES_DICTIONARY 0x01	/* strings are distinct, indexes follow */
+#define BYTES_DICTIONARY 0x01	/* distinct strings, followed by indexes */
 #define BYTES_ZSTD 0x02
 #define BYTES_ALL 0x03
 

@@ -123,7 +123,7 @@ least_decimals(double value, int guess)
 {
 	int			decimals;
 
-	/* neighbours mostly have as many, or fewer */
+	/* neighbours mostly have as many digits, or fewer */
 	if (guess > 0 && ZbxhistIsDecimal(value, guess) &&
 		!ZbxhistIsDecimal(value, guess - 1))
 		return guess;
@@ -186,7 +186,7 @@ scale_values(const double *values, int n, int decimals, uint64 *scaled,
 
 	for (i = 0; i < n; i++)
 	{
-		/* what cannot be scaled takes the last one's place */
+		/* a value that cannot be scaled repeats the last one */
 		(void) scale_double(values[i], decimals, &last);
 		scaled[i] = last;
 		corrections[i] = codec_bits(values[i]) -

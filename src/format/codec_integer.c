@@ -35,7 +35,7 @@
 #define STREAM_DICTIONARY 0x03	/* instead of all others */
 #define STREAM_SCALED 0x08		/* values have a common factor */
 #define STREAM_EXCEPTIONS 0x10
-#define STREAM_FLAT 0x20		/* all differ from the base by nothing */
+#define STREAM_FLAT 0x20		/* all are equal to the base */
 #define STREAM_ALL 0x39
 
 /* distinct values that are worth a dictionary */
@@ -49,7 +49,7 @@
 typedef struct Frame
 {
 	uint64		base;
-	int			width;			/* in bits, of a distance */
+	int			width;			/* bits of a distance */
 	int			nexceptions;
 	int			exception_width;	/* of the bits above width */
 	size_t		size;			/* in bytes, about */
@@ -100,7 +100,7 @@ measure_frame(Frame *frame, const uint64 *values, int n)
 	int			table;
 	int			i;
 
-	/* four tables: the same counter again and again would have to wait */
+	/* four tables, because incrementing one counter repeatedly stalls the processor */
 	memset(counts, 0, ntables * sizeof(counts[0]));
 	for (i = 0; i < n; i++)
 		counts[i & (ntables - 1)][codec_width(values[i] - frame->base)]++;

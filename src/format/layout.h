@@ -39,8 +39,10 @@ typedef struct LayoutColumn
 	bool		typbyval;
 	PackedKind	kind;			/* numbers that are not unsigned: bytes */
 	int			packed;			/* index in SegmentRows.columns; -1: itemid */
-	bool		is_replaced;	/* the table's column of that name is another */
-	ValueCheck	check;			/* of packed values; may be unknown */
+	bool		is_replaced;	/* the table's column of that name is a
+								 * different one */
+	ValueCheck	check;			/* how packed values are checked; may be
+								 * unknown */
 } LayoutColumn;
 
 typedef struct DayLayout
@@ -52,7 +54,7 @@ typedef struct DayLayout
 	int			itemid;			/* index in columns */
 	int			clock;			/* index in columns; its packed is 0 */
 	int			ns;				/* index in columns, or -1 */
-	int			value;			/* index of what has statistics, or -1 */
+	int			value;			/* index of the column with statistics, or -1 */
 } DayLayout;
 
 /* whether a column of a segment holds what its layout says */

@@ -16,8 +16,8 @@ typedef struct RowBuffer
 {
 	const DayLayout *layout;
 	SegmentRows rows;			/* sorted by clock, as they were added */
-	int			max_rows;		/* that the arrays have room for */
-	size_t		nbytes;			/* of values that are bytes */
+	int			max_rows;		/* capacity of the arrays */
+	size_t		nbytes;			/* of byte values */
 	MemoryContext context;		/* owns the arrays */
 	MemoryContext bytes_context;	/* owns the bytes */
 } RowBuffer;

@@ -51,7 +51,7 @@
 /* a column of the table that is wanted */
 typedef struct MappedColumn
 {
-	int			attribute;		/* of the table, from 0 */
+	int			attribute;		/* column of the table, from 0 */
 	const LayoutColumn *column; /* NULL: the value is the same in all rows */
 	const PackedColumn *packed; /* of the segment; NULL: itemid or such a
 								 * value */
@@ -118,7 +118,7 @@ ZbxhistRenameColumns(DayLayout *layout, const List *renamed)
 				now = NameStr(column->name);
 				break;
 			}
-			/* names may have been exchanged: the search goes on */
+			/* names may have been swapped, so search on */
 			if (strcmp(NameStr(column->name), NameStr(*name)) == 0)
 				now = "";
 		}

@@ -23,7 +23,7 @@ typedef struct PackedRowId
 /* of consecutive rows of one item and clock, in the order of ns */
 typedef struct RowOffsets
 {
-	int			first;			/* their first row, or -1: none yet */
+	int			first;			/* their first row, or -1: not known yet */
 	int			nrows;
 	uint16	   *offsets;
 } RowOffsets;

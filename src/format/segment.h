@@ -32,7 +32,8 @@ typedef struct SegmentStats
 {
 	bool		is_set;
 	PackedKind	kind;			/* PACKED_DOUBLE or PACKED_UNSIGNED */
-	uint32		count;			/* values that are not null; 0: no others set */
+	uint32		count;			/* values that are not null; if 0, nothing else
+								 * is set */
 	double		min_double;
 	double		max_double;
 	double		sum_double;		/* in the order of time */
@@ -47,7 +48,7 @@ typedef struct SegmentStats
 /* when rows of several items are from: a vector, sorted by clock */
 typedef struct SharedTimes
 {
-	uint64		number;			/* by which segments refer to it */
+	uint64		number;			/* segments refer to it by this number */
 	int			ntimes;
 	const int64 *clocks;
 	const int64 *ns;
@@ -97,10 +98,10 @@ typedef struct GroupReader
 	uint32		nhere;			/* bytes that are in data: all, or up to the
 								 * directory's end */
 	int			ncolumns;
-	bool		is_whole;		/* all segments are there, not just an item's */
+	bool		is_whole;		/* has all segments, not only those of one item */
 	int			nsegments;
 	SegmentInfo *segments;		/* palloc'd, sorted */
-	int			first_segment;	/* which one of the group the first is */
+	int			first_segment;	/* number of the first one in the group */
 
 	/* of the whole group */
 	int64		first_itemid;

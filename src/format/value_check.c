@@ -63,7 +63,7 @@ FindInvalidNumber(const ValueCheck *check, const int64 *values, int first,
 
 	if (span == PG_UINT64_MAX)
 		return nrows;
-	/* one look at each, without a branch */
+	/* checks each, without a branch */
 	for (int i = first; i < nrows; i++)
 		is_bad |= (uint64) values[i] - least > span;
 	if (!is_bad)

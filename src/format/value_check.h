@@ -19,9 +19,10 @@
 /* what has to be looked at */
 typedef enum CheckKind
 {
-	CHECK_UNKNOWN = 0,			/* nobody knows: no value is good */
-	CHECK_NOTHING,				/* any bytes of the right length are good */
-	CHECK_NUMBER,				/* passed by value, between two others */
+	CHECK_UNKNOWN = 0,			/* not known: no value is accepted */
+	CHECK_NOTHING,				/* all bytes of the right length are valid */
+	CHECK_NUMBER,				/* passed by value, between a least and a
+								 * greatest */
 	CHECK_TEXT,
 	CHECK_JSON,
 	CHECK_NUMERIC,

@@ -20,7 +20,8 @@ typedef struct InsertBatch InsertBatch;
 typedef struct NewRow
 {
 	HeapTuple	tuple;
-	bool		is_owned;		/* in the batch's memory, becomes its own */
+	bool		is_owned;		/* in the batch's memory; the batch takes it
+								 * over */
 	bool		has_clock;
 	int32		clock;			/* 0 if it has none */
 	int32		ns;				/* 0 if it has none */

@@ -59,7 +59,7 @@ OpenRowsPartition(const InsertBatch *batch, Relation parent,
 	if (!ZbxhistLockForInsert(rows->partition))
 		return NULL;
 
-	/* the lock took in invalidations: is it still their place? */
+	/* locking processed invalidations: do the rows still belong there? */
 	set = ZbxhistGetPartitionSet(parent);
 	if (set->generation != batch->generation)
 	{
@@ -161,7 +161,7 @@ WriteSlice(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
 	ZbxhistInsertRows(target, batch->slice, nrows, batch->cid);
 
-	/* those of the partition may be in the parent, unless it has none of them */
+	/* keys of the partition may be in the parent, unless that has no rows of it */
 	if (is_kept || batch->set->nothers > 0 ||
 		(RelationGetNumberOfBlocks(parent) > 0 &&
 		 (batch->has_strays || !ZbxhistHasNoStrays(parent, rows->partition))))

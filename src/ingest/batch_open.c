@@ -146,7 +146,7 @@ ChooseTriggerAction(const TriggerData *trigdata, const StatementInfo *info)
 		return ROW_REFUSE_SELECT;
 	if (info->on_conflict == ONCONFLICT_UPDATE)
 		return ROW_REFUSE_UPDATE;
-	/* transition tables show what is stored in the parent */
+	/* transition tables have only rows stored in the parent */
 	if (!info->is_known || info->needs_row ||
 		trigdata->tg_relation->trigdesc->trig_insert_new_table ||
 		!IsClosed(trigdata, info))
@@ -328,7 +328,7 @@ ZbxhistCloseRelation(Oid parent)
 	{
 		InsertBatch *batch = lfirst(lc);
 
-		/* one that is flushing belongs to a statement further out */
+		/* a batch that is flushing belongs to an outer statement */
 		if (batch->parent == parent && !batch->is_flushing &&
 			(batch->query == NULL ||
 			 (frame != NULL && batch->query == frame->query)) &&

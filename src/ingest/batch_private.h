@@ -24,9 +24,9 @@
 typedef enum RowAction
 {
 	ROW_BUFFER,					/* buffer, then insert many at once */
-	ROW_INSERT,					/* insert each by itself, at once */
+	ROW_INSERT,					/* insert each row at once */
 	ROW_KEEP,					/* leave in the parent */
-	/* ON CONFLICT: these also look where the key is first */
+	/* ON CONFLICT: look up the key first */
 	ROW_SKIP_EXISTING,			/* ... DO NOTHING */
 	ROW_REFUSE_UPDATE,			/* ... DO UPDATE */
 	ROW_REFUSE_SELECT			/* ... DO SELECT */
@@ -35,7 +35,7 @@ typedef enum RowAction
 /* a row that waits; the slot owns its tuple, in the parent's row type */
 typedef struct BufferedRow
 {
-	Oid			partition;		/* or the parent, for a row without one */
+	Oid			partition;		/* or the parent, for a row without a partition */
 	int64		itemid;
 	int64		position;
 	int			arrival;		/* keeps equal keys in the statement's order */
@@ -71,8 +71,8 @@ struct InsertBatch
 	BufferedRow rows[ZBXHIST_BATCH_MAX_ROWS];
 	TupleTableSlot *slice[ZBXHIST_BATCH_MAX_ROWS];	/* rows of one table */
 
-	/* rows that the executor stores in the parent, to be checked when it has */
-	bool		has_strays;		/* some of all rows belong to a partition */
+	/* rows that the executor stores in the parent; their keys are checked afterwards */
+	bool		has_strays;		/* some rows belong to a partition */
 	int			nkept;
 	HeapTuple	kept[ZBXHIST_BATCH_MAX_ROWS];
 

@@ -63,7 +63,8 @@ FindRowPlace(InsertBatch *batch, Relation parent, const NewRow *row)
 		ZbxhistSetClockLimits(&batch->left_out, batch->set);
 	}
 	if (!row->has_clock)
-		return NULL;			/* the parent's NOT NULL will tell */
+		return NULL;			/* the parent's NOT NULL constraint raises the
+								 * error */
 
 	/* most rows have the same day as the one before */
 	if ((!OidIsValid(place->relid) || row->clock < place->from_clock ||
@@ -103,7 +104,7 @@ KeyIsTaken(InsertBatch *batch, Relation parent, HeapTuple tuple)
 				errhint("Use DO NOTHING, and SELECT for rows that exist.") :
 				errhint("Use UPDATE for rows that exist."),
 				errtable(parent));
-	/* the row with that key may be one that the transaction does not see */
+	/* the transaction may not see the row with that key */
 	if (result && IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

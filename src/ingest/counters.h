@@ -16,7 +16,7 @@ typedef struct InsertStats
 	InsertPath	path;			/* how they came here */
 	uint64		routed;			/* stored in partitions */
 	uint64		kept;			/* stored in the parent */
-	uint64		left_out;		/* not stored, for their clocks */
+	uint64		left_out;		/* not stored because of their clocks */
 	uint64		flushes;		/* times the buffer was written */
 } InsertStats;
 

@@ -170,7 +170,7 @@ LookInDay(KeyHolder *base, FoundKey *found)
 	if (!OidIsValid(place->key))
 		return KEY_FREE;
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	/* what this very command has deleted does not count */
+	/* rows that this command itself has deleted do not count */
 	snapshot->curcid = GetCurrentCommandId(false) + 1;
 	place->layout = ZbxhistDayLayout(base->rel);
 	place->scan = ZbxhistBeginDayScan(base->rel, place->layout, snapshot);

@@ -36,7 +36,8 @@ typedef struct InsertState
 	const PartitionSet *set;	/* of the table, for its columns' numbers */
 	int			ncolumns;		/* of each row */
 	AttrNumber *attnums;		/* columns of the table, 0: not stored */
-	Datum	   *values;			/* the row being formed, in the table's order */
+	Datum	   *values;			/* the row being built, in the table's column
+								 * order */
 	bool	   *nulls;
 	RowLayout  *layout;			/* how tuples are formed */
 	bool		is_done;

@@ -16,12 +16,13 @@
 /* one statement in execution; lives on the C stack of its hook */
 typedef struct ExecFrame
 {
-	struct ExecFrame *outer;	/* the statement that this one runs in */
+	struct ExecFrame *outer;	/* the outer statement */
 	QueryDesc  *query;			/* NULL: a utility statement */
 	bool		is_copy_from;	/* the utility statement is COPY ... FROM */
 	bool		runs_query;		/* ... executes a query in its own snapshot */
 	uint64		routed;			/* rows that the command tag lacks */
-	bool		only_reads;		/* the query changes rows, but not yet */
+	bool		only_reads;		/* the query will change rows, but has not
+								 * begun to */
 } ExecFrame;
 
 /* what routing has to know of the statement that fires the row trigger */
@@ -29,7 +30,7 @@ typedef struct StatementInfo
 {
 	ExecFrame  *frame;			/* NULL: began before the library was loaded */
 	bool		is_copy;		/* COPY ... FROM */
-	bool		is_known;		/* the fields below could be found out */
+	bool		is_known;		/* the fields below are known */
 	bool		needs_row;		/* uses the stored row: RETURNING, checks,
 								 * MERGE */
 	OnConflictAction on_conflict;

@@ -27,17 +27,18 @@ typedef struct KeyRows
 typedef struct FoundKey
 {
 	int			row;			/* whose key it is */
-	Oid			key;			/* the parent's index that it is of */
-	Oid			index;			/* the index to be named, of key's columns */
+	Oid			key;			/* the parent's index */
+	Oid			index;			/* the index with the same columns, for the
+								 * message */
 	ItemPointerData tid;		/* where it is */
-	TransactionId waits_for;	/* may be about to store or delete it */
+	TransactionId waits_for;	/* transaction that may store or delete it */
 	uint32		token;			/* of a speculative insertion, or 0 */
 } FoundKey;
 
 /* what a look has seen of the first row whose key is there */
 typedef enum KeyState
 {
-	KEY_FREE,					/* no row's key is there */
+	KEY_FREE,					/* no row has one of the keys */
 	KEY_TAKEN,
 	KEY_UNSURE					/* look again when waits_for, if any, ends */
 } KeyState;
@@ -51,8 +52,9 @@ typedef struct KeyHolder KeyHolder;
 struct KeyHolder
 {
 	Relation	rel;			/* borrowed, locked by the caller */
-	int			nrows;			/* of which found->row is looked for now */
-	bool		may_be_damaged; /* what cannot be read does not have a key */
+	int			nrows;			/* rows whose keys are looked up; found->row is
+								 * the current one */
+	bool		may_be_damaged; /* damaged rows count as having no key */
 	KeyState	(*look) (KeyHolder *place, FoundKey *found);
 	void		(*close) (KeyHolder *place);
 };

@@ -30,7 +30,7 @@ typedef struct LeftOutItem
 typedef struct LeftOut
 {
 	ClockRange	limits;			/* clocks that are stored */
-	bool		keeps_rows;		/* rows are kept for a day */
+	bool		keeps_rows;		/* keep the rows for a day */
 	int			nitems;
 	LeftOutItem items[ZBXHIST_MAX_LEFT_OUT_ITEMS];
 } LeftOut;

@@ -121,8 +121,8 @@ typedef struct Lookup
 {
 	Relation	parent;
 	const KeyRows *rows;
-	bool	   *has_strays;		/* if the rows are in the parent: others have
-								 * been told of strays; or NULL */
+	bool	   *has_strays;		/* if the rows are in the parent, whether
+								 * strays were marked; or NULL */
 	FoundKey	found;
 	HeapTuple	tuple;			/* whose key is found */
 } Lookup;
@@ -239,7 +239,7 @@ FindByClocks(Lookup *lookup, Oid *relid)
 		TakePlacedRows(set, &left, &placed, &place);
 		if (placed.ntuples == 0)
 			break;
-		/* it may be a new partition, or a day that will have one */
+		/* it may be a new partition, or a day that is being unpacked */
 		if (lookup->has_strays != NULL &&
 			(!place.is_day || OidIsValid(place.partition)))
 			ZbxhistNoteStrayOnce(lookup->parent, lookup->has_strays);

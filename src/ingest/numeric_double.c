@@ -134,7 +134,7 @@ DecimalToDouble(const Decimal *decimal, double *result)
 	int			power = decimal->exponent < 0 ? -decimal->exponent :
 		decimal->exponent;
 
-	/* both are exact, so there is one rounding */
+	/* both are exact, so the division rounds once */
 	if (decimal->mantissa <= MAX_EXACT_DOUBLE && power <= MAX_EXACT_POWER)
 		*result = decimal->exponent < 0 ?
 			(double) decimal->mantissa / powers_of_ten[power] :

@@ -37,12 +37,12 @@
 typedef struct KeySearch
 {
 	TableKey   *key;
-	ExprState  *predicate;		/* rows without a key, or NULL */
-	Relation	index;			/* NULL: nothing can be looked for */
+	ExprState  *predicate;		/* condition of a partial index, or NULL */
+	Relation	index;			/* NULL: no key can be looked up */
 	bool		is_same;		/* index is of the same columns */
 	int			nkeys;			/* columns of index to search by */
-	int			keys[INDEX_MAX_KEYS];	/* which of the key's each is */
-	IndexScanDesc scan;			/* of the look under way, or NULL */
+	int			keys[INDEX_MAX_KEYS];	/* its number in the key */
+	IndexScanDesc scan;			/* the scan in progress, or NULL */
 } KeySearch;
 
 typedef struct TableKeys
@@ -108,7 +108,7 @@ TryIndex(const TableKeys *place, KeySearch *search, Relation index)
 		.opfamilies = index->rd_opfamily,
 	.is_immediate = search->key->is_immediate};
 
-	/* one that is not valid has not all rows, but may refuse ours */
+	/* an invalid index lacks rows, but may refuse ours */
 	if (index->rd_rel->relam != BTREE_AM_OID || search->is_same ||
 		(!index->rd_index->indisvalid &&
 		 RelationGetRelid(index) != search->key->index))

@@ -215,7 +215,7 @@ CheckUndo(void)
 	if (OidIsValid(parent) && !zbxhist_allow_packed_drop)
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("cannot drop extension zbxhist because the undo of \"%s\" has not come to its end",
+				errmsg("cannot drop extension zbxhist because the undo of \"%s\" is not finished",
 					   get_rel_name(parent)),
 				errdetail("Rows of it are still in partitions, which would stay behind."),
 				errhint("Run first: CALL zbxhist.undo(%s);", QuoteTable(parent)));

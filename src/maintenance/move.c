@@ -112,7 +112,7 @@ TakeMovedRow(MoveState *state, TupleTableSlot *slot)
 	if (!is_there)
 		return ZbxhistDeleteMoved(state->source, &tid, state->snapshot);
 
-	/* the same row twice is one row; two values for a key are for people */
+	/* equal rows become one; of two values for a key a person must choose */
 	if (!IsInTarget(state, slot, &found.tid))
 		state->duplicates++;
 	else if (ZbxhistDeleteMoved(state->source, &tid, state->snapshot))
@@ -192,7 +192,7 @@ BeginMove(MoveState *state, Oid source, Oid target)
 	PushActiveSnapshot(GetLatestSnapshot());
 	state->snapshot = GetActiveSnapshot();
 
-	/* rows that go back to a parent will not be where inserts expect them */
+	/* INSERTs do not expect rows that move back to the parent there */
 	if (has_subclass(target))
 		ZbxhistNoteStray(state->target);
 }

@@ -43,7 +43,7 @@ typedef enum ClockQuestion
 typedef struct ClockSearch
 {
 	ClockQuestion question;
-	RowWalk		walk;			/* its clocks are narrowed as it goes on */
+	RowWalk		walk;			/* narrows its clocks while it proceeds */
 	AttrNumber	clock;			/* 0: rows without a clock count, too */
 	int64		count;			/* of rows that have been found */
 	int64		result;			/* clock of the last one */

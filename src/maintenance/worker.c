@@ -156,7 +156,7 @@ FindDatabase(const char *name, Oid *database, Oid *owner)
 	bool		result = false;
 
 	StartTransactionCommand();
-	/* by a scan: caches need pg_class, which is in a database */
+	/* by a scan: the caches need pg_class, and we are in no database */
 	rel = table_open(DatabaseRelationId, AccessShareLock);
 	ScanKeyInit(&key, Anum_pg_database_datname, BTEqualStrategyNumber,
 				F_NAMEEQ, CStringGetDatum(name));

@@ -114,22 +114,22 @@ typedef struct FetchedGroup
 
 struct ArchiveReader
 {
-	ArchiveAhead ahead;			/* says what will be next; may be NULL */
+	ArchiveAhead ahead;			/* says what will be needed next; may be NULL */
 	void	   *ahead_arg;
 	bool		keeps_all;		/* that is fetched */
-	ArchiveCopy copy;			/* that the next query begins with */
+	ArchiveCopy copy;			/* with which the next query begins */
 	bool		has_copy;
-	int64		last;			/* number that was asked for last */
+	int64		last;			/* number of the group last asked for */
 	int64		most;			/* groups that the next query may fetch */
 
-	/* what the next query fetches; the first is what is asked for */
+	/* what the next query fetches, first the group asked for */
 	int			nranges;
-	GroupRange *ranges;			/* so many as there may be */
+	GroupRange *ranges;			/* room for the largest number */
 	int64		nwanted;		/* groups */
 	Size		nbytes;			/* of them */
 
 	/* groups that have been fetched */
-	int64		nused;			/* how often one was found there */
+	int64		nused;			/* how often a group was found here */
 	int64		nfetched;
 	HTAB	   *fetched;		/* of FetchedGroup */
 	MemoryContext fetched_context;	/* owns them; NULL before the first query */
@@ -139,7 +139,7 @@ struct ArchiveReader
 /* the current statement of maintenance: when it began, and how long it waits */
 static TimestampTz limited_statement;
 static int	answer_limit;		/* milliseconds */
-static Oid	silent_server;		/* that did not answer it in time */
+static Oid	silent_server;		/* server that did not answer in time */
 
 /* when the transaction that last asked a server began, and which server */
 static TimestampTz asking_transaction;
@@ -507,7 +507,7 @@ ZbxhistWantArchived(ArchiveReader *reader, Relation day,
 
 	ZbxhistReadArchived(archived, &group);
 	is_last_copy = IsSameCopy(&last->copy, &group.copy);
-	/* the reader has passed what is on this side of the needed group */
+	/* the reader does not need the groups before this one any more */
 	if (IsSameCopy(&asked->copy, &group.copy) &&
 		(is_descending ? group.number >= asked->last :
 		 group.number <= asked->first))
@@ -558,11 +558,11 @@ FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
 	OwnerRights before;
 
 	FindGroupsTable(reader, day, group);
-	/* more than before, if at least half of those were needed */
+	/* fetch more than before if at least half of those were needed */
 	if (reader->nfetched > 0 && reader->nused >= reader->nfetched / 2 &&
 		reader->most < PG_INT32_MAX)
 		reader->most *= GROWTH;
-	/* most readers never have a query */
+	/* most readers never run a query */
 	if (reader->fetched_context == NULL)
 	{
 		reader->ranges = MemoryContextAlloc(reader->context,

@@ -48,7 +48,8 @@ typedef struct ArchiveState
 {
 	Relation	day;
 	Relation	new_day;
-	const pg_uuid_t *copy;		/* that has the groups; NULL: they come back */
+	const pg_uuid_t *copy;		/* the copy with the groups; NULL: the day is
+								 * unarchived */
 	ArchiveReader *archive;		/* that brings them */
 	DayWriter  *writer;
 	DayLayout  *layout;			/* of both tables */

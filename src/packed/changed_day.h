@@ -32,20 +32,21 @@ typedef struct ChangedDay
 	PackedDay	day;
 	int			number;			/* among the statement's */
 	DayLayout  *layout;
-	bool		is_altered;		/* the packed table has other columns by now */
+	bool		is_altered;		/* the columns of the packed table were changed
+								 * since */
 	AttrNumber *attributes;		/* of its rows, by layout column */
 	HTAB	   *groups;			/* of ChangedGroup */
 	MemoryContext context;		/* owns them */
 
 	/* while it is open; rel is NULL otherwise */
 	Relation	rel;
-	bool		looks_again;	/* its rows are found as they are now */
-	Snapshot	fresh;			/* by this one; NULL: by the statement's */
+	bool		looks_again;	/* finds the current version of rows */
+	Snapshot	fresh;			/* with this snapshot; NULL: the statement's */
 	DayScan    *scan;
 	TupleTableSlot *slot;		/* of its table */
-	ChangedGroup *group;		/* that was found last, or NULL */
+	ChangedGroup *group;		/* the group found last, or NULL */
 	DayGroup	found;			/* the same, open */
-	int			segment;		/* of it, that is in rows; or -1 */
+	int			segment;		/* its segment that is decoded in rows, or -1 */
 	SegmentRows rows;			/* in segment_context */
 	RowOffsets	offsets;		/* of some of them */
 	MemoryContext segment_context;

@@ -394,7 +394,7 @@ ZbxhistMakeArray(const int64 *integers, int n)
 /* what the parts of an OR leave */
 typedef struct Keys
 {
-	bool		has_items;		/* each part names its items */
+	bool		has_items;		/* each part has conditions on items */
 	int64		from_clock;		/* of all parts */
 	int64		to_clock;
 	bool		has_clocks;		/* parts differ in these */

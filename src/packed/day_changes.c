@@ -106,7 +106,7 @@ ZbxhistDayChangesOf(EState *estate, Relation table)
 	changes->unlink.func = UnlinkChanges;
 	changes->unlink.arg = changes;
 	MemoryContextRegisterResetCallback(context, &changes->unlink);
-	/* to find rows by their keys is to read */
+	/* looking up rows by their keys is a read */
 	ZbxhistNotePackedRead(changes->parent, estate->es_snapshot);
 	return changes;
 }
@@ -159,7 +159,7 @@ OpenChangedDay(DayChanges *changes, ChangedDay *day)
 			CloseChangedDay(changes, lfirst(lc));
 	}
 	day->rel = ZbxhistOpenDay(day->day.relid, ShareUpdateExclusiveLock);
-	/* the packed table is locked: nobody can have dropped it */
+	/* nobody can have dropped it, because the packed table is locked */
 	if (day->rel == NULL)
 		ZbxhistRaiseChanged();
 	day->slot = table_slot_create(day->rel, NULL);
@@ -253,7 +253,7 @@ FindDayOfRow(DayChanges *changes, int32 clock)
 	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent), clock);
 	if (found == NULL)
 		ZbxhistRaiseChanged();
-	/* the set may change when the day is locked */
+	/* locking the day may rebuild the set */
 	day = *found;
 	return AddChangedDay(changes, &day);
 }

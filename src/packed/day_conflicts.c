@@ -117,7 +117,7 @@ LockPartitions(Relation parent, Snapshot snapshot)
 	Oid		   *partitions = palloc(sizeof(Oid) * Max(set->npacked_days, 1));
 	int			n = 0;
 
-	/* the set may change when they are opened */
+	/* opening them may rebuild the set */
 	for (int i = 0; i < set->npacked_days; i++)
 	{
 		if (OidIsValid(set->packed_days[i].partition))

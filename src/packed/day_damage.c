@@ -210,7 +210,7 @@ ReadIndex(void *arg)
 	ItemPointer tid;
 
 	scan->xs_want_itup = true;
-	/* a scan that comes upon a missing row marks what led there as dead */
+	/* a scan that finds no row marks the index entry as dead */
 	scan->ignore_killed_tuples = false;
 	index_rescan(scan, NULL, 0, NULL, 0);
 	while ((tid = index_getnext_tid(scan, ForwardScanDirection)) != NULL)

@@ -19,7 +19,7 @@ typedef struct StoredGroup
 {
 	DayGroup	group;			/* its reader is not open */
 	const char *lost;			/* why its block cannot be read; NULL: it can */
-	bool		has_place;		/* else only its tid is known */
+	bool		has_place;		/* false: only its tid is known */
 	bool		is_times;		/* shared times */
 	struct varlena *payload;	/* as stored; NULL: the row is damaged */
 	/* set when it is opened */

@@ -41,10 +41,10 @@
 typedef enum ScanPhase
 {
 	SCAN_FIRST,					/* ascending: find the first group */
-	SCAN_REST,					/* ascending: those that begin after it */
+	SCAN_REST,					/* ascending: the groups after it */
 	SCAN_BACKWARD,				/* descending */
 	SCAN_HEAP,					/* all groups */
-	SCAN_BLOCKS,				/* those in some blocks of the heap */
+	SCAN_BLOCKS,				/* groups in some blocks of the heap */
 	SCAN_DONE
 } ScanPhase;
 
@@ -60,20 +60,21 @@ struct DayScan
 	TableScanDesc block_scan;
 	TupleTableSlot *slot;
 	DayTimes   *times;			/* that segments share */
-	int64		ntimes;			/* rows with some that were passed over */
+	int64		ntimes;			/* skipped rows with shared times */
 	ArchiveReader *archive;		/* fetches groups */
-	ArchiveCounters *counters;	/* of what it fetches; may be NULL */
-	bool		is_here;		/* it is not asked for more */
+	ArchiveCounters *counters;	/* counts what it fetches; may be NULL */
+	bool		is_here;		/* no more groups are read */
 
 	ScanPhase	phase;
-	bool		is_started;		/* the index scan of this phase is */
+	bool		is_started;		/* the index scan of this phase has begun */
 	int64		itemid;
 	int64		last_itemid;	/* the same, or of a scan for several the
 								 * last, in its direction */
 	int32		first_clock;
 	int32		last_clock;
 	bool		only_item;		/* other segments are not wanted */
-	bool		is_reader;		/* a directory without its segments is enough */
+	bool		is_reader;		/* the directory is enough, without its
+								 * segments */
 	bool		is_descending;
 	int64		hint;			/* an item a little before the group found
 								 * lately */

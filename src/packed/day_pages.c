@@ -50,7 +50,7 @@ struct DayPages
 	BulkWriteState *writer;
 	BulkWriteBuffer buffer;		/* the page being filled; NULL: none yet */
 	BlockNumber block;			/* its number */
-	Size		reserved;		/* bytes of it that stay free */
+	Size		reserved;		/* bytes of the page to leave free */
 	PgStat_Counter nrows;
 };
 

@@ -202,7 +202,7 @@ ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range)
 	reader->is_last_group = is_same;
 	if (is_same)
 	{
-		/* otherwise segments have other numbers now */
+		/* otherwise the numbers of segments have changed */
 		if (!reader->group.reader.is_whole)
 			reader->decoded = -1;
 		ZbxhistDayScanWhole(reader->scan, &reader->group);

@@ -24,7 +24,8 @@ typedef struct ScanCounters
 
 	/* by aggregates */
 	uint64		segments_by_stats;	/* not decoded */
-	uint64		segments_excluded;	/* no row of them passes, by statistics */
+	uint64		segments_excluded;	/* excluded because no row passes, by their
+									 * statistics */
 	uint64		rows_made;		/* of packed days */
 	uint64		other_rows;		/* of tables that are not packed */
 	uint64		groups_spilled; /* to a sort, each time */
@@ -64,14 +65,15 @@ typedef struct DayReader
 	DayGroup	group;
 	bool		has_group;
 	bool		is_last_group;	/* none comes after it */
-	int			segment;		/* the next one of it */
+	int			segment;		/* next segment of this group */
 
 	/* the segment that was decoded last; row is the present one */
 	SegmentRows rows;
 	int			decoded;		/* its number in the group, or -1 */
-	bool		is_decoded_partly;	/* with what is wanted where a range ends */
+	bool		is_decoded_partly;	/* only the columns of wanted_partly are
+									 * decoded */
 	int			row;
-	int			first_row;		/* of those in the range */
+	int			first_row;		/* first row in the range */
 	int			last_row;
 	const PackedColumn *ns;		/* of rows; NULL: there is none */
 	RowOffsets	offsets;		/* of rows of some clock */

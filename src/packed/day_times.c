@@ -50,9 +50,9 @@ struct DayTimes
 	Snapshot	snapshot;
 	bool		is_careful;		/* damage raises no error */
 
-	/* what finds groups lends it */
+	/* index scan of the group finder, lent to us */
 	IndexScanDesc lent;			/* for its index, at least */
-	bool		is_idle;		/* and may be started again */
+	bool		is_idle;		/* not in use, can be restarted */
 
 	/* opened when they are needed */
 	Relation	index;
@@ -63,7 +63,7 @@ struct DayTimes
 	GroupKeys	keys;
 
 	KeptTimes	kept[NUM_KEPT];
-	int			oldest;			/* the one to be replaced next */
+	int			oldest;			/* the vector to be replaced next */
 	KeptTimes  *reading;
 	MemoryContext context;		/* owns all this */
 	MemoryContext row_context;	/* reset with each row of the table */
@@ -315,7 +315,7 @@ ReadCarefully(DayTimes *times, uint64 number)
 
 	if (!ZbxhistTry(ReadAndClose, &read, ZbxhistIsIndexDamage, &error))
 	{
-		/* the subtransaction has closed what was open */
+		/* the subtransaction has closed its relations and scans */
 		times->scan = NULL;
 		times->index = NULL;
 		times->slot = NULL;

@@ -61,7 +61,8 @@ struct DayWriter
 
 	/* items before it that are not in the group yet; NULL: none ever */
 	SharedItems *items;
-	bool		is_begun;		/* rows of the item in the buffer are */
+	bool		is_begun;		/* rows of the item in the buffer were partly
+								 * written */
 
 	/* the group being filled */
 	GroupWriter *group;

@@ -65,9 +65,9 @@ typedef struct ImportState
 
 	Relation	day;			/* NULL: they are not written */
 	DayLayout  *layout;
-	bool		is_unique;		/* a key may be there once */
-	ClockRange	range;			/* that rows must be of */
-	/* columns that the parent has without nulls */
+	bool		is_unique;		/* keys must be unique */
+	ClockRange	range;			/* clocks that the rows must have */
+	/* columns in which the parent has no nulls */
 	Datum	   *required_names;
 	int			nrequired;
 	TupleSource source;			/* of the query's rows */

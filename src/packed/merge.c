@@ -58,7 +58,8 @@ typedef struct LateRow
 	int64		itemid;
 	int64		position;
 	HeapTuple	tuple;
-	bool		is_added;		/* deleted there, to be written here */
+	bool		is_added;		/* deleted from the parent, to be written to
+								 * the day */
 } LateRow;
 
 typedef struct MergeState
@@ -69,7 +70,7 @@ typedef struct MergeState
 	Relation	day;
 	DayLayout  *layout;
 	TupleSource source;			/* of the parent's rows */
-	bool		has_key;		/* a key is there once */
+	bool		has_key;		/* keys must be unique */
 	RowWalk		walk;
 
 	/* the batch */
@@ -86,8 +87,8 @@ typedef struct MergeState
 
 	/* results */
 	int64		merged;
-	int64		removed;		/* the same row was in the day */
-	int64		duplicates;		/* rows that stay */
+	int64		removed;		/* rows that the day had already */
+	int64		duplicates;		/* rows that stay in the parent */
 	int64		nleft;			/* rows whose group has not been fetched */
 } MergeState;
 
@@ -544,7 +545,7 @@ BeginMerge(MergeState *state, OwnerRights *before, Oid parent, Oid day)
 	ZbxhistMarkReplaced(state->layout, state->parent);
 	is_same = ZbxhistInitTupleSource(&state->source, state->layout,
 									 RelationGetDescr(state->parent));
-	/* at another place a column is one that was added again */
+	/* a column at another place was dropped and added again */
 	for (int i = 1; is_same && i < state->layout->ncolumns; i++)
 		is_same = state->source.attributes[i] > state->source.attributes[i - 1];
 	if (!is_same)

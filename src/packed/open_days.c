@@ -211,7 +211,7 @@ TakeFreshSnapshot(OpenDays *days, Relation rel)
 	MemoryContext old = MemoryContextSwitchTo(days->context);
 	Snapshot	fresh;
 
-	/* it has the snapshot of another day */
+	/* it uses the snapshot of another day */
 	if (days->idle != NULL)
 		ZbxhistCloseDayReader(days->idle);
 	days->idle = NULL;
@@ -274,7 +274,7 @@ ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 	rel = ZbxhistOpenDay(step->relid, days->lockmode);
 	if (rel == NULL)
 		return false;
-	/* the lock took in what happened meanwhile */
+	/* locking processed invalidations */
 	if (!ZbxhistWalkKnows(walk, step->relid))
 	{
 		table_close(rel, NoLock);

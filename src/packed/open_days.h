@@ -16,11 +16,12 @@
 /* all zeros but for what ZbxhistInitOpenDays sets, and what is noted here */
 typedef struct OpenDays
 {
-	DayReaderSpec spec;			/* what the caller wants of days */
+	DayReaderSpec spec;			/* what the caller needs */
 	LOCKMODE	lockmode;
 	Snapshot	snapshot;		/* spec's, to begin with */
 	List	   *fresh;			/* of Snapshot, each for a day */
-	bool		looks_again;	/* for rows that are going to be changed */
+	bool		looks_again;	/* takes a new snapshot for each day, to find
+								 * rows to be changed */
 	bool		keeps_days;		/* open, for more items to come; may be set
 								 * while none is current */
 	ScanCounters counters;
@@ -34,7 +35,7 @@ typedef struct OpenDays
 	const ItemRange *range;		/* of the current item */
 	int			nitems;			/* items of each day; 0: just that one */
 	const int64 *items;			/* sorted */
-	bool		reads_all;		/* to the end, whatever comes */
+	bool		reads_all;		/* reads to the end */
 
 	MemoryContext context;		/* owns readers */
 } OpenDays;

@@ -283,7 +283,7 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 								 (int64) RelationGetNumberOfBlocks(state->partition) * BLCKSZ);
 	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
 	newest = ZbxhistReadSettled(state->partition, SortHeapTuple, state);
-	/* snapshots of standby servers may be older than any of ours */
+	/* a standby may have a snapshot older than all of ours */
 	log_snapshot_conflict(state->day, newest);
 	values[1] = Int64GetDatum((int64) WritePackedDay(state));
 	values[0] = Int64GetDatum((int64) (state->nread - state->kept.nleft_out));
@@ -417,7 +417,7 @@ RoundTimes(const DayLayout *layout, int64 precision, SegmentRows *rows)
 	const PackedColumn *column = &rows->columns[layout->columns[layout->ns].packed];
 	const int64 *clocks = rows->columns[0].ints;
 	int64	   *ns = column->ints;
-	int64		before = 0;		/* the last row's as it was */
+	int64		before = 0;		/* ns of the last row before rounding */
 
 	/* such rows have no key */
 	if (column->nulls != NULL)
@@ -560,7 +560,7 @@ OpenSources(RepackState *state, ArrayType *relids, Oid new_day)
 								  state->ndays > 0 ?
 								  RelationGetRelid(state->days[0].rel) :
 								  InvalidOid);
-	/* what is written is read once more */
+	/* read back what was written */
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL,
 								 (int64) nbytes * 2);
 }

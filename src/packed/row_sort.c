@@ -58,8 +58,8 @@ typedef struct SortPiece
 {
 	BufFile    *file;
 	SortEntry	row;			/* the next one */
-	int64		nrows;			/* that have not been read */
-	uint32		size;			/* that its tuple has room for */
+	int64		nrows;			/* rows that were not returned yet */
+	uint32		size;			/* size of its tuple */
 } SortPiece;
 
 struct RowSort
@@ -73,7 +73,7 @@ struct RowSort
 	int			npieces;
 	int			max_pieces;
 	binaryheap *heap;			/* of pieces; NULL: all is in memory */
-	SortPiece  *current;		/* piece of the row returned last */
+	SortPiece  *current;		/* piece of the last row returned */
 	MemoryContext context;		/* owns all this */
 };
 

@@ -268,7 +268,7 @@ GoToFirstDay(PackedScan *scan)
 	if (scan->bounds.is_by_item)
 		scan->walked = scan->range;
 	ZbxhistBeginWalk(&scan->walk, scan->parent, &scan->walked, true);
-	/* a range has to be taken first */
+	/* the worker must take a range first */
 	if (scan->shared != NULL)
 		ZbxhistWalkBetween(&scan->walk, PG_INT64_MAX, PG_INT64_MAX);
 }

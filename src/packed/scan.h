@@ -74,7 +74,7 @@ packed_tid_clock(int64 tid)
 /* ranges of clocks of a parallel scan, in shared memory */
 typedef struct SharedDays
 {
-	pg_atomic_uint32 next;		/* the range that nobody has taken yet */
+	pg_atomic_uint32 next;		/* the next range to be taken */
 	pg_atomic_uint32 next_input;	/* the same of an aggregate's inputs of
 									 * which one participant has all rows */
 	pg_atomic_uint64 counters[NUM_SCAN_COUNTERS];	/* of those that have
@@ -90,13 +90,13 @@ typedef struct PackedScan
 	ScanBounds	bounds;
 	ItemRange	range;			/* the same, of the current item or key, or
 								 * all items */
-	ItemRange	walked;			/* of these clocks days are walked over */
+	ItemRange	walked;			/* clocks of the days to be read */
 	int			item;			/* index in bounds.keys, or bounds.items */
 
 	int			nranges;		/* that are handed out */
 	ClockRange *ranges;
 	SharedDays *shared;			/* NULL: not a parallel scan */
-	PartitionWalk walk;			/* over the days that are wanted */
+	PartitionWalk walk;			/* walks over the days needed */
 	WalkStep	day;			/* the current one */
 	bool		has_started;
 

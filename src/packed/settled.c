@@ -42,8 +42,8 @@ PG_FUNCTION_INFO_V1(zbxhist_day_version);
 typedef struct SettledScan
 {
 	Relation	rel;
-	TransactionId oldest;		/* what was before it, all can see */
-	TransactionId newest;		/* made some of the rows what they are */
+	TransactionId oldest;		/* all transactions see what happened before it */
+	TransactionId newest;		/* stored or changed some of the rows */
 } SettledScan;
 
 /*

@@ -13,7 +13,7 @@
 
 typedef struct DayVersion
 {
-	uint64		number;			/* another one when groups have been changed */
+	uint64		number;			/* changes whenever groups are changed */
 	TransactionId newest;		/* has stored or deleted some */
 	int64		ngroups;
 	uint64		nbytes;			/* of the groups */

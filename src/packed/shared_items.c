@@ -71,7 +71,7 @@ struct SharedItems
 	KnownTimes	known[MAX_TIMES];
 	uint64		clock;			/* of `used` */
 	uint64		last_number;
-	int		   *places;			/* of the item that has left last */
+	int		   *places;			/* of the item written last */
 	MemoryContext context;
 };
 
@@ -201,7 +201,7 @@ ReplaceOldestTimes(SharedItems *items)
 			(oldest == NULL || known->used < oldest->used))
 			oldest = known;
 	}
-	/* there are more of them than items */
+	/* there are more times than items */
 	Assert(oldest != NULL);
 	pfree(oldest->clocks);
 	pfree(oldest->ns);

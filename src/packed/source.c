@@ -25,7 +25,7 @@ typedef struct PackedSource
 {
 	ItemSource	base;			/* must be first */
 	OpenDays	days;
-	bool		has_statistics; /* they are of the parent's values */
+	bool		has_statistics; /* they belong to the parent */
 	MemoryContext row_context;	/* owns values of the row */
 	MemoryContext context;		/* owns all this */
 } PackedSource;

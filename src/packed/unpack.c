@@ -71,10 +71,10 @@ PG_FUNCTION_INFO_V1(zbxhist_salvage_rows);
 /* values that cannot be read */
 typedef struct Loss
 {
-	bool		has_begin;		/* else it is not known which they are */
+	bool		has_begin;		/* false: not known which values */
 	int64		first_itemid;
 	int32		first_clock;
-	bool		has_end;		/* else they end somewhere before last_ */
+	bool		has_end;		/* false: the loss ends somewhere before last_ */
 	int64		last_itemid;
 	int32		last_clock;
 	int64		nrows;			/* -1: not known */
@@ -220,7 +220,7 @@ MakeLoss(const DayLook *look, const List *lost, int number, Loss *loss)
 		list_nth(lost, number + 1) : NULL;
 	int			next;
 
-	/* the first of the groups that can be read that begins after it */
+	/* the next readable group */
 	find_first(next, look->nplaces,
 			   compare_places(look->places[next].first_itemid,
 							  look->places[next].first_clock, begin->itemid,
@@ -319,12 +319,12 @@ typedef struct Unpacking
 	int64		to_clock;
 	Snapshot	crosscheck;		/* of groups that are deleted */
 	DayLook		look;			/* at the day */
-	bool		is_salvage;		/* damage is reported, else an error */
+	bool		is_salvage;		/* report damage instead of raising an error */
 	LossReport	report;
 	int64		nrows;			/* that have been inserted */
 	ItemPointerData tid;		/* of the current group */
 
-	/* rows that have been collected */
+	/* rows to be inserted */
 	int			nslots;
 	TupleTableSlot *slots[UNPACK_ROWS];
 	int64		itemids[UNPACK_ROWS];
@@ -523,7 +523,7 @@ CollectRow(Unpacking *state, const SegmentRows *rows, int row)
 	ExecStoreHeapTuple(tuple, state->slots[state->nslots], true);
 	state->itemids[state->nslots] = rows->itemid;
 	state->clocks[state->nslots] = (int32) rows->columns[0].ints[row];
-	/* what is told of a row stays as long as its page */
+	/* keep what is known of a row as long as its page */
 	MemoryContextSwitchTo(state->look.block_context);
 	if (++state->nslots == UNPACK_ROWS)
 		InsertCollected(state);

@@ -37,11 +37,12 @@ PG_FUNCTION_INFO_V1(zbxhist_verify_day);
 typedef struct VerifyState
 {
 	DayLook		look;
-	int64		from_clock;		/* of the day; all there are if not known */
+	int64		from_clock;		/* the day's clocks; all clocks if they are not
+								 * known */
 	int64		to_clock;
 	ReturnSetInfo *rsinfo;		/* gets the problems */
-	DayGroup	group;			/* the one that is looked at */
-	int64		nrows;			/* of groups that were looked at */
+	DayGroup	group;			/* the group being verified */
+	int64		nrows;			/* rows of the groups verified so far */
 } VerifyState;
 
 /*
@@ -290,7 +291,7 @@ zbxhist_verify_day(PG_FUNCTION_ARGS)
 		!ZbxhistTry(VerifyIndex, state, ZbxhistIsDamage, &error))
 		AddProblem(state, 0, 0, psprintf("the index: %s", error));
 	pgstat_progress_end_command();
-	/* of hundreds in one statement */
+	/* a statement may verify hundreds of days */
 	table_close(day, AccessShareLock);
 	return (Datum) 0;
 }

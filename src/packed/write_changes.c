@@ -177,7 +177,7 @@ WriteChangedGroup(ChangedDay *day, DayWriter *writer, ChangedGroup *group,
 	const GroupReader *reader = &day->found.reader;
 	int			row = 0;
 
-	/* a function may have changed it since it was found */
+	/* a function may have changed the row since it was found */
 	day->group = NULL;
 	if (!ZbxhistFindChangedGroup(day, group->itemid, group->clock) ||
 		day->group != group)

@@ -47,8 +47,8 @@ typedef enum OnConflict
 typedef enum AddedRowState
 {
 	ROW_NEW,					/* to be inserted */
-	ROW_EXISTS,					/* to be updated, or ignored */
-	ROW_SUPERSEDED				/* another row of the call has its key */
+	ROW_EXISTS,					/* update or ignore existing rows */
+	ROW_SUPERSEDED				/* another row of this call has the same key */
 } AddedRowState;
 
 typedef struct AddedRow
@@ -88,8 +88,8 @@ typedef struct AddCall
 	AddedRow   *rows;
 	int			nrows;
 
-	/* what came of the last attempt to store them */
-	int			nexisting;		/* rows whose keys were there */
+	/* result of the last attempt to store them */
+	int			nexisting;		/* rows whose keys existed */
 	int64		nstored;
 } AddCall;
 

@@ -25,8 +25,8 @@ typedef struct AggregateQuery
 	List	   *breaks;			/* Exprs */
 	List	   *inputs;			/* Vars that are added up; NULL: rows are
 								 * counted */
-	List	   *filters;		/* an Expr for each: of the rows that count;
-								 * NULL: all do */
+	List	   *filters;		/* for each an Expr that rows must satisfy;
+								 * NULL: all rows count */
 	List	   *kinds;			/* IntList: a TotalKind for each */
 	List	   *sums;			/* IntList: is its sum asked for? */
 	List	   *aggrefs;		/* of the query, each once */
@@ -74,7 +74,7 @@ enum AggregatePlace
 typedef enum AggregateRole
 {
 	AGGREGATE_ALL,				/* everything */
-	AGGREGATE_SHARE,			/* a share of it, below Gather */
+	AGGREGATE_SHARE,			/* a share of the rows, below Gather */
 	AGGREGATE_COMBINE			/* puts shares together */
 } AggregateRole;
 

@@ -83,7 +83,7 @@ AddState(const GroupTable *table, ValueGroup *group, bytea *state)
 	char	   *next = (char *) (totals + table->ninputs);
 
 	Assert(size >= next - data);
-	/* it may have come at any address */
+	/* its address may be unaligned */
 	memcpy(data, VARDATA_ANY(state), size);
 	group->nrows += *(int64 *) data;
 	for (int i = 0; i < table->ninputs; i++)

@@ -472,11 +472,11 @@ ZbxhistAddAggregatePath(PlannerInfo *root, UpperRelationKind stage,
 		parse->commandType != CMD_SELECT ||
 		(is_distinct && !IsOnlyDistinct(parse)))
 		return NULL;
-	/* PostgreSQL gives the relation of DISTINCT no target of its own */
+	/* PostgreSQL does not set the target of DISTINCT's relation */
 	choice = Consider(root, input,
 					  is_distinct ? parse->distinctClause : parse->groupClause,
 					  is_distinct ? root->upper_targets[stage] : output->reltarget);
-	/* rows that come in the order of their items need no hash table */
+	/* rows in the order of items need no hash table */
 	if (choice == NULL || (is_distinct && HasClockKey(&choice->query)))
 		return NULL;
 	/* all others have the same estimate */

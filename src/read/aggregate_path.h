@@ -18,7 +18,7 @@ typedef struct Tables
 {
 	RelOptInfo *packed;			/* a packed table, or a parent that is not
 								 * expanded; NULL: there is none */
-	const PackedRel *about;		/* what is known of its packed rows */
+	const PackedRel *about;		/* statistics of its packed rows */
 	Oid			relid;			/* of the packed table */
 	List	   *others;			/* Paths of rows that are not packed */
 } Tables;
@@ -27,7 +27,7 @@ typedef struct Tables
 typedef struct AggregateChoice
 {
 	AggregateQuery query;
-	PathTarget *target;			/* what is wanted of each group */
+	PathTarget *target;			/* output of each group */
 	List	   *columns;		/* of the input: Vars of the relation */
 	List	   *attributes;		/* IntList: the packed table's, and more of it
 								 * for local conditions */
@@ -39,7 +39,7 @@ typedef struct AggregateChoice
 	AggregateRole role;
 	List	   *partials;		/* IntList: which inputs are shared out, see
 								 * AGGREGATE_PARTIALS */
-	PathTarget *states;			/* of AGGREGATE_SHARE: what it gives */
+	PathTarget *states;			/* output of AGGREGATE_SHARE */
 } AggregateChoice;
 
 /* aggregate_path.c */

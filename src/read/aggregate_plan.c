@@ -90,7 +90,7 @@ PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *kinds;
 	ListCell   *lc;
 
-	/* a node that combines groups reads nothing but these */
+	/* a node that combines groups reads only these */
 	kinds = ZbxhistKindsOf(choice->role == AGGREGATE_COMBINE ? NIL : choice->conds,
 						   &scan->custom_exprs);
 	scan->scan.plan.targetlist = tlist;
@@ -111,7 +111,7 @@ PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	}
 	scan->custom_private = MakePrivate(choice, kinds);
 	scan->methods = &zbxhist_aggregate_scan.methods;
-	/* which may be no table of the query */
+	/* which may not be a table of the query */
 	root->glob->relationOids = lappend_oid(root->glob->relationOids,
 										   choice->tables.relid);
 	return &scan->scan.plan;

@@ -128,7 +128,7 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	state->itemid = list_nth_int(places, PLACE_ITEMID);
 	state->clock = list_nth_int(places, PLACE_CLOCK);
 	state->follows_clock = list_nth_int(places, PLACE_FOLLOWS_CLOCK);
-	/* rows of the input come in slots of several kinds */
+	/* input rows come in slots of several kinds */
 	node->ss.ps.outeropsset = true;
 	node->ss.ps.outeropsfixed = false;
 	foreach(lc, plan->custom_scan_tlist)
@@ -208,7 +208,7 @@ MakeGroups(AggregateScanState *state)
 	MemoryContext old =
 		MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
 
-	/* without GROUP BY there is one group, if only of no rows */
+	/* without GROUP BY there is one group, even if there are no rows */
 	if (state->table.nkeys == 0)
 		(void) ZbxhistFindGroup(&state->table, NULL, NULL);
 	for (;;)
@@ -374,7 +374,7 @@ ReScanAggregate(CustomScanState *node)
 
 		if (node->ss.ps.chgParam != NULL)
 			UpdateChangedParamSet(plan, node->ss.ps.chgParam);
-		/* if its parameters have changed it does so by itself */
+		/* if its parameters have changed, it rescans by itself */
 		if (plan->chgParam == NULL)
 			ExecReScan(plan);
 	}

@@ -24,7 +24,8 @@ typedef struct InputSource
 	int			place;			/* the column of the input, from 1; 0: rows
 								 * are counted */
 	Oid			type;
-	ExprState  *check;			/* of the rows that count; NULL: all do */
+	ExprState  *check;			/* condition of the rows that count; NULL: all
+								 * do */
 	ColumnFilter *filter;		/* the same by statistics */
 
 	/* of the current day */
@@ -87,9 +88,9 @@ typedef struct AggregateScanState
 
 	/* results */
 	bool		is_done;		/* there are groups to return */
-	bool		is_part;		/* there are more rows, see below */
+	bool		is_part;		/* the groups are a part, see below */
 	int			bucket;			/* the next one to return */
-	ValueGroup *group;			/* the next one of it, or NULL */
+	ValueGroup *group;			/* next group of this bucket, or NULL */
 	ScanCounters *counters;		/* the scan's, if there is one */
 	Tuplesortstate *spilled;	/* NULL: none yet */
 	TupleTableSlot *spilled_slot;	/* the next state; made with the first
@@ -100,7 +101,7 @@ typedef struct AggregateScanState
 	 * AGGREGATE_SHARE, and it goes on from here.
 	 */
 	int			input_number;	/* the current plan below */
-	bool		has_input;		/* we are to run it */
+	bool		has_input;		/* this process runs it */
 	bool		has_packed;		/* the packed days have begun */
 } AggregateScanState;
 

@@ -55,7 +55,8 @@ typedef struct Bucket
 	AttrNumber	num;			/* values behind a trend; 0 for history */
 	Oid			type;			/* of the values */
 	TotalKind	kind;
-	bool		is_weighted;	/* a trend counts as often as it had values */
+	bool		is_weighted;	/* a trend counts as many times as it had
+								 * values */
 
 	/* in the bucket */
 	int32		number;
@@ -65,7 +66,7 @@ typedef struct Bucket
 	int32		first_clock;
 	int32		last_clock;
 	MemoryContext context;		/* owns numerics of totals */
-	MemoryContext scratch;		/* owns what a row's numerics leave behind */
+	MemoryContext scratch;		/* for what numerics of a row allocate */
 } Bucket;
 
 /* ---- columns ---- */
@@ -421,7 +422,7 @@ zbxhist_statistics(PG_FUNCTION_ARGS)
 		values[1] = ToNumeric(&bucket, GetTotal(&bucket, PART_MIN));
 		values[2] = ToNumeric(&bucket, GetTotal(&bucket, PART_MAX));
 		values[3] = ToNumeric(&bucket, GetTotal(&bucket, PART_SUM));
-		/* trends may say that there were no values */
+		/* a trend may have num 0 */
 		nulls[4] = bucket.count == 0;
 		if (!nulls[4])
 			values[4] = ToNumeric(&bucket, GetAverage(&bucket));

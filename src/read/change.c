@@ -285,7 +285,7 @@ LockTablesOfClocks(Relation parent, const ClockRange *clocks)
 		list_sort(result, list_oid_cmp);
 		foreach(lc, result)
 			LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
-		/* the locks took in what happened meanwhile */
+		/* locking processed invalidations */
 		if (ZbxhistPartitionSetIsValid(set))
 			return result;
 		list_free(result);
@@ -305,7 +305,7 @@ HasRowsOf(Oid relid, Snapshot snapshot, const ScanBounds *bounds)
 
 	if (get_rel_relkind(relid) != RELKIND_RELATION)
 		return true;
-	/* a serializable transaction has to note that it has looked */
+	/* a serializable transaction must note that it has read */
 	if (!IsolationIsSerializable() && ZbxhistLockIfEmpty(relid, RowExclusiveLock))
 		return false;
 	if (bounds->items == NULL || bounds->nitems > MAX_LOOKED_FOR)
@@ -484,7 +484,7 @@ RunOn(ChangeState *state, Query *query, Oid relid, bool with_children,
 
 	if (!with_children)
 		set_changed_table(own, relid);
-	/* extensions that count queries have counted it */
+	/* extensions that count queries have counted this one */
 	own->queryId = UINT64CONST(0);
 
 	/*

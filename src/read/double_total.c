@@ -141,7 +141,7 @@ ZbxhistAddDoubles(Total *total, const double *values, int n)
 		d.rest_of_rest +=
 			add_without_branch(&d.rest, add_without_branch(&d.sum, values[i]));
 	}
-	/* a NaN or an infinity shows in the rest; then each one is looked at */
+	/* a NaN or an infinity makes the rest one; then check each value */
 	if (unlikely(!isfinite(d.sum) || !isfinite(d.rest)))
 	{
 		for (i = 1; i < n; i++)
@@ -205,12 +205,12 @@ ZbxhistDoubleSum(const DoubleTotal *d)
 
 	if (isinf(d->sum) || isnan(d->sum))
 	{
-		/* it overflowed, or does the rest only say so? */
+		/* did it overflow, or is there an infinity among the values? */
 		if (isinf(d->sum) && !d->has_infinity)
 			float_overflow_error();
 		return d->sum;
 	}
-	/* the sum of nothing but -0 is -0 */
+	/* the sum of only -0 is -0 */
 	if (d->rest == 0 && d->rest_of_rest == 0)
 		return sum;
 	rest = add_exactly(&sum, d->rest);

@@ -79,10 +79,11 @@ typedef struct HeapSource
 
 	/* where the next item's newest rows probably are */
 	int32		front;			/* clock of the last item's first row */
-	int32		reach;			/* seconds before it; 0: not known, -1: never */
+	int32		reach;			/* seconds to look before it; 0: not known, -1:
+								 * never */
 	bool		is_first;		/* the item's next row is its first */
-	int64		rest;			/* first position of what is left out of the
-								 * range for now */
+	int64		rest;			/* first position of the part of the range that
+								 * is read later */
 	bool		has_rest;
 
 	/* rows waiting to be returned, unless is_ordered */
@@ -349,7 +350,7 @@ TakeRest(HeapSource *source)
 	source->range.last = source->range.first - 1;
 	source->range.first = source->rest;
 	source->reach = source->reach < MAX_REACH ? source->reach * 2 : -1;
-	/* to begin it anew may allocate something for it */
+	/* restarting it may allocate memory that it keeps */
 	old = MemoryContextSwitchTo(source->context);
 	StartIndexScan(source);
 	MemoryContextSwitchTo(old);
@@ -408,7 +409,7 @@ GetSlotPosition(const HeapSource *source, TupleTableSlot *slot)
 	int32		clock;
 	int32		ns = 0;
 
-	/* both at once: this is done for every row */
+	/* both in one comparison, because this runs for every row */
 	slot_getsomeattrs(slot, Max(source->clock_attnum, source->ns_attnum));
 	clock = DatumGetInt32(slot->tts_values[source->clock_attnum - 1]);
 	if (source->ns_attnum != InvalidAttrNumber &&
@@ -657,7 +658,7 @@ ListByIndex(HeapSource *source, int32 clock, ItemList *list)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ZbxhistAddItem(list, itemid, clock, false);
-		/* a list that is full does without its last items */
+		/* a full list drops its last items */
 		if (itemid >= list->last)
 			break;
 		itemid++;

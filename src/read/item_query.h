@@ -27,8 +27,9 @@ typedef struct ItemQuery
 	 * rows among which
 	 */
 	bool		is_of_intervals;	/* of each item the first of each interval */
-	bool		has_ns;			/* those of the same clock and ns, not clock */
-	List	   *keys;			/* which the rows of an interval have alike */
+	bool		has_ns;			/* rows of the same clock and ns, not only of
+								 * the same clock */
+	List	   *keys;			/* equal for all rows of an interval */
 
 	/* key_query.c */
 	Const	   *ranges;			/* rows of these KeyRanges (of positions),

@@ -47,7 +47,7 @@ typedef struct ItemReadState
 	ItemRange	range;			/* of each item */
 	bool		limits_item;	/* the limit is of each item's rows */
 	uint64		limit;
-	uint64		rows_left;		/* of it, when an item has been begun with */
+	uint64		rows_left;		/* rows left of the limit */
 	int			ntargets;
 	AttrNumber *attnums;		/* columns of the parent */
 	AttrNumber	last_attnum;	/* of these */

@@ -85,20 +85,20 @@ typedef struct ItemScanState
 	ItemRange	range;			/* of all of them */
 	ItemList	list;
 	int			next_item;		/* of the list */
-	bool		wants_item;		/* the row before was one that is wanted */
+	bool		wants_item;		/* the last row was returned */
 	bool		needs_clock;	/* item and clock, but nothing else */
-	bool		is_known;		/* the row is what the list says of its item,
-								 * or that it is there */
+	bool		is_known;		/* the list of items has all that is needed of
+								 * the row */
 	AttrNumber	itemid_attnum;
 	AttrNumber	clock_attnum;
 	uint64		nitems;			/* looked for; shown by EXPLAIN */
-	uint64		nknown;			/* of these, of which no row was read */
+	uint64		nknown;			/* items of which no row was read */
 
 	/* for all rows by their key */
 	ScanBounds	bounds;			/* of items; those that have been read are
 								 * left out */
 	int			nread;			/* of bounds.items */
-	bool		has_item;		/* one has been begun with */
+	bool		has_item;		/* an item is being read */
 	ItemRange	item_range;		/* of this one */
 	bool		needs_item;		/* the item, but nothing else */
 
@@ -106,7 +106,7 @@ typedef struct ItemScanState
 	List	   *keys;			/* ExprStates */
 	int64	   *interval;		/* the keys' values */
 	int64		position;		/* of the interval's first row */
-	bool		has_position;	/* there is one of the present item */
+	bool		has_position;	/* position is that of the current item */
 } ItemScanState;
 
 static const CustomExecMethods item_exec_methods;
@@ -451,7 +451,7 @@ NextKeyItem(ItemScanState *state)
 	if (range.itemid == bounds->to_item && bounds->to_item_clock < PG_INT32_MAX)
 		ZbxhistEndAt(&range, make_position((int32) Max(bounds->to_item_clock,
 													   PG_INT32_MIN), PG_INT32_MAX));
-	/* an item that has been found among those of all clocks has a row */
+	/* an item found without a condition on clocks has a row */
 	state->is_known = state->needs_item && bounds->items == NULL &&
 		range.first == PG_INT64_MIN && range.last == PG_INT64_MAX;
 	state->item_range = range;
@@ -489,7 +489,7 @@ NextKeyRow(ItemScanState *state)
 {
 	if (state->is_known)
 	{
-		/* more than that there is one is wanted */
+		/* more than the existence of a row is needed */
 		state->is_known = false;
 		ZbxhistReadItem(state->reader, &state->item_range);
 		(void) ZbxhistReadNext(state->reader);

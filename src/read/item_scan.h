@@ -41,7 +41,7 @@ enum ItemQueryPart
 /* which partitions a scan has locked; all zero: none */
 typedef struct LockedPartitions
 {
-	uint32		generation;		/* of the set that they are of */
+	uint32		generation;		/* generation of the partition set */
 	ClockRange	clocks;
 } LockedPartitions;
 

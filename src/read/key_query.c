@@ -48,7 +48,7 @@ typedef struct KeyList
 {
 	AttrNumber	attnums[NUM_KEY_COLUMNS];
 	Oid			operators[NUM_KEY_COLUMNS]; /* equality, of the key before */
-	bool		is_exact;		/* all rows of the keys are wanted */
+	bool		is_exact;		/* all rows of the keys are returned */
 	int			size;
 	int			nkeys;
 	KeyRange   *keys;
@@ -254,7 +254,7 @@ ZbxhistIsKeyQuery(Query *query, Relation parent, const PartitionSet *set,
 	KeyList		list;
 	ListCell   *lc;
 
-	/* nothing is opened for others */
+	/* other keys open no table */
 	if (!ZbxhistHasOr(query->jointree->quals) ||
 		!InitKeyList(&list, parent, set))
 		return false;

@@ -200,7 +200,7 @@ ZbxhistAggregatePacked(AggregateScanState *state)
 		ZbxhistEvaluateConds(list_nth(state->private, AGGREGATE_CONDS),
 							 state->values, state->css.ss.ps.ps_ExprContext,
 							 state->bounds_context, &bounds);
-		/* a segment is added once, its rows are looked at */
+		/* add a segment once, but check each of its rows */
 		bounds.keys = NULL;
 		bounds.nkeys = 0;
 		SetFilter(state, state->filter);

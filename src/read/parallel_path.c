@@ -38,7 +38,8 @@ typedef struct Share
 	List	   *inputs;			/* Paths */
 	List	   *partials;		/* IntList: see AggregateChoice */
 	int			nworkers;
-	double		divisor;		/* participants, as far as they add rows */
+	double		divisor;		/* participants, weighted by the rows that they
+								 * add */
 } Share;
 
 /* ---- workers ---- */
@@ -184,7 +185,7 @@ AddParallelPath(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	if (!input->consider_parallel || !output->consider_parallel ||
 		share.nworkers <= 0 || choice->query.aggrefs == NIL)
 		return;
-	/* may workers do all that the query asks of the packed days? */
+	/* can workers evaluate all expressions on packed rows? */
 	is_safe = is_parallel_safe(root, (Node *) choice->query.keys) &&
 		is_parallel_safe(root, (Node *) choice->query.breaks) &&
 		is_parallel_safe(root, (Node *) choice->query.filters) &&

@@ -51,7 +51,7 @@ typedef struct OpenSource
 	ItemSource *source;
 	Oid			relid;			/* InvalidOid: packed days, whose rows are of
 								 * the parent's row type */
-	bool		is_behind;		/* its next row has not been asked for yet */
+	bool		is_behind;		/* its next row has not been read yet */
 	TupleConversionMap *map;	/* NULL: same columns at the same places, none
 								 * added without rewriting the table */
 	TupleTableSlot *converted;	/* with a map: rows go through it */
@@ -77,13 +77,13 @@ struct ItemReader
 	Relation	parent;			/* borrowed */
 	PartitionSet *set;
 	Snapshot	snapshot;
-	bool		keeps_sources;	/* for more items to come */
-	bool		reads_all;		/* to the end, whatever comes */
-	bool		leaves_packed;	/* no packed days */
+	bool		keeps_sources;	/* keep sources open for further items */
+	bool		reads_all;		/* reads to the end */
+	bool		leaves_packed;	/* leaves packed days out */
 	bool		wants_tids;		/* slots have the rows' ctids */
 	const ColumnFilter *filter; /* of packed days; NULL: none */
-	bool		is_in_change;	/* rows may come while it reads */
-	uint64		nopened;		/* tables that have been read, but packed days */
+	bool		is_in_change;	/* rows may be added while it reads */
+	uint64		nopened;		/* tables read, packed days not counted */
 	ItemRange	range;
 
 	List	   *fixed;			/* of OpenSource: the parent and such */
@@ -93,7 +93,7 @@ struct ItemReader
 	OpenSource *partition;		/* being read, maybe packed, or NULL */
 	OpenSource *current;		/* whose row was read last, or NULL */
 	PartitionWalk walk;			/* over partitions and packed days */
-	bool		has_found;		/* it has come to one that may have rows */
+	bool		has_found;		/* it has found one that may have rows */
 
 	/* for more items of the same clocks */
 	PartitionWalk start;		/* behind partitions that are empty */
@@ -332,7 +332,7 @@ OpenPartitionTable(ItemReader *reader, Oid relid)
 {
 	Relation	rel = try_table_open(relid, AccessShareLock);
 
-	/* the lock took in what happened meanwhile */
+	/* locking processed invalidations */
 	if (rel != NULL && !ZbxhistWalkKnows(&reader->walk, relid))
 	{
 		table_close(rel, NoLock);
@@ -377,7 +377,7 @@ OpenPartition(ItemReader *reader, const WalkStep *step)
 		return NULL;
 	if (!HasRows(reader, rel))
 	{
-		/* so that a walk that begins again does not come here again */
+		/* so that a restarted walk skips it */
 		ZbxhistWalkArrived(&reader->walk, step);
 		table_close(rel, NoLock);
 		return NULL;

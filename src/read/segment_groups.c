@@ -142,7 +142,7 @@ static int
 FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
 		   int row, int to, int *looked)
 {
-	int			last = row;		/* known to be of the run */
+	int			last = row;		/* known to belong to the run */
 	int			end = to;		/* known not to be */
 
 	*looked = -1;
@@ -154,7 +154,7 @@ FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
 		int			middle = end == to ? to - 1 : last + (end - last) / 2;
 
 		if (!state->follows_clock)
-			middle = last + 1;	/* each clock has to be looked at */
+			middle = last + 1;	/* each clock must be checked */
 		else if (attempt < 2 && guess > last && guess < end)
 			middle = guess;
 		if (clocks[middle] != clocks[last])

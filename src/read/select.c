@@ -116,7 +116,7 @@ mark_parents(Node *node, void *context)
 	ZbxhistTakeIntervals(query);
 	if (query->rowMarks == NIL && count_relations(query) == 1)
 		MarkParent(query);
-	/* long lists of values need not be walked */
+	/* skip long lists of values */
 	if (query->hasSubLinks)
 		return query_tree_walker(query, mark_parents, context, 0);
 	foreach(lc, query->rtable)

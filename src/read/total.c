@@ -124,7 +124,7 @@ AddOtherNumerics(Total *total, Datum min, Datum max, Datum sum, int64 count,
 {
 	NumericTotal *n = &total->u.n;
 
-	/* the totals of unsigned integers begin with nothing */
+	/* the totals of unsigned integers begin empty */
 	if (total->count == 0)
 		n->min = PG_UINT64_MAX;
 	total->count += count;

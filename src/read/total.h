@@ -37,7 +37,7 @@ typedef struct DoubleTotal
 	double		min;
 	double		max;
 	double		sum;
-	double		rest;			/* what rounding took from the sum */
+	double		rest;			/* rounding error of the sum */
 	double		rest_of_rest;	/* and from that */
 	bool		has_infinity;
 } DoubleTotal;

@@ -91,7 +91,7 @@ typedef struct BoundsReader
 	SysScanDesc columns;		/* of pg_attribute */
 	char	   *text;			/* the expression read last, */
 	Node	   *expr;			/* what it says, */
-	List	   *constants;		/* and the Consts in it, as they follow */
+	List	   *constants;		/* and its Consts, in their order */
 } BoundsReader;
 
 /*
@@ -207,7 +207,7 @@ TakeConstants(BoundsReader *reader, const char *text)
 		memcpy(&((Const *) lfirst(lc))->constvalue, bytes, sizeof(Datum));
 		text = end;
 		known = strchr(value, ']');
-		/* what the one has between them and the end, the other has not */
+		/* the two differ between there and the end */
 		if (strncmp(text, " ]", 2) != 0)
 			return false;
 		text++;

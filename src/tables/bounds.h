@@ -19,7 +19,7 @@
 typedef struct ClockRange
 {
 	int64		from_clock;		/* the first one */
-	int64		to_clock;		/* the first one after it */
+	int64		to_clock;		/* end: the first clock after it */
 } ClockRange;
 
 /* all clocks */
@@ -34,7 +34,7 @@ typedef struct PartitionBounds
 	Oid			relid;			/* the partition */
 	int64		from_clock;		/* first clock it holds */
 	int64		to_clock;		/* first clock after it */
-	bool		is_verified;	/* none of its rows is in the parent */
+	bool		is_verified;	/* the parent has none of its rows */
 	bool		is_compared;	/* the next one is known */
 	bool		has_same_keys;	/* as the parent, see ingest/key_match.c */
 } PartitionBounds;

@@ -71,7 +71,7 @@ ZbxhistFindItemIndex(Relation rel)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		/* of those types are what they are compared with */
+		/* the types of the values they are compared with */
 		if (ZbxhistHasOrder(index, itemid, clock) &&
 			index->rd_opcintype[0] == INT8OID &&
 			index->rd_opcintype[1] == INT4OID)

@@ -15,7 +15,7 @@ typedef struct KeptTables
 {
 	List	   *readers;		/* whatever reads them */
 	List	   *relids;			/* OidList: the tables */
-	int			hint;			/* where the next one probably is; 0 for
+	int			hint;			/* probable place of the next one; 0 for
 								 * another item */
 } KeptTables;
 

@@ -78,7 +78,7 @@ ChooseGate(Oid parent, bool *is_settled)
 	Oid			result = InvalidOid;
 
 	*is_settled = true;
-	/* before a day is packed every transaction knows the foreign table */
+	/* a day is packed only when all transactions see the packed table */
 	if (set->npacked_days > 0 && OidIsValid(set->packed))
 		result = set->packed;
 	else if (set->npartitions > 0)
@@ -148,7 +148,7 @@ LockGate(Oid parent)
 		locked = InvalidOid;
 		if (is_settled || gate == waited_for)
 		{
-			/* this takes in what happened meanwhile */
+			/* this processes invalidations */
 			LockRelationOid(gate, ExclusiveLock);
 			locked = gate;
 		}
@@ -177,7 +177,7 @@ ZbxhistBeginMoving(Oid parent)
 			return;
 		if (OidIsValid(gate))
 			UnlockRelationOid(gate, ExclusiveLock);
-		/* waits for those who hold it for changes */
+		/* waits for transactions that hold it for changes */
 		(void) lock_object(parent, MOVE_LOCK, ShareLock);
 		unlock_object(parent, MOVE_LOCK, ShareLock);
 	}

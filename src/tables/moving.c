@@ -121,7 +121,7 @@ WalkByItems(const RowWalk *walk, Relation index, bool is_first, int64 *itemid)
 		is_first = false;
 		if (!WalkItem(walk, rows, slot, *itemid))
 		{
-			*itemid -= 1;		/* its other rows next time */
+			*itemid -= 1;		/* the next call moves its other rows */
 			break;
 		}
 	}

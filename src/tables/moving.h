@@ -17,7 +17,7 @@ typedef struct RowWalk
 {
 	Relation	source;
 	Snapshot	snapshot;
-	bool		is_of_all;		/* all rows are wanted, whatever their clocks */
+	bool		is_of_all;		/* reads all rows, whatever their clocks */
 	int64		from_clock;		/* included */
 	int64		to_clock;		/* excluded */
 	bool		is_of_ends;		/* by an index: one row of each item is

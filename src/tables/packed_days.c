@@ -315,7 +315,7 @@ ZbxhistReadPackedColumns(Oid foreign, List **new_columns, List **renamed)
 
 	*new_columns = NIL;
 	*renamed = NIL;
-	/* there is a row for each that was dropped, too */
+	/* dropped days have a row, too */
 	for (AttrNumber attnum = 1;; attnum++)
 	{
 		HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),

@@ -43,8 +43,9 @@ typedef struct MemberEntry
 {
 	Oid			relid;			/* hash key - must be first */
 	Oid			parent;
-	uint32		generation;		/* the set's when it was last a part of it */
-	SMgrRelation file;			/* its file, kept open from then on */
+	uint32		generation;		/* the set's generation when it was last a
+								 * member */
+	SMgrRelation file;			/* its file, kept open since then */
 } MemberEntry;
 
 static HTAB *partition_sets = NULL;
@@ -449,7 +450,7 @@ IsExhaustive(const PartitionSet *set)
 	}
 	for (int i = 0; i < set->npacked_days; i++)
 	{
-		/* older snapshots see the rows of an unpacked day where they were */
+		/* older snapshots see the rows of an unpacked day in the day */
 		if (OidIsValid(set->packed_days[i].partition))
 			return false;
 	}
@@ -516,7 +517,7 @@ ReadChildren(PartitionSet *set)
 	pfree(partitions);
 
 	children = find_inheritance_children(set->parent, NoLock);
-	/* mostly there are no others */
+	/* usually there are no others */
 	if (list_length(children) == set->npartitions)
 		children = NIL;
 	set->others = MemoryContextAlloc(set->context,
@@ -551,7 +552,7 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 {
 	TupleDesc	desc = RelationGetDescr(parent);
 
-	/* the members of an earlier build stay known for now, see ForgetDropped */
+	/* keep the members of earlier builds for now, see ForgetDropped */
 	set->is_built = false;
 	set->npartitions = set->nothers = set->npacked_days = 0;
 	set->packed = InvalidOid;

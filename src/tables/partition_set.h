@@ -21,18 +21,17 @@ typedef struct PartitionSet
 {
 	Oid			parent;			/* hash key - must be first */
 	bool		is_built;		/* fields below are filled */
-	bool		is_stale;		/* something changed since */
+	bool		is_stale;		/* something has changed since */
 	bool		has_policy;		/* this session stores rows: policy is filled */
 	ParentPolicy policy;
 	bool		knows_strays;	/* has_marks and is_verified of partitions are
 								 * filled */
 	bool		has_marks;		/* strays have been stored since verification */
 	uint32		generation;		/* counts rebuilds */
-	int			nmembers;		/* relations known to be part of it now, or
-								 * some time ago */
+	int			nmembers;		/* relations that are members of it, or were */
 	int			natts;			/* columns of the parent */
 	AttrNumber	itemid_attnum;	/* int8 column, or 0 */
-	AttrNumber	clock_attnum;	/* int4 column, or 0: nothing to route by */
+	AttrNumber	clock_attnum;	/* int4 column, or 0: rows cannot be routed */
 	AttrNumber	ns_attnum;		/* int4 column, or 0 */
 	bool		is_exhaustive;	/* a clock's rows are in its partition, or
 								 * packed if it has none, or in the parent

@@ -17,7 +17,7 @@
 typedef struct WalkStep
 {
 	Oid			relid;
-	int64		from_clock;		/* of a day, of what is wanted of it */
+	int64		from_clock;		/* for a day, the part to be read */
 	int64		to_clock;
 	bool		is_day;
 	bool		is_part;		/* a day has rows of other clocks, too */
@@ -26,20 +26,20 @@ typedef struct WalkStep
 typedef struct PartitionWalk
 {
 	Relation	parent;
-	bool		is_of_days;		/* partitions are somebody else's */
+	bool		is_of_days;		/* walks over packed days only */
 	PartitionSet *set;
-	uint32		generation;		/* of the set that these are of */
+	uint32		generation;		/* generation of the partition set */
 	int			npartitions;
 	const PartitionBounds *partitions;
 	int			ndays;
 	const PackedDay *days;
-	int64		first_clock;	/* of those that are wanted */
+	int64		first_clock;	/* of those to be read */
 	int64		last_clock;
 	int64		from_clock;		/* of days, what has not been arrived at; the */
 	int64		to_clock;		/* first clock after that */
 	bool		is_descending;
-	int64		place;			/* of the one found last, see GetPlace */
-	int64		arrived;		/* of the one arrived at last */
+	int64		place;			/* place of the one found last, see GetPlace */
+	int64		arrived;		/* place of the one arrived at last */
 } PartitionWalk;
 
 /*

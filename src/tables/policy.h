@@ -16,12 +16,12 @@ typedef struct ClockLimits
 {
 	int64		max_age;		/* seconds, 0: none are too old */
 	int64		max_ahead;		/* likewise */
-	bool		keeps_rows;		/* those that are left out, for a day */
+	bool		keeps_rows;		/* keeps values left out for a day */
 } ClockLimits;
 
 typedef struct ParentPolicy
 {
-	bool		is_routing;		/* rows may leave the parent */
+	bool		is_routing;		/* rows are routed to partitions */
 	ClockLimits limits;
 } ParentPolicy;
 

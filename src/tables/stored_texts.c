@@ -49,7 +49,8 @@ typedef struct TextTable
 {
 	Relation	rel;
 	AttrNumber	key;			/* 0: none is asked for */
-	Relation	index;			/* unique, on the key alone; NULL: not opened */
+	Relation	index;			/* unique index on the key alone; NULL: not
+								 * opened */
 	int			ncolumns;
 	AttrNumber *columns;
 } TextTable;

@@ -92,7 +92,7 @@ ZbxhistHasNoStrays(Relation parent, Oid partition)
 		return false;
 	unlock_object(relid, STRAYS_LOCK, ShareLock);
 
-	/* now marks of those who committed before can be seen */
+	/* now the marks of committed transactions are visible */
 	AcceptInvalidationMessages();
 	bounds = partition_of(ZbxhistGetStrayState(parent), partition);
 	return bounds != NULL && bounds->is_verified;

@@ -73,10 +73,10 @@ ZbxhistOpenTarget(Relation rel, TupleDesc source, TargetKind kind,
 	target->fires_after = kind != TARGET_MOVE && trigdesc != NULL &&
 		trigdesc->trig_insert_after_row;
 	target->needs_generated = constr != NULL && constr->has_generated_stored;
-	/* rows meet a partition's bounds, because they were routed by them */
+	/* rows satisfy the partition's bounds, because these routed them */
 	target->needs_constraints = constr != NULL && constr->num_check > 0 &&
 		(kind == TARGET_PARENT || !ZbxhistHasOnlyBounds(RelationGetDescr(rel)));
-	/* index_insert can be called with plain column values for all indexes */
+	/* index_insert can take plain column values for all indexes */
 	target->has_plain_indexes = !target->fires_after;
 	for (int i = 0; i < target->rri->ri_NumIndices; i++)
 	{
@@ -135,7 +135,7 @@ PrepareRows(InsertTarget *target, TupleTableSlot **slots, int nslots)
 		{
 			if (!ExecBRInsertTriggers(target->estate, target->rri, slot))
 				continue;
-			/* a trigger's row is in the memory that is reset below */
+			/* a trigger's row is in memory that is reset below */
 			ExecMaterializeSlot(slot);
 		}
 		if (target->needs_generated)
@@ -217,7 +217,7 @@ StoreInTarget(InsertTarget *target, TupleTableSlot **slots, int nslots,
 			ExecARInsertTriggers(target->estate, target->rri, slots[i],
 								 recheck, NULL);
 		else if (recheck != NIL)
-			/* there is no trigger to check a deferrable constraint again */
+			/* no trigger would check a deferrable constraint again */
 			ereport(ERROR,
 					errcode(ERRCODE_UNIQUE_VIOLATION),
 					errmsg("duplicate key value violates a deferrable unique constraint of table \"%s\"",
@@ -252,7 +252,7 @@ ZbxhistInsertRows(InsertTarget *target, TupleTableSlot **slots, int nslots,
 	}
 	target->estate->es_output_cid = cid;
 
-	/* one by one if a trigger may look at the rows before it */
+	/* one by one, if a trigger may read the rows before */
 	if (target->fires_before)
 	{
 		for (int i = 0; i < nslots; i++)

@@ -18,9 +18,9 @@ typedef struct InsertTarget
 	EState	   *estate;
 	ResultRelInfo *rri;			/* with its indexes opened */
 	TupleConversionMap *map;	/* from the source's row type, or NULL */
-	bool		fires_before;	/* has BEFORE ROW triggers to be fired */
-	bool		fires_after;	/* has AFTER ROW triggers to be fired */
-	bool		needs_constraints;	/* more to check than NOT NULL */
+	bool		fires_before;	/* fires BEFORE ROW triggers */
+	bool		fires_after;	/* fires AFTER ROW triggers */
+	bool		needs_constraints;	/* has constraints other than NOT NULL */
 	bool		needs_generated;	/* has stored generated columns */
 	bool		has_plain_indexes;	/* immediate, on plain columns */
 	MemoryContext context;		/* owns all this */

@@ -210,7 +210,10 @@ CREATE VIEW difference AS
     (SELECT 'lost', * FROM plain EXCEPT ALL SELECT 'lost', * FROM history)
     UNION ALL
     (SELECT 'new', * FROM history EXCEPT ALL SELECT 'new', * FROM plain);
+-- the event trigger refuses this, but an older version did not
+ALTER EVENT TRIGGER zbxhist_after_change DISABLE;
 ALTER TABLE zbxhist_packed.history_p19700106_1200 SET UNLOGGED;
+ALTER EVENT TRIGGER zbxhist_after_change ENABLE;
 CALL zbxhist.compact('history', '1970-01-06');
 CALL zbxhist.compact('history', '1970-01-07');
 SELECT day, to_clock - from_clock AS seconds, nrows FROM days WHERE from_clock >= 432000;

@@ -654,7 +654,7 @@ $node->safe_psql('zabbix', "ALTER SERVER cold OPTIONS (SET dbname 'other')");
 (undef, undef, $error) = $node->psql('zabbix', $salvage);
 like(
 	$error,
-	qr/server "cold" has nothing of the days that were archived there/,
+	qr/server "cold" has none of the days that were archived there/,
 	'a day is not salvaged from another server');
 is( $node->safe_psql(
 		'zabbix', 'SELECT count(*) FROM zbxhist.packed_day WHERE partition IS NOT NULL'),

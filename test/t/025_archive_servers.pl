@@ -139,7 +139,7 @@ $node->safe_psql('zabbix',
 maintain($node, 'zabbix');
 is( $node->safe_psql(
 		'zabbix',
-		q{SELECT severity, object, message ~ '^2 archived days cannot be read since .*: could not connect to server "south"' FROM zbxhist.check() WHERE code = 'archive_unreachable'}
+		q{SELECT severity, object, message ~ '^2 archived days cannot be read .first noticed by maintenance at .*.: could not connect to server "south"' FROM zbxhist.check() WHERE code = 'archive_unreachable'}
 	),
 	'error|south|t',
 	'check() tells which server is away');

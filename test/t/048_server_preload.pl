@@ -107,7 +107,7 @@ $node->safe_psql('others', 'ALTER DATABASE others RESET session_preload_librarie
 create_database($node, 'owned', 'owner');
 create_zabbix_tables($node, 'owned', 'owner');
 $command = sprintf $plain, 'owned';
-my $left = "t|left to a superuser, who keeps what is set already: $command";
+my $left = "t|to be run by a superuser, with the libraries that are set already: $command";
 is(told('owned', 'owner', ''), $left, 'an owner is told');
 is(setting('owned'), '', '... and has not done it');
 is(finding('owned', 'owner'), "info|$command;", 'check() tells him, too');
@@ -115,7 +115,7 @@ is($node->safe_psql('owned', 'SELECT count(*) FROM zbxhist.parents'), 8, 'all th
 
 $node->safe_psql('owned', "ALTER DATABASE owned SET session_preload_libraries = 'plpgsql'");
 is( told('owned', 'owner', ''),
-	"t|left to a superuser: ALTER DATABASE owned SET session_preload_libraries = 'plpgsql', 'zbxhist'",
+	"t|to be run by a superuser: ALTER DATABASE owned SET session_preload_libraries = 'plpgsql', 'zbxhist'",
 	'an owner who can know what is set is told the whole command');
 $node->safe_psql('owned', 'ALTER DATABASE owned RESET ALL');
 
@@ -128,7 +128,7 @@ $node->safe_psql('owned',
 is( $node->safe_psql(
 		'owned',
 		'SET SESSION AUTHORIZATION granted; SELECT zbxhist_internal.preload_library(false)'),
-	"left to a superuser: $both",
+	"to be run by a superuser: $both",
 	'who may set it needs to own the database, too');
 is(told('owned', 'owner', ''), "t|$both", 'who may does');
 is(setting('owned'), 'session_preload_libraries=plpgsql, zbxhist', '... without being a superuser');

@@ -157,7 +157,7 @@ like(
 	qr/all 60300 rows of table public\.history_old are in table public\.history: 59890 have been stored, 410 had a key that was there already/,
 	'the next call goes on, and compares');
 unlike($messages, qr/DROP/, '... and does not advise to drop what is nowhere else');
-my ($look) = $messages =~ /may have what is nowhere else.*\n.*other values.*\nHINT:  (SELECT .*);/;
+my ($look) = $messages =~ /may have data that is nowhere else.*\n.*other values.*\nHINT:  (SELECT .*);/;
 is(sql("SELECT count(*) FROM ($look) r"), 110, '... but to look at it');
 is(sql("SELECT sum(rows_read), count(*) - count(done_at) FROM zbxhist.import_slice"),
 	'60300|0', 'every row was read once');
@@ -191,7 +191,7 @@ for my $table (qw(history_uint history_str history_text))
 {
 	like(
 		messages_of("CALL zbxhist.import('${table}_old', '$table')"),
-		qr/all $old_rows rows .* $old_rows have been stored, 0 had a key.*\n.*needed no more\nHINT:  DROP TABLE public\.${table}_old;/,
+		qr/all $old_rows rows .* $old_rows have been stored, 0 had a key.*\n.*is not needed any more\nHINT:  DROP TABLE public\.${table}_old;/,
 		"$table is imported");
 	is_like_plain($table, $table);
 }
@@ -345,7 +345,7 @@ sql('CREATE RULE nothing AS ON INSERT TO watched DO INSTEAD NOTHING');
 sql("SELECT zbxhist.alter_parent('watched', never_pack => true)");
 like(
 	messages_of("CALL zbxhist.import('watched_old', 'watched')"),
-	qr/ERROR: .*table public\.watched does not answer with the rows of table public\.watched_old that have been inserted/,
+	qr/ERROR: .*table public\.watched does not return the rows of table public\.watched_old that were inserted/,
 	'rows that are not there afterwards');
 sql('DROP RULE nothing ON watched');
 like(
@@ -401,7 +401,7 @@ sql("UPDATE changed_old SET value = -1 WHERE ns = 4990");
 wait_for_end($changed);
 like(
 	slurp_file($node->basedir . '/changed.out'),
-	qr/WARNING:  table public\.changed_old has changed since it was read: ${\ date(-16)}\nDETAIL:  Nothing may be dropped yet.*\nHINT:  CALL zbxhist\.import\('public\.changed_old', 'public\.watched'\);/,
+	qr/WARNING:  table public\.changed_old has changed since it was read: ${\ date(-16)}\nDETAIL:  Do not drop it yet.*\nHINT:  CALL zbxhist\.import\('public\.changed_old', 'public\.watched'\);/,
 	'an import ends with the days that have changed');
 is(sql("SELECT count(*) FROM zbxhist.progress WHERE action = 'import'"), 0, '... and is over');
 is(sql("SELECT count(*) - count(done_at) $parts"), 1, '... of which one is to be done again');

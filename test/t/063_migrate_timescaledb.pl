@@ -186,7 +186,7 @@ like(
 sql('DROP VIEW seen; CREATE TABLE history_old ()');
 like(
 	messages_of("$adopt('history')"),
-	qr/ERROR:  cannot rename table public\.history to public\.history_old: that is there already\nHINT:  ALTER TABLE public\.history_old RENAME TO history_old_1;/,
+	qr/ERROR:  cannot rename table public\.history: table public\.history_old already exists\nHINT:  ALTER TABLE public\.history_old RENAME TO history_old_1;/,
 	'a name that is taken');
 sql('DROP TABLE history_old');
 my (undef, undef, $denied) =
@@ -263,7 +263,7 @@ for my $table (sort(keys %value), 'trends')
 
 	like(
 		$messages,
-		qr/all $rows rows of table public\.${table}_old are in table public\.$table: $rows have been stored, 0 had a key that was there.*\n.*public\.${table}_old is needed no more\nHINT:  DROP TABLE public\.${table}_old;/,
+		qr/all $rows rows of table public\.${table}_old are in table public\.$table: $rows have been stored, 0 had a key that was there.*\n.*public\.${table}_old is not needed any more\nHINT:  DROP TABLE public\.${table}_old;/,
 		"$table is imported");
 }
 wait_for_end($stream);

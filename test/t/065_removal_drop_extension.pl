@@ -163,7 +163,7 @@ like(
 ($code, $out, $err) = $node->psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
 like(
 	$err,
-	qr/the undo of "history" has not come to its end/,
+	qr/the undo of "history" is not finished/,
 	'... and the extension stays until then');
 $node->safe_psql('zabbix', 'DELETE FROM ONLY history WHERE itemid = 4 AND value = -1');
 $all = totals($node, 'zabbix', 'history');
