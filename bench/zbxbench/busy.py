@@ -27,6 +27,7 @@ HELP = "real Zabbix servers at work at the same time, each on a store: CPU, log,
 
 DEFAULT_STORES = ["plain", "native", "timescaledb", "zbxhist-setup"]
 REFERENCE = "plain"
+MOST_RATES = "6000,10000,15000,20000,30000,60000"  # 60,000 items, every 10 seconds to every second
 TABLES = ("history", "history_uint", "history_str", "history_text", "history_log")
 TRENDS = ("trends", "trends_uint")
 WARM_UP = 30  # seconds
@@ -70,7 +71,15 @@ def add_arguments(parser):
     """The experiment's own options."""
     parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
     parser.add_argument("--items", type=int, help="(default: 60000; --quick: 6000)")
-    parser.add_argument("--rates", help="values a second (default: 1000,3000,6000; --quick: 600)")
+    parser.add_argument(
+        "--rates",
+        help="values a second (default: 1000,3000,6000; --most: 6000 to 60000; --quick: 600)",
+    )
+    parser.add_argument(
+        "--most",
+        action="store_true",
+        help="feed one store at a time, at rising rates, each until it falls behind",
+    )
     parser.add_argument("--seconds", type=int, help="measured (default: 300; --quick: 20)")
     parser.add_argument(
         "--filled-hours",
@@ -92,7 +101,8 @@ def fill_defaults(arguments):
     """What was not given, by form."""
     quick = arguments.quick
     arguments.items = arguments.items or (6000 if quick else 60000)
-    rates = arguments.rates or ("600" if quick else "1000,3000,6000")
+    rates = MOST_RATES if arguments.most else "1000,3000,6000"
+    rates = arguments.rates or ("600" if quick else rates)
     arguments.rates = [int(rate) for rate in rates.split(",")]
     arguments.seconds = arguments.seconds or (20 if quick else 300)
     arguments.filled_hours = 1 if quick else arguments.filled_hours
@@ -121,7 +131,7 @@ class Frontend(threading.Thread):
     def __init__(self, zabbix, items):
         super().__init__(daemon=True)
         self.store, self.items = zabbix.store, items
-        self.texts = {name: text for name, _, text in statements()}
+        self.texts = {name: text for name, _, text in statements("read")}
         self.stopping = threading.Event()
         self.noted = None  # a list when it is to be noted
         self.error = None
@@ -255,26 +265,34 @@ class Site:
         }
 
 
-def wait_until_stored(sites, feed, expected, problems):
-    """Zabbix has stored all that is expected; seconds which that took, by store."""
+def wait_until_stored(sites, feed, stored, problems):
+    """Zabbix has stored all that was sent; seconds until nothing waited any more, by store.
+
+    stored: rows of each store, those that were sent now included
+    """
     began, took = time.monotonic(), {}
     while len(took) < len(sites) and time.monotonic() - began < DRAIN:
         for site in sites:
-            if site.store.name not in took and site.stored() >= expected:
+            if site.store.name not in took and site.zabbix.has_stored_all():
                 took[site.store.name] = time.monotonic() - began
-        time.sleep(2)
+        time.sleep(0.5)
     for site in sites:
         name = site.store.name
-        if name not in took:
-            problems.append("%s: %d values stored, %d sent" % (name, site.stored(), expected))
+        found = site.stored()
+        while found < stored[name] and time.monotonic() - began < DRAIN:
+            time.sleep(2)
+            found = site.stored()
+        if found != stored[name]:
+            problems.append("%s: %d values stored, %d sent" % (name, found, stored[name]))
         if feed.refused[name]:
             problems.append("%s: Zabbix refused %d values" % (name, feed.refused[name]))
     return took
 
 
-def measure_rate(sites, rate, arguments, expected, problems, progress):
+def measure_rate(sites, rate, arguments, stored, problems, progress):
     """A rate: warm-up, what is measured, what is logged, and until all is stored."""
-    progress.show("%d values a second" % rate)
+    names = ", ".join(site.store.name for site in sites)
+    progress.show("%d values a second: %s" % (rate, names))
     feed = FEEDS[arguments.feed](
         [site.zabbix for site in sites],
         arguments.items // ITEMS_OF_HOST,
@@ -305,7 +323,9 @@ def measure_rate(sites, rate, arguments, expected, problems, progress):
     feed.stop()
     for page in pages:
         page.stop()
-    took = wait_until_stored(sites, feed, expected + feed.sent, problems)
+    for site in sites:
+        stored[site.store.name] += feed.sent
+    took = wait_until_stored(sites, feed, stored, problems)
     for site in sites:
         site.log_statements(False)
     runs = []
@@ -343,16 +363,28 @@ def measure_rate(sites, rate, arguments, expected, problems, progress):
                 },
             }
         )
-    progress.step()
-    return runs, feed.sent
+    return runs
 
 
-def compare(sites, problems):
-    """All stores hold the same."""
+def measure(sites, arguments, problems, progress):
+    """All rates: the stores at once, or for the most one after the other."""
+    runs, stored = [], {site.store.name: site.stored() for site in sites}
+    for rate in arguments.rates:
+        for together in [[site] for site in sites] if arguments.most else [sites]:
+            runs += measure_rate(together, rate, arguments, stored, problems, progress)
+        if arguments.most:
+            late = [run["store"] for run in runs if not run["sustained"]]
+            sites = [site for site in sites if site.store.name not in late]
+        progress.step()
+    return runs
+
+
+def compare(sites, problems, at_once):
+    """All stores hold the same, if they were fed at once."""
     contents = [site.contents() for site in sites]
     for site, found in zip(sites, contents):
         for table in TABLES:
-            if found[table] != contents[0][table]:
+            if at_once and found[table] != contents[0][table]:
                 problems.append(
                     "%s: other values in %s than %s" % (site.store.name, table, sites[0].store.name)
                 )
@@ -371,6 +403,8 @@ def show(result):
     """A table a rate, and one of its pages' statements."""
     for rate in result["rates"]:
         runs = _of(result, rate)
+        if not runs:
+            continue
         plain = runs.get(REFERENCE)
         rows = []
         for name, run in runs.items():
@@ -449,7 +483,7 @@ def draw(result, stem):
                     number + (place - (len(names) - 1) / 2) * 0.8 / len(names)
                     for number in range(len(result["rates"]))
                 ],
-                [_of(result, rate)[name][field] for rate in result["rates"]],
+                [_of(result, rate).get(name, {field: 0})[field] for rate in result["rates"]],
                 0.8 / len(names),
                 color=plots.colour(name),
                 label=STORES[name].label,
@@ -486,7 +520,7 @@ def make_sites(arguments, directory, stack):
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    problems, runs = [], []
+    problems = []
     with contextlib.ExitStack() as stack:
         stack.callback(proc.stop_all)
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="zbxbench-zabbix."))
@@ -501,15 +535,11 @@ def run(arguments):
             site.begin(arguments.filled_hours)
             keepers.append(Maintenance(site.store))
             keepers[-1].start()
-        expected = sites[0].stored()
         progress.step()
-        for rate in arguments.rates:
-            found, sent = measure_rate(sites, rate, arguments, expected, problems, progress)
-            runs += found
-            expected += sent
+        runs = measure(sites, arguments, problems, progress)
         for keeper in keepers:
             keeper.stop()
-        values = compare(sites, problems)
+        values = compare(sites, problems, not arguments.most)
         progress.finish()
         for site in sites:
             site.zabbix.stop()
@@ -524,6 +554,7 @@ def run(arguments):
                 "filled_hours": arguments.filled_hours,
                 "rates": arguments.rates,
                 "seconds": arguments.seconds,
+                "most": arguments.most,
                 "values": values,
                 "runs": runs,
             },

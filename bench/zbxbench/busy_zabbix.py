@@ -43,6 +43,7 @@ SETTINGS = {
     "TrendCacheSize": "64M",
     "ValueCacheSize": "64M",
     "LogSlowQueries": 3000,
+    "StatsAllowedIP": "127.0.0.1",
 }
 
 # Hosts with trapper items, and as many that depend on one of these and take its value as it is.
@@ -148,18 +149,26 @@ class Zabbix:
         """Ordinary shutdown: what is cached is stored."""
         proc.stop(self.process, timeout=300)
 
+    def has_stored_all(self):
+        """Nothing waits in preprocessing or the history cache, where a value is until it is committed."""
+        data = json.loads(self._ask(b'{"request": "zabbix.stats"}')[13:])["data"]
+        return data["preprocessing_queue"] == 0 and data["wcache"]["history"]["used"] == 0
+
     def send(self, message):
         """Sends a message as an agent or zabbix_sender does; how many values were taken."""
+        found = re.search(rb"processed: (\d+)", self._ask(message))
+        return int(found.group(1)) if found else 0
+
+    def _ask(self, message):
+        """The answer to a message."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
             connection.sendall(b"ZBXD\1" + struct.pack("<II", len(message), 0) + message)
             answer = b""
             while True:
                 part = connection.recv(4096)
                 if not part:
-                    break
+                    return answer
                 answer += part
-        found = re.search(rb"processed: (\d+)", answer)
-        return int(found.group(1)) if found else 0
 
 
 class Feed:
