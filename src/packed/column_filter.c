@@ -1,12 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * column_filter.c
- *	  Decides by the statistics of a segment whether its rows meet a condition.
+ *	  Decides by the statistics of a segment, and by its decoded columns, whether rows
+ *	  meet a condition.
  *
  * The least and the greatest value of some columns are known: of item and clock, and of
  * those with statistics.  So a comparison with a constant or a parameter may be known to
  * hold for all rows of a segment, or for none.  For other conditions and other columns
  * the rows must be read.
+ *
+ * Of a segment that has been decoded, a comparison with numbers can be made with the
+ * packed column itself.  Rows that do not meet it are not made into rows of the table.
+ * The conditions are checked once more on those that are.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,11 +21,24 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "format/numbers.h"
 #include "packed/column_filter.h"
+
+/* for each strategy the orders of column and value: 1 below, 2 equal, 4 above */
+static const uint8 orders_of_strategy[] = {0, 1, 3, 2, 6, 4};
+
+/*
+ * order_bit returns the order that a comparison has found.
+ */
+static inline int
+order_bit(int comparison)
+{
+	return comparison < 0 ? 1 : comparison == 0 ? 2 : 4;
+}
 
 /* ---- beginning ---- */
 
@@ -66,6 +84,7 @@ MakeCondition(OpExpr *op, PlanState *parent)
 	get_op_opfamily_properties(operator, type->btree_opf, false, &strategy, &left,
 							   &right);
 	condition->strategy = strategy;
+	condition->value_type = right;
 	fmgr_info(get_opfamily_proc(type->btree_opf, left, right, BTORDER_PROC),
 			  &condition->compare);
 	condition->expr = ExecInitExpr((Expr *) value, parent);
@@ -110,6 +129,45 @@ ZbxhistMakeColumnFilter(List *quals, PlanState *parent)
 }
 
 /*
+ * SetWord sets the value of a condition as a packed column would have it, if that is the
+ * same number.
+ */
+static void
+SetWord(ColumnCondition *condition)
+{
+	uint64		unsigned_word;
+
+	condition->has_word = !condition->isnull;
+	if (condition->isnull)
+		return;
+	condition->kind = PACKED_INT;
+	switch (condition->value_type)
+	{
+		case INT2OID:
+			condition->word = DatumGetInt16(condition->value);
+			break;
+		case INT4OID:
+			condition->word = DatumGetInt32(condition->value);
+			break;
+		case INT8OID:
+			condition->word = DatumGetInt64(condition->value);
+			break;
+		case FLOAT8OID:
+			condition->kind = PACKED_DOUBLE;
+			condition->number = DatumGetFloat8(condition->value);
+			break;
+		case NUMERICOID:
+			condition->kind = PACKED_UNSIGNED;
+			condition->has_word = ZbxhistNumericToUnsigned(condition->value,
+														   &unsigned_word);
+			condition->word = (int64) unsigned_word;
+			break;
+		default:
+			condition->has_word = false;
+	}
+}
+
+/*
  * ZbxhistSetFilterValues evaluates what a filter compares with.  The context
  * owns what that leaves.
  */
@@ -126,6 +184,7 @@ ZbxhistSetFilterValues(ColumnFilter *filter, ExprContext *econtext,
 
 		condition->value = ExecEvalExpr(condition->expr, econtext,
 										&condition->isnull);
+		SetWord(condition);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -184,10 +243,10 @@ JudgeCondition(ColumnCondition *condition, const RowMap *map,
 	Datum		min;
 	Datum		max;
 	int64		count;
-	int			least;			/* against the value: below, equal, above */
+	int			wanted = orders_of_strategy[condition->strategy];
+	int			least;
 	int			greatest;
-	bool		all = false;
-	bool		none = false;
+	int			found;			/* orders from the least to the greatest */
 
 	if (condition->isnull)
 		return FILTER_NONE;
@@ -195,35 +254,15 @@ JudgeCondition(ColumnCondition *condition, const RowMap *map,
 		return FILTER_SOME;
 	if (count == 0)
 		return FILTER_NONE;
-	least = DatumGetInt32(FunctionCall2(&condition->compare, min, condition->value));
-	greatest = DatumGetInt32(FunctionCall2(&condition->compare, max,
-										   condition->value));
-	switch (condition->strategy)
-	{
-		case BTLessStrategyNumber:
-			all = greatest < 0;
-			none = least >= 0;
-			break;
-		case BTLessEqualStrategyNumber:
-			all = greatest <= 0;
-			none = least > 0;
-			break;
-		case BTEqualStrategyNumber:
-			all = least == 0 && greatest == 0;
-			none = least > 0 || greatest < 0;
-			break;
-		case BTGreaterEqualStrategyNumber:
-			all = least >= 0;
-			none = greatest < 0;
-			break;
-		case BTGreaterStrategyNumber:
-			all = least > 0;
-			none = greatest <= 0;
-			break;
-	}
+	least = order_bit(DatumGetInt32(FunctionCall2(&condition->compare, min,
+												  condition->value)));
+	greatest = order_bit(DatumGetInt32(FunctionCall2(&condition->compare, max,
+													 condition->value)));
+	found = greatest * 2 - least;
+	if ((found & wanted) == 0)
+		return FILTER_NONE;
 	/* a comparison with NULL does not hold */
-	return none ? FILTER_NONE : all && count == info->nrows ? FILTER_ALL :
-		FILTER_SOME;
+	return (found & ~wanted) == 0 && count == info->nrows ? FILTER_ALL : FILTER_SOME;
 }
 
 /*
@@ -240,12 +279,77 @@ ZbxhistJudgeSegment(const ColumnFilter *filter, const RowMap *map,
 
 	foreach(lc, filter->conditions)
 	{
-		FilterVerdict verdict = JudgeCondition(lfirst(lc), map, layout, info,
-											   stats);
+		ColumnCondition *condition = lfirst(lc);
+		FilterVerdict verdict = JudgeCondition(condition, map, layout, info, stats);
 
+		condition->is_met = verdict == FILTER_ALL;
 		if (verdict == FILTER_NONE)
 			return verdict;
 		result = Min(result, verdict);
 	}
 	return result;
+}
+
+/* ---- rows ---- */
+
+/*
+ * OrderOfRow returns the order of a row's value, which is not null, and the condition's.
+ */
+static inline int
+OrderOfRow(const ColumnCondition *condition, const PackedColumn *column, int row)
+{
+	int64		word;
+
+	if (condition->kind == PACKED_DOUBLE)
+		return order_bit(float8_cmp_internal(column->doubles[row], condition->number));
+	word = column->ints[row];
+	if (word == condition->word)
+		return 2;
+	return (condition->kind == PACKED_INT ? word < condition->word :
+			(uint64) word < (uint64) condition->word) ? 1 : 4;
+}
+
+/*
+ * MarkByCondition takes the marks from those rows that do not meet a condition.
+ */
+static void
+MarkByCondition(const ColumnCondition *condition, const PackedColumn *column,
+				int first, int last, bool *passes)
+{
+	int			wanted = orders_of_strategy[condition->strategy];
+
+	for (int row = first; row <= last; row++)
+		passes[row] = passes[row] &&
+			!(column->nulls != NULL && column->nulls[row]) &&
+			(OrderOfRow(condition, column, row) & wanted) != 0;
+}
+
+/*
+ * ZbxhistMarkPassing marks those rows of a decoded segment, the one that has been judged
+ * last, from first to last, that meet all conditions that can be checked without making
+ * rows; returns false, and marks none, if there are no such conditions.
+ */
+bool
+ZbxhistMarkPassing(const ColumnFilter *filter, const RowMap *map,
+				   const SegmentRows *rows, int first, int last, bool *passes)
+{
+	bool		is_marked = false;
+	ListCell   *lc;
+
+	foreach(lc, filter->conditions)
+	{
+		const ColumnCondition *condition = lfirst(lc);
+		const LayoutColumn *column = ZbxhistDirectColumn(map, condition->attribute);
+
+		if (condition->is_met || !condition->has_word ||
+			column == NULL || column->packed < 0 ||
+			column->type != condition->type ||
+			rows->columns[column->packed].kind != condition->kind)
+			continue;
+		if (!is_marked)
+			memset(passes + first, true, Max(last - first + 1, 0));
+		is_marked = true;
+		MarkByCondition(condition, &rows->columns[column->packed], first, last, passes);
+	}
+	return is_marked;
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * column_filter.h
- *	  Decides by the statistics of a segment whether its rows meet a condition.
+ *	  Decides by the statistics of a segment, and by its decoded columns, whether rows
+ *	  meet a condition.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,11 +19,17 @@ typedef struct ColumnCondition
 {
 	int			attribute;		/* of the table, from 0 */
 	Oid			type;			/* of the column */
+	Oid			value_type;
 	StrategyNumber strategy;	/* btree's */
 	FmgrInfo	compare;		/* btree's, of the types of both sides */
 	ExprState  *expr;			/* of the value */
 	Datum		value;			/* of now */
 	bool		isnull;
+	bool		has_word;		/* the value as packed columns have theirs: */
+	PackedKind	kind;
+	int64		word;			/* of an integer, signed or not */
+	double		number;
+	bool		is_met;			/* by all rows of the segment judged last */
 } ColumnCondition;
 
 /* conditions that all have to hold */
@@ -48,5 +55,8 @@ extern FilterVerdict ZbxhistJudgeSegment(const ColumnFilter *filter,
 										 const DayLayout *layout,
 										 const SegmentInfo *info,
 										 const SegmentStats *stats);
+extern bool ZbxhistMarkPassing(const ColumnFilter *filter, const RowMap *map,
+							   const SegmentRows *rows, int first, int last,
+							   bool *passes);
 
 #endif							/* ZBXHIST_COLUMN_FILTER_H */

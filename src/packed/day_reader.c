@@ -375,19 +375,27 @@ ZbxhistDayReaderStats(const DayReader *reader, const SegmentInfo *info,
 }
 
 /*
- * HasPassing says whether rows of the segment that has been found may pass the filter.
+ * HasFilter says whether rows may be left out that do not pass.
  */
-static bool
-HasPassing(const DayReader *reader, const SegmentInfo *info)
+static inline bool
+HasFilter(const DayReader *reader)
 {
-	const ColumnFilter *filter = reader->spec->filter;
+	return reader->spec->filter != NULL && reader->spec->filter->conditions != NIL;
+}
+
+/*
+ * JudgeFound says whether rows of the segment that has been found may pass the filter.
+ */
+static FilterVerdict
+JudgeFound(const DayReader *reader, const SegmentInfo *info)
+{
 	SegmentStats stats;
 
-	if (filter == NULL || filter->conditions == NIL)
-		return true;
+	if (!HasFilter(reader))
+		return FILTER_ALL;
 	ZbxhistDayReaderStats(reader, info, &stats);
-	return ZbxhistJudgeSegment(filter, reader->map, reader->layout, info,
-							   &stats) != FILTER_NONE;
+	return ZbxhistJudgeSegment(reader->spec->filter, reader->map, reader->layout, info,
+							   &stats);
 }
 
 /*
@@ -455,6 +463,8 @@ DecodeInRange(DayReader *reader, bool is_partly)
 							&reader->group.reader, reader->segment,
 							is_partly ? reader->wanted_partly : reader->wanted,
 							&reader->rows);
+	if (HasFilter(reader))
+		reader->marks = palloc(sizeof(bool) * Max(reader->rows.nrows, 1));
 	MemoryContextSwitchTo(old);
 	counters->segments_read++;
 	counters->values_decoded += reader->rows.nrows;
@@ -465,10 +475,10 @@ DecodeInRange(DayReader *reader, bool is_partly)
 
 /*
  * EnterSegment decodes the segment that has been found, unless that is done, and
- * limits its rows to the range.
+ * limits its rows to the range and to those that may pass the filter.
  */
 static void
-EnterSegment(DayReader *reader, const SegmentInfo *info)
+EnterSegment(DayReader *reader, const SegmentInfo *info, FilterVerdict verdict)
 {
 	const ItemRange *range = &reader->range;
 	bool		is_partly = !ZbxhistIsWithinRange(info, range);
@@ -484,6 +494,11 @@ EnterSegment(DayReader *reader, const SegmentInfo *info)
 		reader->rows.nrows - 1 : FindRowFromPosition(reader,
 													 range->last + 1) - 1;
 	reader->offsets.first = -1;
+	reader->passes = NULL;
+	if (verdict == FILTER_SOME &&
+		ZbxhistMarkPassing(reader->spec->filter, reader->map, &reader->rows,
+						   reader->first_row, reader->last_row, reader->marks))
+		reader->passes = reader->marks;
 }
 
 /*
@@ -497,20 +512,20 @@ ZbxhistDayReaderNextSegment(DayReader *reader)
 
 	while ((info = ZbxhistDayReaderFind(reader)) != NULL)
 	{
-		if (!HasPassing(reader, info))
+		FilterVerdict verdict = JudgeFound(reader, info);
+
+		if (verdict == FILTER_NONE)
 		{
 			reader->spec->counters->segments_skipped++;
 			ZbxhistDayReaderSkip(reader);
 			continue;
 		}
-		EnterSegment(reader, info);
+		EnterSegment(reader, info, verdict);
 		ZbxhistDayReaderSkip(reader);
-		if (reader->first_row <= reader->last_row)
-		{
-			reader->row = reader->range.is_descending ? reader->last_row :
-				reader->first_row;
+		reader->row = reader->range.is_descending ? reader->last_row + 1 :
+			reader->first_row - 1;
+		if (next_in_segment(reader))
 			return true;
-		}
 	}
 	Rewind(reader);
 	return false;

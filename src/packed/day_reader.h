@@ -37,8 +37,8 @@ typedef struct DayReaderSpec
 	Relation	table;			/* whose row type is returned */
 	Snapshot	snapshot;
 	const bool *wanted;			/* by attribute; NULL: all columns */
-	const ColumnFilter *filter; /* segments none of whose rows passes are left
-								 * out; NULL: none is */
+	const ColumnFilter *filter; /* rows that do not pass may be left out; NULL:
+								 * none is */
 	bool		wants_row_id;	/* clock and offset are asked for */
 	bool		wants_position; /* clock and ns are asked for */
 	LOCKMODE	release;		/* lock of days that are left; NoLock: it
@@ -75,6 +75,8 @@ typedef struct DayReader
 	int			row;
 	int			first_row;		/* first row in the range */
 	int			last_row;
+	bool	   *marks;			/* room for those of all rows; NULL: no filter */
+	const bool *passes;			/* those rows that may pass it; NULL: all may */
 	const PackedColumn *ns;		/* of rows; NULL: there is none */
 	RowOffsets	offsets;		/* of rows of some clock */
 
@@ -107,22 +109,28 @@ extern void ZbxhistDayReaderRowId(DayReader *reader, PackedRowId *id);
 extern void ZbxhistCloseDayReader(DayReader *reader);
 
 /*
+ * next_in_segment goes to the next row of the decoded segment that may pass the filter;
+ * returns false if there is none.
+ */
+static inline bool
+next_in_segment(DayReader *reader)
+{
+	do
+	{
+		reader->row += reader->range.is_descending ? -1 : 1;
+		if (reader->row < reader->first_row || reader->row > reader->last_row)
+			return false;
+	} while (reader->passes != NULL && !reader->passes[reader->row]);
+	return true;
+}
+
+/*
  * day_reader_next goes to the next row; returns false if there is none.
  */
 static inline bool
 day_reader_next(DayReader *reader)
 {
-	if (reader->range.is_descending)
-	{
-		if (--reader->row >= reader->first_row)
-			return true;
-	}
-	else
-	{
-		if (++reader->row <= reader->last_row)
-			return true;
-	}
-	return ZbxhistDayReaderNextSegment(reader);
+	return next_in_segment(reader) || ZbxhistDayReaderNextSegment(reader);
 }
 
 #endif							/* ZBXHIST_DAY_READER_H */

@@ -41,6 +41,7 @@ typedef struct ItemReadState
 	MemoryContext context;		/* owns the items of bounds */
 	ScanBounds	bounds;
 	ScanBounds	ns;				/* clocks of which are ns */
+	ColumnFilter *filter;		/* of packed rows; NULL: none yet, or not worth it */
 	int			next_item;		/* of bounds.items, in the order in which they
 								 * are read */
 	bool		items_descending;
@@ -188,6 +189,24 @@ NextReadItem(ItemReadState *state)
 }
 
 /*
+ * FilterNs lets the reader leave out packed rows by their ns, unless rows of one second are
+ * read, for which that takes longer than reading them.
+ */
+static void
+FilterNs(ItemReadState *state)
+{
+	if (lsecond(GetReadPrivate(state, ITEM_READ_CONDS)) == NIL ||
+		position_clock(state->range.first) == position_clock(state->range.last))
+		return;
+	if (state->filter == NULL)
+		state->filter =
+			ZbxhistMakeColumnFilter(list_make1(GetReadPrivate(state, ITEM_READ_QUALS)),
+									&state->css.ss.ps);
+	ZbxhistSetFilterValues(state->filter, state->css.ss.ps.ps_ExprContext, state->context);
+	ZbxhistFilterPacked(state->reader, state->filter);
+}
+
+/*
  * StartItemRead begins to read.
  */
 static void
@@ -211,6 +230,7 @@ StartItemRead(ItemReadState *state)
 										  state->bounds.nitems > 1);
 		if (state->limit == PG_UINT64_MAX)
 			ZbxhistReadsToEnd(state->reader);
+		FilterNs(state);
 	}
 	MemoryContextSwitchTo(old);
 }

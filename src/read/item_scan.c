@@ -324,8 +324,7 @@ StartItem(ItemScanState *state)
 	{
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
 										  estate->es_snapshot,
-										  !state->query.is_by_key ||
-										  bounds.items == NULL || bounds.nitems > 1);
+										  !state->query.is_by_key);
 		if (list_nth_int(numbers, QUERY_READS_ALL))
 			ZbxhistReadsToEnd(state->reader);
 		if (list_nth_int(numbers, QUERY_LEAVES_PACKED))
@@ -440,6 +439,9 @@ NextKeyItem(ItemScanState *state)
 	ScanBounds *bounds = &state->bounds;
 	ItemRange	range = state->range;
 
+	/* many want no more than rows of one item */
+	if (state->nitems > 0)
+		ZbxhistKeepSources(state->reader);
 	if (bounds->from_item > bounds->to_item ||
 		!FindNextKeyItem(state, &range.itemid))
 		return false;
