@@ -277,7 +277,8 @@ BEGIN
     UPDATE zbxhist.parent_state s
        SET oldest_clock = zbxhist_internal.waiting_clock(step_end.parent, -2147483648, 2147483648, false), oldest_at = present
      WHERE s.parent = step_end.parent AND coalesce(s.oldest_at < present - interval '1 day', true)
-       AND (zbxhist_internal.why_unfit(step_end.parent)).problem IS NULL;
+       -- not of step_end.parent: a condition without columns is evaluated first
+       AND (zbxhist_internal.why_unfit(s.parent)).problem IS NULL;
     DELETE FROM zbxhist.partition_state s
      WHERE s.parent = step_end.parent AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = s.partition);
     DELETE FROM zbxhist.maintenance_log l

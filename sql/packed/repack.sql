@@ -29,7 +29,7 @@ BEGIN
     RETURN (
         SELECT CASE c.time_precision WHEN '1 us' THEN 1000 WHEN '1 ms' THEN 1000000 WHEN '1 s' THEN 1000000000 END
           FROM zbxhist.parent_config c
-         WHERE c.parent = due_precision.parent
+         WHERE c.parent = due_precision.parent AND c.time_precision <> '1 ns'
            AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after)
            AND 'ns' = ANY (zbxhist_internal.key_columns(c.parent)));
 END
@@ -58,12 +58,19 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_cata
 BEGIN
     RETURN QUERY
         WITH days AS (
-            SELECT d.day, d.nrows, d.repacked_at, zbxhist_internal.day_bytes(d.day) AS bytes,
-                   d.nrows > 0 AND zbxhist_internal.due_precision(d.parent, d.to_clock) > coalesce(d.time_precision, 1) AS is_due,
-                   nullif(zbxhist_internal.due_tablespace(d.parent, d.to_clock), zbxhist_internal.tablespace_of(d.day)) AS tablespace,
+            -- the functions are called only where the policy asks for it, and bytes are those of day_bytes()
+            SELECT d.day, d.nrows, d.repacked_at,
+                   pg_relation_size(k.oid) + coalesce(pg_relation_size(nullif(k.reltoastrelid, 0)), 0) AS bytes,
+                   c.time_precision <> '1 ns' AND d.nrows > 0
+                   AND zbxhist_internal.due_precision(d.parent, d.to_clock) > coalesce(d.time_precision, 1) AS is_due,
+                   CASE WHEN c.packed_tablespace IS NOT NULL
+                        THEN nullif(zbxhist_internal.due_tablespace(d.parent, d.to_clock), zbxhist_internal.tablespace_of(d.day))
+                        END AS tablespace,
                    d.packed_bytes::float8 / nullif(d.packed_rows, 0) AS row_bytes,
                    d.packed_rows >= d.nrows / 2 AS is_known
               FROM zbxhist.packed_day d
+              JOIN zbxhist.parent_config c ON c.parent = d.parent
+              JOIN pg_class k ON k.oid = d.day
              WHERE d.parent = wasteful_days.parent AND d.partition IS NULL AND d.archive_copy IS NULL),
         usual AS (
             SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY d.bytes::float8 / d.nrows) AS row_bytes

@@ -21,7 +21,7 @@ END
 $$;
 
 -- The packed days that maintenance is to verify now, those first whose last verification is oldest.
--- Each day's share is such that all are verified within zbxhist.verify_interval.
+-- Each day's share is such that all are verified within 30 days.
 CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -29,7 +29,7 @@ DECLARE
     share   numeric;
     due     record;
 BEGIN
-    -- today's share of all bytes, which are verified in 30 days, less what was verified today
+    -- today's share of all bytes, less what was verified today
     SELECT sum(pg_relation_size(d.day)) / 30
            - coalesce(sum(pg_relation_size(d.day)) FILTER (WHERE v.verified_at > present - interval '1 day'), 0)
       INTO share
