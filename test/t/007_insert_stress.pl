@@ -17,7 +17,7 @@ use ZbxhistTest;
 my $seconds = $ENV{ZBXHIST_SECONDS} // 8;
 my $seed = $ENV{ZBXHIST_SEED} // 1;
 
-my $node = test_server('stress', statement_timeout => '60s', deadlock_timeout => '100ms');
+my $node = test_server('stress', statement_timeout => '10min', deadlock_timeout => '100ms');
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 

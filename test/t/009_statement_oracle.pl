@@ -20,7 +20,7 @@ my $steps = $ENV{ZBXHIST_STEPS} // 1200;
 my $state = $ENV{ZBXHIST_SEED} // 1;
 
 # a statement that waits for ever is a failure too
-my $node = test_server('oracle', statement_timeout => '30s');
+my $node = test_server('oracle', statement_timeout => '10min');
 create_database($node, 'managed');
 $node->safe_psql('postgres', 'CREATE DATABASE plain');
 create_zabbix_tables($node, $_) for qw(managed plain);

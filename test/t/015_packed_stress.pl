@@ -23,7 +23,7 @@ my $seed = $ENV{ZBXHIST_SEED} // 1;
 
 my $node = test_server(
 	'packed_stress',
-	statement_timeout => '60s',
+	statement_timeout => '10min',
 	deadlock_timeout => '100ms',
 	autovacuum_naptime => '1s');
 create_database($node, 'zabbix');

@@ -79,7 +79,7 @@ is($reader->query_safe('SELECT count(*), sum(value) FROM history WHERE itemid = 
 my ($code) = psql_script(
 	$node,
 	'zabbix',
-	"SET statement_timeout = '20s'; "
+	"SET statement_timeout = '10min'; "
 	  . join('', map { "INSERT INTO $_ VALUES (7, ${\ day(-8)} + 30, 1, 5);" } qw(history plain)),
 	'-v',
 	'ON_ERROR_STOP=1');
