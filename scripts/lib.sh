@@ -133,7 +133,7 @@ end_processes() (
 	processes_of "$1" | xargs -r kill -KILL 2>/dev/null || true
 )
 
-# Runs this script anew, with its arguments, as the process that orphans come to: a server
+# Runs this script again, with its arguments, as the process that orphans come to: a server
 # whose pg_ctl has ended stays a zombie where PID 1 of a container reaps nobody, and no other
 # is started in its data directory.  Bash reaps whoever it gets.
 reap_orphans() {

@@ -2,7 +2,7 @@
 -- PostgreSQL from 13 on may have; no extension.  Run it as the role that the user
 -- mapping of the primary names, from the primary, which has to connect there anyway:
 --     psql -h cold -d cold -U zbxhist_archive -f archive.sql
--- Nothing but zbxhist writes to it: what a copy is of, zbxhist.archive_copy says there.
+-- Only zbxhist writes to it.  Which day a copy is of, zbxhist.archive_copy on the primary says.
 BEGIN;
 
 -- what has arrived is deleted on the primary: a commit must be on disk

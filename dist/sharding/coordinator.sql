@@ -10,8 +10,8 @@ SELECT pg_catalog.set_config('zbxhist_sharding.servers', :'servers', true);
 CREATE SCHEMA zbxhist_sharding;
 COMMENT ON SCHEMA zbxhist_sharding IS 'History tables on several nodes';
 
--- Zabbix sends a transaction again if its connection is lost, and throws its values
--- away after most errors.  So a node that does not answer costs the connection.
+-- Zabbix sends a transaction again if its connection is lost, and drops its values after
+-- most other errors.  So if a node does not answer, the session is ended.
 CREATE FUNCTION zbxhist_sharding.before_insert()
 RETURNS trigger
 LANGUAGE plpgsql
@@ -21,7 +21,7 @@ DECLARE
     node    regclass;
     problem text;
 BEGIN
-    -- a key that is there already is told as an error
+    -- a key that exists is an error
     PERFORM set_config('exit_on_error', 'off', true);
     FOR node IN
         SELECT t.ftrelid FROM pg_foreign_table t JOIN pg_class k ON k.oid = t.ftrelid

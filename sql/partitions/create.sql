@@ -38,7 +38,7 @@ CREATE FUNCTION zbxhist_internal.partition_name(
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
-    -- an open lower bound is no moment of the calendar worth a name
+    -- of an open lower bound: 1901-12-13 20:45:52
     moment   CONSTANT timestamp := timestamp '1970-01-01' + make_interval(secs => from_clock);
     covered  CONSTANT record := zbxhist_internal.clock_range(partition_interval, from_clock);
 BEGIN

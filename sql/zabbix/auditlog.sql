@@ -185,7 +185,7 @@ BEGIN
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
     IF NOT dry_run AND former.parent IS NOT NULL THEN
-        -- run_step's
+        -- the lock of maintenance, see run_step
         PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
     END IF;
     policy.parent := parent;
@@ -201,7 +201,7 @@ BEGIN
         AND NOT accept_deletion AND NOT dry_run
         AND (zbxhist_internal.zabbix_setting((SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
                                                    WHERE k.oid = parent), 'hk_audit_mode')).value = '0';
-    -- its first partition ends with the present one: so what goes goes later
+    -- its first partition ends with the current period, so its expired rows go later
     lost := (SELECT sum(r.rows)
                FROM (SELECT parent AS relation UNION ALL SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = parent) t
               CROSS JOIN LATERAL zbxhist_internal.rows_before(t.relation, zbxhist_internal.clock_before(kept.retention)) r);

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * damage.c
- *	  What reading makes of bytes that are damaged, or that nothing has
- *	  written.
+ *	  Reads damaged bytes, and bytes that no writer makes.
  *
  *-------------------------------------------------------------------------
  */

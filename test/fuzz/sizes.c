@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sizes.c
- *	  Prints what values take, packed, and how long that lasts.
+ *	  Prints the size of packed values, and how long packing takes.
  *
  * Groups are as large as a page has room for; "on disk" counts whole pages.
  * An item has 288 values a day, one in five minutes.  Usage:

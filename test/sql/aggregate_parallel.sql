@@ -1,3 +1,5 @@
+-- Aggregates over packed days in several processes give the same answers as in one, to the
+-- last digit.
 --
 -- Aggregates over packed days in several processes: the same answers as in one, to the last digit.
 --

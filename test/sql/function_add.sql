@@ -1,3 +1,4 @@
+-- add() stores rows as INSERT does, in bulk.
 --
 -- add: as INSERT does, in bulk.
 --

@@ -1,5 +1,5 @@
--- add ends with an error where trying again cannot help, and goes through what
--- partitions have of their own.
+-- add() raises an error if a retry cannot help, and respects what partitions have of their
+-- own, such as triggers and constraints.
 \a \t
 SET client_min_messages = warning;
 SET timezone = 'UTC';

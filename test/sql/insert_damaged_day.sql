@@ -1,5 +1,5 @@
--- A packed day that is damaged, or that somebody has altered, fails no INSERT of
--- late values.  What can be read is looked at all the same.
+-- A packed day that is damaged, or that somebody has altered, fails no INSERT of late values.
+-- Its readable keys are checked all the same.
 \a \t
 SET client_min_messages = warning;
 SET timezone = 'UTC';

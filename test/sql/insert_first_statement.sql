@@ -1,3 +1,6 @@
+-- ON CONFLICT DO NOTHING as the first statement of a session, which loads the library while it
+-- runs: it skips keys of partitions and packed days.  Within functions the library cannot know
+-- of it, and the key is an error.  No key is stored twice.
 --
 -- ON CONFLICT DO NOTHING in the first statement of a session, which loads the
 -- library when it is under way: keys of partitions and packed days are left

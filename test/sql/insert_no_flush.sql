@@ -1,5 +1,5 @@
--- The trigger that ends a statement's batch, where no hook does, is disabled:
--- rows stay in the parent, seen at once, and no COMMIT has to store them.
+-- The trigger that ends a statement's batch, where no hook does, is disabled: rows stay in the
+-- parent and are visible at once, and COMMIT has nothing left to store.
 \a \t
 SET client_min_messages = warning;
 CREATE TABLE history (

@@ -1,5 +1,5 @@
--- What a step of maintenance looks at does not grow with the number of
--- partitions: counted in calls of the functions that it uses.
+-- The work of a step of maintenance does not grow with the number of partitions: measured by
+-- the number of calls of the functions that it uses.
 \a \t
 \set VERBOSITY terse
 \set SHOW_CONTEXT never

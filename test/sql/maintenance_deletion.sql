@@ -1,5 +1,5 @@
--- Much at once is deleted only if a person agrees: a clock that was ahead, maintenance that was off,
--- a typo in a retention.
+-- Much is deleted at once only if a person agrees: after a wrong clock, a pause of
+-- maintenance, a typo in a retention.
 \a \t
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never

@@ -1,5 +1,5 @@
--- Ranges of partitions: UTC, the epoch, the calendar, whatever the session's
--- time zone and interval style are.
+-- Ranges of partitions in UTC, around the epoch and by the calendar, in sessions of any time
+-- zone and interval style.
 \a \t
 \set SHOW_CONTEXT never
 SET TimeZone = 'Asia/Tokyo';

@@ -1,4 +1,4 @@
--- what is past retention is dropped or becomes tables of its own; by hand as well
+-- Expired partitions are dropped or become independent tables, by maintenance and by hand.
 \a \t
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;

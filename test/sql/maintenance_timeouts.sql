@@ -1,4 +1,5 @@
--- A statement_timeout of the role ends no run of maintenance; a person does, and check() says so.
+-- A statement_timeout of the role does not end a run of maintenance.  A person's cancel does,
+-- and check() reports it.
 \a \t
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never

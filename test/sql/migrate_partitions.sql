@@ -1,4 +1,4 @@
--- natively partitioned tables that cannot be taken over, and what of one is kept
+-- Natively partitioned tables that cannot be taken over, and what is kept of one that is.
 \a \t
 \set SHOW_CONTEXT never
 CREATE SCHEMA native;

@@ -1,5 +1,5 @@
--- item_usage: what items take, counted as a query counts their values, with
--- names where the caller may read them and never by somebody else's code.
+-- item_usage() counts the same values as a query, shows names if the caller may read them, and
+-- never runs code of others.
 \a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SET TimeZone = 'UTC';

@@ -1,4 +1,4 @@
--- What has been found out of a partition, or begun, does not stay for ever.
+-- What maintenance has noted about a partition, or begun, does not stay for ever.
 \a \t
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never

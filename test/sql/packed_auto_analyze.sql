@@ -1,4 +1,4 @@
--- Maintenance has a table with packed days analyzed, now and then.
+-- Maintenance analyzes a table with packed days from time to time.
 \a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 LOAD 'zbxhist';

@@ -1,3 +1,5 @@
+-- If a query wants rows in the order of items, packed rows come item by item, so that nothing
+-- is sorted: the same rows as from a plain table.
 --
 -- Packed rows of several items come item after item where that is the order a
 -- query wants, so that nothing is sorted: the same rows as of a plain table.

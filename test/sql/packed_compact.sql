@@ -1,5 +1,5 @@
--- The packed hours of a day become one packed day: by maintenance, when the day
--- is over and all that can be is packed, or by hand.
+-- The packed hours of a day are compacted into one packed day: by maintenance, when the day is
+-- over and no partition of it is left to be packed, or by hand.
 \a \t
 \set VERBOSITY default
 \set SHOW_CONTEXT never

@@ -1,4 +1,5 @@
--- What copies the table of a packed day, beside late values and changes: right, or refused.
+-- Tools and commands that copy the table of a packed day, beside late values and changes: they
+-- work or are refused.
 \a \t
 SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never

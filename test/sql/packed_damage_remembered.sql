@@ -1,4 +1,4 @@
--- damage that verify() or maintenance has met is told until it is mended
+-- Damage that verify() or maintenance has found is reported until it is repaired.
 \a \t
 \set SHOW_CONTEXT never
 SET client_min_messages = error;

@@ -1,3 +1,5 @@
+-- Of packed days only groups are read that may have one of the items: a range, or a list from
+-- a subquery.  The same rows as from a plain table.
 --
 -- Of packed days only groups of the items between two are read, or of
 -- those that a subquery gives: the same rows as of a plain table.

@@ -1,4 +1,4 @@
--- Rows of a packed day deleted and updated at random, beside a plain table
+-- Rows of a packed day are deleted and updated at random, and compared with a plain table.
 \a \t
 \set VERBOSITY terse
 SET zbxhist.allow_packed_drop = on;

@@ -1,5 +1,5 @@
--- Packed days that waste space are written anew: by maintenance, within its
--- limit, or by hand; and late rows are merged in few batches.
+-- Packed days that waste space are rewritten: by maintenance, within its limit, or by hand.
+-- Late rows are merged in few batches.
 \a \t
 \set VERBOSITY default
 \set SHOW_CONTEXT never

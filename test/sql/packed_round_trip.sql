@@ -1,4 +1,4 @@
--- Packing and unpacking gives the same rows, bit by bit, whatever they are
+-- Packing and unpacking gives the same rows, bit by bit, whatever their values are.
 \a \t
 \set VERBOSITY terse
 SET zbxhist.allow_packed_drop = on;

@@ -1,6 +1,6 @@
--- Items that have the same clock and ns, as those that depend on a master, share
--- them in a packed day: the values stay the same, changes concern the item that is
--- changed, and what is damaged is told of each item concerned.
+-- Items with the same clock and ns, such as those that depend on one master item, share them
+-- in a packed day.  Values stay the same, a change concerns only its item, and damage of
+-- shared times is reported for each item concerned.
 \a \t
 \set VERBOSITY terse
 \set SHOW_CONTEXT never

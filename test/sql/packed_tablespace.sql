@@ -1,5 +1,5 @@
--- packed_tablespace, packed_tablespace_after: packed days on other disks, from
--- the start or when they are old, moved by maintenance or by hand.
+-- packed_tablespace and packed_tablespace_after: packed days on other disks, from the start or
+-- from some age on, moved by maintenance or by hand.
 \a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SET TimeZone = 'UTC';

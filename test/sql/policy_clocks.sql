@@ -1,5 +1,5 @@
--- The policy that leaves absurd clocks out: no INSERT fails or waits for it, whatever its way,
--- and what was left out is counted, and told with the items' and hosts' names.
+-- The policy that leaves out absurd clocks: no INSERT of any kind fails or waits because of
+-- it, and values left out are counted and reported with the names of items and hosts.
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,5 +1,6 @@
 -- deleted_items: values of items that Zabbix has deleted are left out when days are packed or
--- written anew, by a policy that is off; never where it is in doubt which items there are.
+-- rewritten.  The policy is off by default, and deletes nothing if it is in doubt which items
+-- exist.
 \a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SET TimeZone = 'UTC';

@@ -1,5 +1,5 @@
--- time_precision: nanoseconds of packed values are rounded a week later, by a
--- policy that is off and has to be consented to; order and keys are kept.
+-- time_precision: nanoseconds of packed values are rounded a week later.  The policy is off by
+-- default and must be confirmed; order and keys are kept.
 \a \t
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SET TimeZone = 'UTC';

@@ -1,3 +1,6 @@
+-- The SELECTs of Zabbix's server and frontend, as they are sent: a parent gives the same rows
+-- in the same order as a plain table, and no partition is read whose constraint excludes its
+-- rows.
 --
 -- The SELECTs of Zabbix's server and frontend, as they are sent: a parent
 -- gives the same rows in the same order as a plain table, and no partition is

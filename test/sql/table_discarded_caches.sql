@@ -1,3 +1,6 @@
+-- PostgreSQL may discard its caches whenever it takes a lock.  A server with assertions does
+-- so here; on any other this is an ordinary test.  Every statement ends, and all rows are
+-- those of a plain table.
 --
 -- Whatever PostgreSQL remembers of tables may be forgotten at each lock that is
 -- taken.  A server with assertions does so here; on any other this is a test like

@@ -1,3 +1,6 @@
+-- The tables of Zabbix 8.0, and the statements that its server, housekeeper and frontend send
+-- to them: each does the same to a managed table as to a plain one, before and after hours are
+-- packed.  docs/zabbix-8.md has their origin.
 --
 -- The tables of Zabbix 8.0, and the statements that its server, its housekeeper and its
 -- frontend send to them: each does the same to a managed table as to a plain one,

@@ -1,5 +1,5 @@
-# Each way into a parent is counted under its name: the short one, and all that
-# keeps a statement from it.
+# Each way into a parent is counted under its name: the short one, and each
+# reason that keeps a statement from it.
 use strict;
 use warnings;
 

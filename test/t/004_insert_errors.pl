@@ -1,5 +1,5 @@
-# docs/insert-errors.md names every function on the way of an INSERT that raises
-# an error, and none that does not.
+# docs/insert-errors.md names every function that can raise an error during an
+# INSERT, and no other.
 use strict;
 use warnings;
 

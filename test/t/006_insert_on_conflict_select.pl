@@ -1,6 +1,6 @@
-# INSERT ... ON CONFLICT DO SELECT, which came with PostgreSQL 19, returns rows
-# that are in the parent itself as from a plain table, and is refused for those
-# in partitions and packed days: the arbiter index does not know of them.
+# INSERT ...  ON CONFLICT DO SELECT of PostgreSQL 19 returns rows in the parent
+# itself as from a plain table.  It is refused for rows in partitions and
+# packed days, because the arbiter index does not have them.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# Sessions that store the same keys at the same time, in every way there is, while partitions come
-# and go and rows are moved to and fro: each acknowledged row is in the table once, no key is there
-# twice, and nobody is told anything but that a key exists or that a transaction has to be repeated.
+# Sessions store the same keys at the same time, in every way, while partitions
+# are created and dropped and rows are moved: each acknowledged row is in the
+# table once, no key is stored twice, and the only errors are that a key exists
+# or that a transaction must be repeated.  ZBXHIST_SECONDS=600 for more.
 #
 # ZBXHIST_SECONDS=600 for more.
 use strict;

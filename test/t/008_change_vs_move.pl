@@ -1,8 +1,8 @@
-# Statements that change or lock rows come while maintenance moves these: into a
-# partition, back by undo, into a packed day, out of one.  In READ COMMITTED each
-# waits and then does what it does to a plain table with the same rows, be it the
-# first statement of a session that has not loaded the library or not, and
-# however it is sent.
+# Statements change or lock rows while maintenance moves these: into a
+# partition, back by undo, into a packed day, out of one.  At READ COMMITTED
+# each waits and then does the same as to a plain table with the same rows,
+# also as the first statement of a session that has not loaded the library, and
+# in each protocol.
 use strict;
 use warnings;
 

@@ -1,7 +1,7 @@
-# Sums of doubles, of which packed segments have what rounding took from them:
-# whatever the values and groups, sum() and avg() are the exact ones rounded
-# once, as numerics tell, and what somebody forges is found.  ZBXHIST_SEED
-# repeats a run.
+# Sums of doubles, for which packed segments store the rounding error: for all
+# values and groups, sum() and avg() are the exact results rounded once,
+# compared with numerics; and forged bytes are found.  ZBXHIST_SEED repeats a
+# run.
 
 use strict;
 use warnings FATAL => 'all';

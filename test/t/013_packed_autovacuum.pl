@@ -1,5 +1,5 @@
-# Packing a day at which autovacuum is at work, or of which the snapshot of an
-# autovacuum elsewhere may not see all rows yet, waits instead of failing.
+# Packing a day waits instead of failing while autovacuum works on it, or while
+# the snapshot of an autovacuum elsewhere may not see all its rows.
 use strict;
 use warnings;
 

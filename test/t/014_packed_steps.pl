@@ -1,6 +1,7 @@
-# Packing, unpacking, merging, repacking and compacting are broken off at each of their steps: by a
-# cancel, by the end of the session, by a crash of the server. The day is then either an ordinary
-# partition or packed, in parts or as a whole, and complete; and the next try succeeds.
+# Packing, unpacking, merging, repacking and compacting are interrupted at each
+# of their steps: by a cancel, by the end of the session, by a crash of the
+# server.  Then the day is complete, as an ordinary partition or packed, in
+# parts or as a whole; and the next try succeeds.
 use strict;
 use warnings;
 

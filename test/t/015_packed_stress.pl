@@ -1,10 +1,10 @@
-# Days are packed, merged into, repacked, unpacked and dropped without end, and parts
-# of others made one, while rows come in late, are deleted and updated, and readers
-# at each isolation level compare the whole table with a plain one that the same
-# transactions write:
-# they are the same in every snapshot.  A key that is there is a duplicate at
-# any time, and nobody is told anything but that or that a transaction has to
-# be repeated: in READ COMMITTED, after a deadlock only.
+# Days are packed, merged into, repacked, compacted, unpacked and dropped
+# without end, while late rows arrive, rows are deleted and updated, and
+# readers at each isolation level compare the whole table with a plain one that
+# the same transactions write: they are equal in every snapshot.  A key that
+# exists is a duplicate at any time, and the only other error is that a
+# transaction must be repeated: at READ COMMITTED, only after a deadlock.
+# ZBXHIST_SECONDS=600 for more.
 #
 # ZBXHIST_SECONDS=600 for more.
 use strict;

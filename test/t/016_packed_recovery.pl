@@ -1,5 +1,5 @@
-# A base backup and archived WAL restore any moment before, amid and after the
-# packing, merging, repacking and unpacking of a day.
+# A base backup and archived WAL restore any moment before, during and after
+# the packing, merging, repacking and unpacking of a day.
 use strict;
 use warnings;
 

@@ -1,7 +1,7 @@
-# Each kind of reader beside each thing that maintenance does with a day: before the reader comes
-# to the day, while it is at it, and when it has left it but not ended its transaction.  The
-# reader finds the rows of a plain twin, each once.  A day that is held is passed over, and done by the
-# next call.
+# Each kind of reader beside each act of maintenance on a day: before the
+# reader reaches the day, while it reads it, and after it has left it but not
+# ended its transaction.  The reader finds the rows of a plain twin, each once.
+# A day that is in use is skipped, and done by the next call.
 use strict;
 use warnings;
 

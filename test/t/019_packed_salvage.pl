@@ -1,6 +1,6 @@
-# Parts of packed days are damaged: bytes, rows, pages, the index, what is stored
-# out of line.  zbxhist.salvage() keeps all that can be read, and nothing else;
-# what is lost is told: which items, which time, how many values.
+# Parts of packed days are damaged: bytes, rows, pages, the index, TOAST.
+# zbxhist.salvage() keeps all readable rows, and nothing else, and reports what
+# is lost: which items, which time, how many values.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# Items that share their times in a packed day: a dump has them, a crash leaves
-# them whole; and whatever bytes the
-# owner writes in their place, a statement gives rows or XX001.
+# Items that share their times in a packed day: they survive a dump and a
+# crash; and whatever bytes the owner writes in place of the times, a statement
+# returns rows or XX001.  ZBXHIST_FORGED=10 tries ten times as much, for a
+# server with sanitizers.
 #
 # ZBXHIST_FORGED=10 tries ten times as much, for a server with sanitizers.
 use strict;

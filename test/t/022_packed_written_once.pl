@@ -1,6 +1,6 @@
-# The pages of a packed day are written once, past the shared buffers: none is left
-# for a checkpoint, VACUUM has nothing to change, and whatever comes, a crash or a
-# checkpoint in the midst of it, all rows are there; with any level of the log.
+# The pages of a packed day are written once, bypassing shared buffers: a
+# checkpoint has nothing to write, VACUUM has nothing to change, and after a
+# crash or a checkpoint in between all rows are there, at any wal_level.
 use strict;
 use warnings;
 

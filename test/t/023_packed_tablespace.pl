@@ -1,7 +1,7 @@
 # Packed days are moved to another tablespace while sessions read and write
-# them, and while the server is killed: no reader or writer waits for it or sees
-# other rows, and each day is in one place, whole.  A dump comes back on a server
-# without the tablespace.
+# them, and while the server is killed: no session waits or sees other rows,
+# and each day is complete in one place.  A dump can be restored on a server
+# without the tablespace.  ZBXHIST_ROUNDS=30 for more.
 #
 # ZBXHIST_ROUNDS=30 for more.
 use strict;

@@ -1,6 +1,6 @@
-# Packed days on another server: whatever is cancelled, killed or cut off, here or there,
-# a day is read as it was, before and after; nothing waits for the other server but a query
-# that needs it, which says its name; and nothing is left over there.
+# Packed days on another server: whatever is cancelled, killed or disconnected,
+# on either server, a day is read as before; only queries that need the other
+# server wait for it, and their errors name it; and nothing is left over there.
 use strict;
 use warnings;
 

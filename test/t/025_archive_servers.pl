@@ -1,5 +1,6 @@
-# Archived days on two servers: one query reads both, retention and maintenance look
-# after both.  While one is away, only queries that need it fail.
+# Archived days on two servers: one query reads both, and retention and
+# maintenance take care of both.  While one is down, only queries that need it
+# fail.
 use strict;
 use warnings;
 

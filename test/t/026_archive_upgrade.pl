@@ -1,6 +1,7 @@
-# pg_upgrade with archived days: they are read as before; nothing of them is removed on the
-# archive server until the new server is told that it has taken the old one's place.  From the
-# server of the environment variable "oldinstall", as 058_upgrade_postgresql.pl.
+# pg_upgrade with archived days: they are read as before.  Nothing of them is
+# removed from the archive server until somebody tells the new server that it
+# replaces the old one.  Upgrades from the server of the environment variable
+# "oldinstall", as 058_upgrade_postgresql.pl.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# Copies of a database, clones of its server and what is restored to an earlier moment read
-# the days that the first has archived, and remove nothing of what it needs, nor it of
-# theirs; who has taken the place of another says so, and finds what that has left.
+# Copies of a database, clones of its server, and restores of an earlier moment
+# read the days that the original has archived.  None removes anything that
+# another needs.  A server that has replaced another is told so, and then
+# removes what that has left over.
 use strict;
 use warnings;
 

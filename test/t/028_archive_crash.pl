@@ -1,6 +1,6 @@
-# kill -9 of the server and of its archive server while days are archived, brought back, merged and
-# dropped: the table reads as its twin, and what nothing needs is removed.
-# ZBXHIST_CRASH_ROUNDS asks for more than four rounds.
+# kill -9 of the server and of its archive server while days are archived,
+# brought back, merged and dropped: the table equals its twin, and unneeded
+# copies are removed.  ZBXHIST_CRASH_ROUNDS asks for more than four rounds.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
 # The background worker maintains the databases of zbxhist.databases, as their
-# owners; what does not exist or cannot be done in one keeps it from none.
+# owners.  A database that does not exist, or fails, does not stop the others.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# pg_repack, and REPACK of PostgreSQL 19, beside maintenance and changes: a packed day is
-# refused where changes would be followed, and of history itself, or of a partition, no value
-# is lost, none comes back, and no trigger stays behind.
+# pg_repack, and REPACK of PostgreSQL 19, beside maintenance and changes:
+# packed days are refused if the tool would follow changes.  Of history itself,
+# or of a partition, no value is lost, none comes back, and no trigger is left
+# behind.
 use strict;
 use warnings;
 

@@ -1,7 +1,7 @@
-# The server's table of locks is as small as CREATE EXTENSION, which needs one for
-# each object that has a comment, lets it be.  Set-up, many
-# partitions ahead, maintenance, queries of hundreds of packed days, retention
-# and undo do not use it up: INSERTs go on, and the queries get their answers.
+# The server's lock table is as small as CREATE EXTENSION allows, which needs a
+# lock for each object with a comment.  Set-up, many partitions ahead,
+# maintenance, queries of hundreds of packed days, retention and undo do not
+# exhaust it:  INSERTs go on, and the queries return their rows.
 use strict;
 use warnings;
 

@@ -1,8 +1,7 @@
-# Hourly partitions for some days: what the catalogs, the disk and the sessions
-# that write, read and maintain all along take does not grow with the hours
-# gone by.
-# ZBXHIST_HOURS=720 asks for a month of them, ZBXHIST_TABLES=8 for all tables
-# of Zabbix.
+# Hourly partitions for some days: the size of the catalogs and the disk, and
+# the cost of sessions that write, read and maintain, do not grow with the
+# number of past hours.  ZBXHIST_HOURS=720 tries a month, ZBXHIST_TABLES=8 all
+# tables of Zabbix.
 use strict;
 use warnings;
 

@@ -1,8 +1,8 @@
-# Managed tables are altered until they do not fit any more: other types, names
-# and keys, columns, constraints and indexes that are gone.  Maintenance comes to
-# an end and maintains the other tables; check() names the table, with a command
-# that mends it; and what INSERT, UPDATE, DELETE and SELECT do meanwhile is what
-# they do to a plain table that was altered alike.
+# Managed tables are altered until they cannot be managed any more: other
+# types, names and keys; columns, constraints and indexes dropped.  Maintenance
+# ends and maintains the other tables; check() names the table, with a command
+# that fixes it; and INSERT, UPDATE, DELETE and SELECT do the same as to a
+# plain table that was altered alike.
 use strict;
 use warnings;
 

@@ -1,7 +1,7 @@
-# What check() tells, and what its hints do: each finding is brought about, its
-# hint is run as it is printed, and after it, and the next maintenance, the
-# finding is gone and no row is lost, unless the message has said so.  That no
-# finding is left out is made sure of from the SQL of check() itself.
+# The findings of check(), and what their hints do: each finding is produced,
+# and its hint is executed as printed.  After that, and the next maintenance,
+# the finding is gone and no row is lost, unless the message has said so.  The
+# SQL of check() shows that no finding is left out.
 use strict;
 use warnings;
 

@@ -1,9 +1,8 @@
-# Every DDL and utility command that PostgreSQL allows on a table, on a parent,
-# a partition, the foreign table of packed days and a packed day's own table,
-# is held open half-way while others insert as Zabbix does, then rolled back
-# and committed.  The same is done to a plain table.  Each INSERT succeeds, or
-# waits where the plain table's does, or fails as the plain table's does; no row
-# is lost or stored twice.
+# Each DDL and utility command that PostgreSQL allows on a table is executed on
+# a parent, a partition, the packed table and a packed day's table.  It is held
+# open while others insert as Zabbix does, then rolled back or committed.  The
+# same is done to a plain table.  Each INSERT succeeds, waits or fails as in
+# the plain table; no row is lost or stored twice.
 use strict;
 use warnings;
 

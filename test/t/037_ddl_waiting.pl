@@ -1,8 +1,7 @@
-# Commands that cannot be held open in a transaction, as they wait for others in
-# the midst of it: CONCURRENTLY in each of its phases, VACUUM, and whatever waits
-# for its lock; on a parent, a partition, a packed day's table, and on the tables
-# in which the extension keeps its own.  INSERTs such as Zabbix sends succeed
-# meanwhile, or wait or fail where those into a plain table do.
+# Commands that cannot be held open in a transaction:  CONCURRENTLY in each of
+# its phases, VACUUM, and commands that wait for their lock; on a parent, a
+# partition, a packed day's table, and the catalogs of the extension.  INSERTs
+# as of Zabbix succeed, wait or fail as in a plain table.
 use strict;
 use warnings;
 

@@ -1,7 +1,8 @@
-# Sessions store the same keys while others do to parents, partitions, packed days
-# what PostgreSQL lets one do and keys outlive: to its end,
-# cancelled and killed half-way.  A key is told to be stored by one transaction
-# only, and what was told to be stored is there, once.
+# Sessions store the same keys while others execute DDL that keeps keys on
+# parents, partitions and packed days: completely, cancelled, or killed
+# half-way.  Only one transaction is told that it has stored a key, and each
+# acknowledged key is there once.  ZBXHIST_SECONDS=3600 ZBXHIST_WRITERS=6
+# ZBXHIST_READERS=3 for more.
 #
 # ZBXHIST_SECONDS=3600 ZBXHIST_WRITERS=6 ZBXHIST_READERS=3 for more.
 use strict;

@@ -1,5 +1,6 @@
-# A database owner without superuser sets everything up; readers and writers
-# need what they needed before; nobody else can change anything.
+# A database owner who is not a superuser sets everything up.  Readers and
+# writers need the same privileges as before, and nobody else can change
+# anything.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
-# Whoever looks at managed tables or maintains them runs nobody else's code with
-# his own rights.  Every attack is really made: each function of an attacker says
-# in the server's log as whom it is run, and tries to make a superuser of him.
+# Nobody who reads managed tables or maintains them runs another user's code
+# with his own rights.  Every attack is really made: each function of the
+# attacker logs the user that runs it, and tries to make the attacker a
+# superuser.
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
-# Nothing that is called of zbxhist finds a function, an operator or a type of
-# somebody else's, whatever the session's search_path: there is one of each of
-# PostgreSQL's names in a schema that is looked through first.
+# Whatever the session's search_path, no function of zbxhist calls somebody
+# else's function, operator or type: a schema that comes first has one for each
+# of PostgreSQL's names.
 use strict;
 use warnings;
 

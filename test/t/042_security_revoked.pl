@@ -1,6 +1,6 @@
-# Where PUBLIC has lost its privileges on the schemas of the extension, or the
-# library is missing, DDL of others works as before; and packed days are guarded
-# as long as somebody can tell where they are.
+# Where PUBLIC has no privileges on the schemas of the extension, or the
+# library is missing, DDL of others works as before, and packed days are
+# guarded as far as that is possible.
 use strict;
 use warnings;
 

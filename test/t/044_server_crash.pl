@@ -1,7 +1,7 @@
-# kill -9 of the whole server under load: whatever was acknowledged is there
-# exactly once, no transaction is there in part, and maintenance, killed
-# midway too, completes in its next run.  ZBXHIST_CRASH_ROUNDS asks for more
-# than two rounds.
+# kill -9 of the whole server under load: each acknowledged row is there
+# exactly once, no transaction is there in part, and maintenance, if killed
+# midway, completes in its next run.  ZBXHIST_CRASH_ROUNDS asks for more than
+# two rounds.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# A session's memory does not grow with the number of statements, whatever
-# they are and however they end.  ZBXHIST_MEMORY_CYCLES asks for more of them.
+# A session's memory does not grow with the number of statements, whatever they
+# are and however they end.  ZBXHIST_MEMORY_CYCLES asks for more of them.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# The executor hooks get on with those of pg_stat_statements and auto_explain,
-# before and behind them, and both see the rows that were stored.
+# The executor hooks work with those of pg_stat_statements and auto_explain,
+# loaded before or after, and both see the rows that were stored.
 use strict;
 use warnings;
 

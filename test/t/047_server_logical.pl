@@ -1,5 +1,6 @@
-# Logical decoding shows the rows of a batch; what logical replication applies
-# to a managed table stays in the parent, visible, until maintenance moves it.
+# Logical decoding shows the rows of a batch.  Rows that logical replication
+# applies to a managed table stay in the parent, visible, until maintenance
+# moves them.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# setup() has new sessions load the library when they begin, if its caller may;
-# if not, it and check() tell what a superuser has to do.
+# setup() makes new sessions load the library when they begin, if its caller
+# may; if not, setup() and check() say what a superuser must do.
 use strict;
 use warnings;
 

@@ -1,8 +1,8 @@
-# Zabbix's history on two servers by dist/sharding: rows go where their item
-# belongs, queries of an item ask one server, and what becomes of a transaction when a
-# server is killed before, during and between the commits.  The client follows the
-# rules of a Zabbix server: it sends a transaction again if its connection is lost, looks
-# rows up after 23505, and gives up after any other error.
+# Zabbix's history on two servers by dist/sharding: a row goes to the server of
+# its item, queries of an item use one server, and transactions survive the
+# kill of a server before, during and between the commits.  The client follows
+# the rules of a Zabbix server: it sends a transaction again if its connection
+# is lost, looks up rows after 23505, and gives up after any other error.
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
-# A standby server with hot_standby_feedback tells what its queries need every ten
-# seconds only.  Unpacking waits for that once for many days, not for each, and
-# gives up none of them.
+# A standby with hot_standby_feedback reports the needs of its queries only
+# every ten seconds.  Unpacking waits for that once for many days, not for
+# each, and does not give up.
 use strict;
 use warnings;
 

@@ -1,7 +1,8 @@
-# Sessions of a standby read while the primary stores values, packs,
-# repacks and unpacks days, deletes and vacuums: whatever is answered is right, what is cancelled
-# is so for a conflict with recovery, and with the settings that are said to
-# prevent it nothing is.  And libpq finds the server that a session wants.
+# Sessions of a standby read while the primary stores values, packs, repacks
+# and unpacks days, deletes and vacuums.  Each answer is right, each cancel is
+# a conflict with recovery, and with the settings that prevent conflicts there
+# is none.  And libpq finds the server that a session asks for.
+# ZBXHIST_SECONDS=60 for more of each setting; the counts are printed.
 #
 # ZBXHIST_SECONDS=60 for more of each setting; what is counted is printed.
 use strict;

@@ -1,6 +1,6 @@
-# A primary that has gone on after its standby was promoted comes back by
-# pg_rewind: packed days, whose pages are written past the shared buffers,
-# and changes of both sides, and only those of the new primary are left.
+# A primary that went on after its standby was promoted comes back by
+# pg_rewind, with packed days, whose pages bypass shared buffers, and changes
+# of both sides.  Only the changes of the new primary are left.
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
-# Dumps of a part of the database: what they leave out, the command that
-# leaves nothing out, and scripts/export, whose file brings the rows of a table
-# or a range back, packed ones too.
+# Dumps of a part of the database: what they leave out, the command that leaves
+# nothing out, and scripts/export, whose file restores the rows of a table or a
+# range, packed ones included.
 use strict;
 use warnings;
 

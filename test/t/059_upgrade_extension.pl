@@ -1,6 +1,6 @@
-# ALTER EXTENSION zbxhist UPDATE, to a version that this test makes of the present one: the objects
-# are those of a fresh install, no INSERT fails meanwhile, and library and SQL of two versions
-# go together.
+# ALTER EXTENSION zbxhist UPDATE to a version that this test makes from the
+# present one: the objects are those of a fresh install, no INSERT fails
+# meanwhile, and library and SQL of different versions work together.
 use strict;
 use warnings;
 

@@ -1,7 +1,8 @@
 # Zabbix's upgrade from 7.0 to 8.0 on a managed database with packed days and a
-# partitioned audit log: what its database patches send to tables that zbxhist manages or
-# reads, each in a transaction of its own as the server sends it, with maintenance after
-# each.  Nothing is lost, and all is as in plain tables.
+# partitioned audit log: the statements that its database patches send to
+# tables that zbxhist manages or reads, each in a transaction as the server
+# sends it, with maintenance after each.  Nothing is lost, and everything is as
+# in plain tables.
 use strict;
 use warnings;
 

@@ -1,5 +1,6 @@
-# Natively partitioned tables, by hand and in the care of pg_partman, are taken over while values
-# are written: as they are, after interruptions too, and nothing is lost or written twice.
+# Natively partitioned tables, created by hand or managed by pg_partman, are
+# taken over as they are while values are written, also after interruptions.
+# No row is lost or stored twice.
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
 # Rows of other tables, such as history_old of Zabbix's own upgrade, are packed
-# straight into days while values are written: also after interruptions, with
-# keys that are there twice, and into days that have rows already.
+# directly into days while values are written: also after interruptions, with
+# duplicate keys, and into days that already have rows.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# DROP EXTENSION leaves every row readable and Zabbix inserting; created anew,
-# the extension takes the partitions over.
+# DROP EXTENSION leaves every row readable, and Zabbix can insert.  When the
+# extension is created again, it takes the partitions over.
 use strict;
 use warnings;
 

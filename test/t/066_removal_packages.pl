@@ -1,6 +1,6 @@
-# What the Debian packages do before they are removed, and scripts/uninstall: they
-# refuse while a database needs the library, say which, and what to do.
-# debian/tests/removal is the same with real packages.
+# What the Debian packages, and scripts/uninstall, do before they remove files:
+# they refuse while a database needs the library, and say which, and what to
+# do.  debian/tests/removal does the same with real packages.
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
-# scripts/report: its figures are those of the database, nobody's name becomes
-# HTML, what a role may not see is left out, and a browser shows all of the page
-# on a phone and on a desktop.
+# scripts/report: its figures are those of the database, names are escaped in
+# HTML, what the role may not read is left out, and a browser shows the whole
+# page on a phone and on a desktop.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# scripts/extension-image makes what CloudNativePG mounts, and PostgreSQL 18 loads
-# the extension from there: control file, scripts and library.
+# scripts/extension-image makes the image that CloudNativePG mounts, and
+# PostgreSQL 18 loads the extension from it: control file, scripts and library.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# scripts/record: what passes between a client and the server is written down, with texts
-# replaced, and the server answers as it does without it.
+# scripts/record records what passes between a client and the server, with
+# texts replaced, and the server's answers are the same as without it.
 use strict;
 use warnings;
 

@@ -1,8 +1,8 @@
-# scripts/compare: what it says of a database is so, exactly where it can be; what
-# it expects of packed values is what packing makes of them; it changes nothing and
-# scans no table, asks for names of any letters, and sees what a standby, a managed
-# database or somebody without rights lets it see.  scripts/report shows later what
-# was promised.
+# scripts/compare: what it says of a database is true, exactly where that is
+# possible, and its forecast of packed sizes is what packing gives.  It changes
+# nothing and scans no table, accepts unusual names, and works on a standby, on
+# a managed database and with few rights.  scripts/report later shows the
+# forecast.
 use strict;
 use warnings;
 

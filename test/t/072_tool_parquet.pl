@@ -1,6 +1,7 @@
-# scripts/export --format parquet: a file a day with every value as it is,
-# sorted, compared with what is stored before it gets its name, and taken up again where
-# it was broken off.  What DuckDB reads of it, where that is installed, is what SQL says.
+# scripts/export --format parquet: a file per day with every value unchanged,
+# sorted, compared with the stored rows before it gets its name; an interrupted
+# export continues.  DuckDB, if installed, reads the same as SQL.  PYTHON is a
+# python3 that has pyarrow, and duckdb.
 #
 # PYTHON is a python3 that has pyarrow, and duckdb.
 use strict;

@@ -1,7 +1,7 @@
-# The commands of all documents, and those that scripts/install prints, do as
-# they are written what they say; and where they delete values, the text around
-# them says so.  Days in the documents stand for days of the test.  Commands that
-# other suites run, such as scripts/install, must at least exist as written.
+# The commands of all documents, and those that scripts/install prints, are
+# executed as written and do what they say; if they delete values, the text
+# around them says so.  Days in the documents stand for days of the test.
+# Commands that other suites run, such as scripts/install, must at least exist.
 # Every setting, function and view is in the document that lists them.
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# Links in documents lead to files and headings that are there, every document
-# is in the index, every code of check() is explained, plots in git are shown,
-# and the figures of the README are those of the benchmarks.
+# Links in documents lead to existing files and headings, every document is in
+# the index, every code of check() is explained, plots in git are shown, and
+# the figures of the README are those of the benchmarks.
 use strict;
 use warnings;
 

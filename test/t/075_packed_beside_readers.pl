@@ -1,7 +1,8 @@
-# Maintenance beside a transaction at REPEATABLE READ that has read one packed day: all
-# others are packed and dropped at once, that one by the first run after it.  Likewise
-# beside a pg_dump, which has the rows of its beginning.  And while a synchronous standby
-# is away: it does not wait for it, and nobody waits for it.
+# Maintenance beside a transaction at REPEATABLE READ that has read one packed
+# day: all other days are packed and dropped at once, that one by the first run
+# after the transaction.  Likewise beside a pg_dump, which gets the rows of its
+# start.  While a synchronous standby is down, maintenance does not wait for
+# it, and nobody waits for maintenance.
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
-# pglogical beside zbxhist: a subscriber has each value of a partition, those that come in
-# batches, too.  Packed days are in no replication set, and a partition that is in one
-# is packed when it has left it.
+# pglogical beside zbxhist: a subscriber gets each value of a partition, also
+# those inserted in batches.  Packed days are in no replication set, and a
+# partition in one is packed after it was removed from it.
 use strict;
 use warnings;
 

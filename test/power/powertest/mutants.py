@@ -1,4 +1,4 @@
-"""Faults that have to be found: the same recordings, with syncs that only pretend to be some."""
+"""Faults that the test must find: the same recordings, with syncs that do nothing."""
 
 import bisect
 import os

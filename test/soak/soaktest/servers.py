@@ -1,4 +1,4 @@
-"""The server, its standby, and the clock that both go by."""
+"""The server, its standby, and the clock that both use."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What the workers count and complain of, kept in files of their own."""
+"""Counters and complaints of the workers, each in a file."""
 
 import collections
 import json

@@ -1,4 +1,4 @@
-"""Whether two answers are the same, as far as PostgreSQL determines them."""
+"""Compares two answers, as far as PostgreSQL determines them."""
 
 from collections import Counter
 

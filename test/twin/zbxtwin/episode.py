@@ -1,4 +1,4 @@
-"""An episode: some hundred statements on new databases, each held against the twin."""
+"""An episode: some hundred statements on new databases, each compared with the twin."""
 
 from collections import Counter
 

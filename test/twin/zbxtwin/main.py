@@ -1,4 +1,4 @@
-"""The command line, and what is said at the end."""
+"""The command line, and the final report."""
 
 import argparse
 import random

@@ -1,4 +1,4 @@
-"""A difference with as little as it needs."""
+"""Reduces a difference to the statements that it needs."""
 
 import time
 

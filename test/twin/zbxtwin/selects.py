@@ -1,4 +1,4 @@
-"""SELECT in the shapes that Zabbix sends and zbxhist knows, and some steps away from them."""
+"""SELECTs of the shapes that Zabbix sends and zbxhist recognises, and near misses."""
 
 from .functions import Functions
 from .statement import Select, Target, statement_of

@@ -1,4 +1,4 @@
-"""The server: one that is there, or a private one of the programs in PATH."""
+"""The server: a running one, or a private one with the programs in PATH."""
 
 import contextlib
 import getpass

@@ -1,6 +1,6 @@
-"""PostgreSQL's protocol, as little of it as a twin needs.
+"""The part of PostgreSQL's protocol that the twin needs.
 
-Rows stay the bytes that came.  Many statements may be on their way at once, on several
+Rows stay the received bytes.  Many statements may be on their way at once, on several
 connections: pump() writes and reads whatever is ready.
 """
 

@@ -1,4 +1,4 @@
-"""A headless Chromium, told by its debugging pipe where to go."""
+"""A headless Chromium, controlled through its debugging pipe."""
 
 import base64
 import json

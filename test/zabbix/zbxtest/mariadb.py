@@ -1,4 +1,4 @@
-"""A private MariaDB, which answers as cluster.Cluster does."""
+"""A private MariaDB, with the methods of cluster.Cluster."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""Which parts of the scenario are played on which versions."""
+"""Which parts of the scenario run on which versions."""
 
 from . import proc
 from .debs import Unavailable

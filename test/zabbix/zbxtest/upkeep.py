@@ -1,4 +1,4 @@
-"""What time and an administrator do to a Zabbix that works: clearing, trends
+"""What time and an administrator do to a running Zabbix: clearing, trends
 over restarts, maintenance, retention, removal."""
 
 import math

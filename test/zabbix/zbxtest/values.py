@@ -1,4 +1,4 @@
-"""What is sent to Zabbix, and so what its history must hold."""
+"""The values sent to Zabbix, which its history must have."""
 
 import base64
 import random
