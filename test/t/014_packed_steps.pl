@@ -123,7 +123,7 @@ sub break_off
 		sub {
 			my ($psql) = @_;
 
-			print $psql "load 'zbxhist';\n", "set zbxhist.maintenance_lock_timeout = '10min';\n",
+			print $psql "load 'zbxhist';\n", "set zbxhist.maintenance_lock_timeout = '60s';\n",
 			  "$step->{call};\n";
 		});
 	$node->poll_query_until('zabbix',
@@ -258,7 +258,7 @@ sub insert_in_swap
 	my $writer = $node->background_psql('zabbix', on_error_stop => 0);
 
 	$locker->query_safe('BEGIN; LOCK TABLE zbxhist.maintenance_log IN SHARE MODE');
-	$packer->query_safe("LOAD 'zbxhist'; SET zbxhist.maintenance_lock_timeout = '10min'");
+	$packer->query_safe("LOAD 'zbxhist'; SET zbxhist.maintenance_lock_timeout = '60s'");
 	$packer->query_until(qr/began/, "\\echo began\n$call;\n");
 	$node->poll_query_until('zabbix',
 			"SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
