@@ -17,8 +17,10 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
+#include "nodes/makefuncs.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "utils/rel.h"
@@ -26,6 +28,8 @@
 
 #include "compat.h"
 #include "fdw/fdw.h"
+#include "guc.h"
+#include "packed/column_filter.h"
 #include "packed/day_reader.h"
 #include "packed/scan_bounds.h"
 #include "read/item_read.h"
@@ -41,6 +45,7 @@ typedef struct ItemReadState
 	MemoryContext context;		/* owns the items of bounds */
 	ScanBounds	bounds;
 	ScanBounds	ns;				/* clocks of which are ns */
+	bool		limits_ns;		/* there are such conditions */
 	ColumnFilter *filter;		/* of packed rows; NULL: none yet, or not worth it */
 	int			next_item;		/* of bounds.items, in the order in which they
 								 * are read */
@@ -51,7 +56,7 @@ typedef struct ItemReadState
 	uint64		rows_left;		/* rows left of the limit */
 	int			ntargets;
 	AttrNumber *attnums;		/* columns of the parent */
-	AttrNumber	last_attnum;	/* of these */
+	AttrNumber	last_attnum;	/* of these and of the filter */
 	LockedPartitions locked;
 } ItemReadState;
 
@@ -76,7 +81,7 @@ GetReadPrivate(const ItemReadState *state, ItemReadPrivate member)
 
 /*
  * BeginItemRead prepares the conditions; nothing is opened before the first row is asked
- * for.
+ * for.  The executor has prepared the filter.
  */
 static void
 BeginItemRead(CustomScanState *node, EState *estate, int eflags)
@@ -92,26 +97,14 @@ BeginItemRead(CustomScanState *node, EState *estate, int eflags)
 /* ---- conditions ---- */
 
 /*
- * EvalRange makes the range of the values that the conditions have.
+ * LimitNs limits the range by what the conditions on ns leave.
  */
 static void
-EvalRange(ItemReadState *state)
+LimitNs(ItemReadState *state)
 {
-	List	   *conds = GetReadPrivate(state, ITEM_READ_CONDS);
-	List	   *order = GetReadPrivate(state, ITEM_READ_ORDER);
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	ScanBounds *ns = &state->ns;
 	ItemRange  *range = &state->range;
 
-	ZbxhistEvaluateConds(lsecond(conds),
-						 list_copy_tail(state->values, list_length(linitial(conds))),
-						 econtext, state->context, ns);
-	ZbxhistEvaluateConds(linitial(conds), state->values, econtext, state->context,
-						 &state->bounds);
-	ZbxhistBoundsRange(&state->bounds, range);
-	range->is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
-	state->items_descending = list_nth_int(order, ORDER_ITEMS_DESCENDING);
-	state->limits_item = list_nth_int(order, ORDER_LIMITS_ITEM);
 	ns->from_clock = Max(ns->from_clock, PG_INT32_MIN);
 	ns->to_clock = Min(ns->to_clock, PG_INT32_MAX);
 	if (ns->from_clock > ns->to_clock)
@@ -120,6 +113,31 @@ EvalRange(ItemReadState *state)
 		return;
 	range->first = make_position(position_clock(range->first), (int32) ns->from_clock);
 	range->last = make_position(position_clock(range->last), (int32) ns->to_clock);
+}
+
+/*
+ * EvalRange makes the range of the values that the conditions have.
+ */
+static void
+EvalRange(ItemReadState *state)
+{
+	List	   *conds = GetReadPrivate(state, ITEM_READ_CONDS);
+	List	   *order = GetReadPrivate(state, ITEM_READ_ORDER);
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+
+	state->limits_ns = lsecond(conds) != NIL;
+	if (state->limits_ns)
+		ZbxhistEvaluateConds(lsecond(conds),
+							 list_copy_tail(state->values, list_length(linitial(conds))),
+							 econtext, state->context, &state->ns);
+	ZbxhistEvaluateConds(linitial(conds), state->values, econtext, state->context,
+						 &state->bounds);
+	ZbxhistBoundsRange(&state->bounds, &state->range);
+	state->range.is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
+	state->items_descending = list_nth_int(order, ORDER_ITEMS_DESCENDING);
+	state->limits_item = list_nth_int(order, ORDER_LIMITS_ITEM);
+	if (state->limits_ns)
+		LimitNs(state);
 }
 
 /*
@@ -154,6 +172,7 @@ static void
 PrepareTargets(ItemReadState *state)
 {
 	List	   *attnums = GetReadPrivate(state, ITEM_READ_ATTNUMS);
+	Bitmapset  *filtered = NULL;
 	ListCell   *lc;
 
 	state->attnums = palloc(sizeof(AttrNumber) * list_length(attnums));
@@ -164,6 +183,10 @@ PrepareTargets(ItemReadState *state)
 		state->attnums[state->ntargets++] = attnum;
 		state->last_attnum = Max(state->last_attnum, attnum);
 	}
+	pull_varattnos((Node *) state->css.ss.ps.plan->qual, 1, &filtered);
+	if (filtered != NULL)
+		state->last_attnum = Max(state->last_attnum, bms_prev_member(filtered, -1) +
+								 FirstLowInvalidHeapAttributeNumber);
 }
 
 /*
@@ -189,20 +212,24 @@ NextReadItem(ItemReadState *state)
 }
 
 /*
- * FilterNs lets the reader leave out packed rows by their ns, unless rows of one second are
- * read, for which that takes longer than reading them.
+ * FilterPackedRows lets the reader leave out packed rows by the plan's filter and by their
+ * ns, but not by ns if rows of one second are read, for which that takes longer than
+ * reading them.
  */
 static void
-FilterNs(ItemReadState *state)
+FilterPackedRows(ItemReadState *state)
 {
-	if (lsecond(GetReadPrivate(state, ITEM_READ_CONDS)) == NIL ||
-		position_clock(state->range.first) == position_clock(state->range.last))
+	PlanState  *ps = &state->css.ss.ps;
+	List	   *quals = ps->plan->qual;
+
+	if (state->limits_ns &&
+		position_clock(state->range.first) != position_clock(state->range.last))
+		quals = list_concat_copy(quals, GetReadPrivate(state, ITEM_READ_QUALS));
+	if (quals == NIL || !zbxhist_enable_packed_scan_pruning)
 		return;
 	if (state->filter == NULL)
-		state->filter =
-			ZbxhistMakeColumnFilter(list_make1(GetReadPrivate(state, ITEM_READ_QUALS)),
-									&state->css.ss.ps);
-	ZbxhistSetFilterValues(state->filter, state->css.ss.ps.ps_ExprContext, state->context);
+		state->filter = ZbxhistMakeColumnFilter(quals, ps);
+	ZbxhistSetFilterValues(state->filter, ps->ps_ExprContext, state->context);
 	ZbxhistFilterPacked(state->reader, state->filter);
 }
 
@@ -230,7 +257,7 @@ StartItemRead(ItemReadState *state)
 										  state->bounds.nitems > 1);
 		if (state->limit == PG_UINT64_MAX)
 			ZbxhistReadsToEnd(state->reader);
-		FilterNs(state);
+		FilterPackedRows(state);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -239,12 +266,62 @@ StartItemRead(ItemReadState *state)
  * HasWantedNs says whether the row that was read last meets the conditions on ns.  (A
  * range of positions limits ns in its first and its last second only.)
  */
-static bool
+static inline bool
 HasWantedNs(const ItemReadState *state)
 {
-	int32		ns = position_ns(ZbxhistReadPosition(state->reader));
+	int32		ns;
 
+	if (!state->limits_ns)
+		return true;
+	ns = position_ns(ZbxhistReadPosition(state->reader));
 	return ns >= state->ns.from_clock && ns <= state->ns.to_clock;
+}
+
+/*
+ * IsWanted says whether a row of the parent, of which the columns are there, passes the
+ * filter.
+ */
+static inline bool
+IsWanted(ItemReadState *state, TupleTableSlot *row)
+{
+	PlanState  *ps = &state->css.ss.ps;
+
+	if (ps->qual == NULL)
+		return true;
+	ResetExprContext(ps->ps_ExprContext);
+	ps->ps_ExprContext->ecxt_scantuple = row;
+	if (ExecQual(ps->qual, ps->ps_ExprContext))
+		return true;
+	InstrCountFiltered1(ps, 1);
+	return false;
+}
+
+/*
+ * NextWantedRow goes to the next row that is wanted and returns it with its columns; NULL
+ * at the end.
+ */
+static TupleTableSlot *
+NextWantedRow(ItemReadState *state)
+{
+	for (;;)
+	{
+		TupleTableSlot *row;
+
+		if (state->rows_left == 0 || !ZbxhistReadNext(state->reader))
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (NextReadItem(state))
+				continue;
+			state->rows_left = 0;
+			return NULL;
+		}
+		if (!HasWantedNs(state))
+			continue;
+		row = ZbxhistReadSlot(state->reader);
+		slot_getsomeattrs(row, state->last_attnum);
+		if (IsWanted(state, row))
+			return row;
+	}
 }
 
 /*
@@ -261,21 +338,10 @@ ExecItemRead(CustomScanState *node)
 	if (!state->has_started)
 		StartItemRead(state);
 	ExecClearTuple(slot);
-	do
-	{
-		while (state->rows_left == 0 || !ZbxhistReadNext(state->reader))
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (!NextReadItem(state))
-			{
-				state->rows_left = 0;
-				return slot;
-			}
-		}
-	} while (!HasWantedNs(state));
+	row = NextWantedRow(state);
+	if (row == NULL)
+		return slot;
 	state->rows_left--;
-	row = ZbxhistReadSlot(state->reader);
-	slot_getsomeattrs(row, state->last_attnum);
 	for (int i = 0; i < state->ntargets; i++)
 	{
 		slot->tts_values[i] = row->tts_values[state->attnums[i] - 1];
@@ -325,9 +391,9 @@ ExplainItemRead(CustomScanState *node, List *ancestors, ExplainState *es)
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												   node->ss.ps.plan, ancestors);
 	Node	   *limit = GetReadPrivate(state, ITEM_READ_LIMIT);
-	Node	   *quals = eval_const_expressions(NULL,
-											   GetReadPrivate(state,
-															  ITEM_READ_QUALS));
+	Node	   *quals = eval_const_expressions(NULL, (Node *)
+											   make_ands_explicit(GetReadPrivate(state,
+																				 ITEM_READ_QUALS)));
 
 	ExplainPropertyText("Item Cond",
 						deparse_expression(quals, context, shows_table_names(es),

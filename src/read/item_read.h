@@ -22,7 +22,7 @@ typedef enum ItemReadPrivate
 	ITEM_READ_ATTNUMS,			/* IntList: the parent's column of each target */
 	ITEM_READ_ORDER,			/* IntList: see ReadOrderPart */
 	ITEM_READ_LIMIT,			/* expression, or NULL */
-	ITEM_READ_QUALS				/* the conditions as a whole */
+	ITEM_READ_QUALS				/* the same conditions as a list */
 } ItemReadPrivate;
 
 /* numbers of the order */

@@ -16,6 +16,10 @@
  * are packed and dropped, and a generic plan of a prepared statement is as good as a
  * custom one.
  *
+ * Aggregates of such rows, as history.get's COUNT(*) and the server's sum(num), are
+ * PostgreSQL's Agg over that scan, unless segments of packed days may answer them sooner
+ * (aggregate_path.c).
+ *
  * All other SELECTs are left to the planner; if a check is in doubt, it refuses.  What is
  * checked here holds while the plan lives, because a plan is thrown away when its
  * relation changes (relationOids) and when one of our settings does (guc.c).
@@ -25,6 +29,8 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
@@ -32,6 +38,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/prep.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -44,7 +51,10 @@
 #include "guc.h"
 #include "ingest/literal.h"
 #include "packed/conditions.h"
+#include "packed/scan.h"
+#include "read/aggregate.h"
 #include "read/clock_bounds.h"
+#include "read/item_query.h"
 #include "read/item_read.h"
 #include "tables/partition_set.h"
 
@@ -54,6 +64,9 @@
 /* so many rows are rather read too much than tables planned one by one */
 #define MAX_SORTED_ROWS 1000
 
+/* packed rows that are rather aggregated one by one than by segments */
+#define MAX_AGGREGATED_ROWS 200
+
 /* a SELECT taken apart */
 typedef struct SelectParts
 {
@@ -62,6 +75,8 @@ typedef struct SelectParts
 								 * are taken alike */
 	List	   *conds;			/* of PackedCond: those on item and clock */
 	List	   *ns_conds;		/* those on ns */
+	List	   *quals;			/* all these as they were */
+	List	   *filters;		/* other conditions, for each row */
 	List	   *targets;		/* of TargetEntry: those that are wanted */
 	List	   *target_attnums;
 	Node	   *limit;
@@ -76,7 +91,7 @@ typedef struct SelectParts
 
 /*
  * IsItemSelect says whether a query selects rows of one table with its children, and
- * sorts and limits them at most.  The cheap checks come first, because it is called for
+ * sorts and limits them at most, or aggregates all of them.  The cheap checks come first, because it is called for
  * every query.  A cursor without NO SCROLL is left to the planner, because it may be read
  * backwards.
  */
@@ -94,7 +109,8 @@ IsItemSelect(const Query *query, int cursor_options)
 	return rte->rtekind == RTE_RELATION && rte->inh &&
 		rte->relkind == RELKIND_RELATION && rte->securityQuals == NIL &&
 		rte->tablesample == NULL && query->utilityStmt == NULL &&
-		!query->hasAggs && !query->hasWindowFuncs && !query->hasTargetSRFs &&
+		(!query->hasAggs || (query->sortClause == NIL && query->limitCount == NULL)) &&
+		!query->hasWindowFuncs && !query->hasTargetSRFs &&
 		!query->hasSubLinks && !query->hasDistinctOn &&
 		!query->hasModifyingCTE && !query->hasForUpdate &&
 		!query->hasRowSecurity && query->cteList == NIL &&
@@ -158,6 +174,28 @@ TakeValue(Node *expr)
 }
 
 /*
+ * TakeFilter takes a condition that is evaluated for each row; returns false if the scan
+ * cannot do that.
+ */
+static bool
+TakeFilter(Expr *qual, SelectParts *parts)
+{
+	ListCell   *lc;
+
+	if (!ZbxhistIsUsable((Node *) qual))
+		return false;
+	foreach(lc, pull_var_clause((Node *) qual, 0))
+	{
+		if (lfirst_node(Var, lc)->varattno <= 0)
+			return false;
+	}
+	qual = (Expr *) eval_const_expressions(NULL, (Node *) qual);
+	convert_saop_to_hashed_saop((Node *) qual);
+	parts->filters = lappend(parts->filters, qual);
+	return true;
+}
+
+/*
  * TakeQuals splits the conditions of WHERE; returns false if there is one that the scan
  * cannot evaluate, or none that names the items.
  */
@@ -172,12 +210,13 @@ TakeQuals(const Query *query, SelectParts *parts)
 
 		if (!IsA(qual, OpExpr) && !IsA(qual, ScalarArrayOpExpr))
 			return false;
-		if (ZbxhistTakeCondition(qual, &parts->columns, &parts->conds))
-			continue;
-		if (!ZbxhistTakeCondition(qual, &parts->ns, &parts->ns_conds))
+		if (ZbxhistTakeCondition(qual, &parts->columns, &parts->conds) ||
+			ZbxhistTakeCondition(qual, &parts->ns, &parts->ns_conds))
+			parts->quals = lappend(parts->quals, qual);
+		else if (!TakeFilter(qual, parts))
 			return false;
-		parts->has_ns = true;
 	}
+	parts->has_ns = parts->ns_conds != NIL;
 	foreach(lc, list_concat_copy(parts->conds, parts->ns_conds))
 	{
 		PackedCond *cond = lfirst(lc);
@@ -250,28 +289,83 @@ TakeOrder(const Query *query, SelectParts *parts)
 }
 
 /*
- * TakeTargets takes the target list, if it has only columns.
+ * IsColumn says whether an expression is a column of the table.
  */
 static bool
-TakeTargets(const Query *query, SelectParts *parts)
+IsColumn(const Expr *expr)
 {
+	const Var  *var = (const Var *) expr;
+
+	return IsA(var, Var) && var->varno == 1 && var->varlevelsup == 0 && var->varattno > 0;
+}
+
+/*
+ * AddTarget adds a target to those that the scan has.
+ */
+static void
+AddTarget(SelectParts *parts, TargetEntry *entry)
+{
+	parts->targets = lappend(parts->targets, entry);
+	parts->target_attnums = lappend_int(parts->target_attnums,
+										((Var *) entry->expr)->varattno);
+}
+
+/*
+ * TakeAggregate takes an aggregate of all rows, or of a column of theirs, which becomes a
+ * target.
+ */
+static bool
+TakeAggregate(const Aggref *aggregate, SelectParts *parts)
+{
+	Expr	   *column;
+
+	if (!IsA(aggregate, Aggref) || aggregate->aggkind != AGGKIND_NORMAL ||
+		aggregate->aggfnoid >= FirstNormalObjectId || aggregate->agglevelsup != 0 ||
+		aggregate->aggdistinct != NIL || aggregate->aggorder != NIL ||
+		aggregate->aggfilter != NULL || list_length(aggregate->args) > 1)
+		return false;
+	if (aggregate->args == NIL)
+		return true;
+	column = linitial_node(TargetEntry, aggregate->args)->expr;
+	if (!IsColumn(column))
+		return false;
+	if (tlist_member(column, parts->targets) == NULL)
+		AddTarget(parts, makeTargetEntry(column, list_length(parts->targets) + 1, NULL,
+										 false));
+	return true;
+}
+
+/*
+ * TakeTargets takes the target list, if it has only columns, or only aggregates of
+ * columns.  The newest and the oldest clock are found without reading all rows
+ * (item_query.c).
+ */
+static bool
+TakeTargets(const Query *query, Relation parent, SelectParts *parts)
+{
+	bool		has_max;
+	bool		has_min;
 	ListCell   *lc;
 
 	foreach(lc, query->targetList)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
-		const Var  *var = (const Var *) entry->expr;
 
-		if (!IsA(var, Var) || var->varno != 1 || var->varlevelsup != 0 ||
-			var->varattno <= 0)
+		if (query->hasAggs ? !TakeAggregate((Aggref *) entry->expr, parts) :
+			!IsColumn(entry->expr))
 			return false;
-		if (entry->resjunk && !parts->needs_sort)
-			continue;
-		parts->targets = lappend(parts->targets, entry);
-		parts->target_attnums = lappend_int(parts->target_attnums,
-											var->varattno);
+		if (!query->hasAggs && (!entry->resjunk || parts->needs_sort))
+			AddTarget(parts, entry);
 	}
-	return parts->targets != NIL;
+	if (!query->hasAggs)
+		return parts->targets != NIL;
+	if (parts->targets == NIL)
+		AddTarget(parts, makeTargetEntry((Expr *) makeVar(1, parts->columns.clock,
+														  INT4OID, -1, InvalidOid, 0),
+										 1, NULL, false));
+	return list_length(parts->targets) > 1 ||
+		!ZbxhistFindExtremes((Node *) query->targetList, parent, parts->columns.clock,
+							 &has_max, &has_min);
 }
 
 /*
@@ -296,7 +390,7 @@ TakeSelect(const Query *query, Relation parent, SelectParts *parts)
 	parts->columns.clock = set->clock_attnum;
 	parts->ns.clock = set->ns_attnum;
 	if (!TakeQuals(query, parts) || !TakeOrder(query, parts) ||
-		!TakeTargets(query, parts) ||
+		!TakeTargets(query, parent, parts) ||
 		(parts->has_ns && !has_no_nulls(desc, set->ns_attnum)))
 		return false;
 	if (query->limitCount == NULL)
@@ -329,20 +423,23 @@ CountNamedItems(const SelectParts *parts)
  * PutEstimates sets the estimates of the scan's plan.  EXPLAIN shows them, postgres_fdw
  * on another server decides by them, and generic and custom plans are compared by them.
  * Returns false if it may read far more rows of several items, so many of each as are
- * wanted of all, than tables that are read in the order of clocks.
+ * wanted of all, than tables that are read in the order of clocks, or aggregate many rows
+ * of packed days.
  */
 static bool
-PutEstimates(Plan *plan, const SelectParts *parts, Relation parent)
+PutEstimates(Plan *plan, const Query *query, const SelectParts *parts, Relation parent)
 {
+	const PartitionSet *set = ZbxhistGetPartitions(parent);
 	const Const *limit = (const Const *) parts->limit;
 	double		nitems = CountNamedItems(parts);
 	double		nread;
 	ScanBounds	bounds;
+	ClockRange	clocks;
 	ListCell   *lc;
 
 	ZbxhistGetConstBounds(parts->conds, &bounds);
-	nread = ZbxhistCountItemRows(ZbxhistGetPartitions(parent), nitems, bounds.from_clock,
-								 bounds.to_clock);
+	clocks = clocks_of_bounds(&bounds);
+	nread = ZbxhistCountItemRows(set, nitems, bounds.from_clock, bounds.to_clock);
 	plan->plan_rows = nread;
 	if (limit != NULL && IsA(limit, FuncExpr))
 		limit = linitial(((const FuncExpr *) limit)->args);
@@ -361,6 +458,8 @@ PutEstimates(Plan *plan, const SelectParts *parts, Relation parent)
 
 		plan->plan_width += length > 0 ? length : USUAL_WIDTH;
 	}
+	if (query->hasAggs)
+		return nread <= MAX_AGGREGATED_ROWS || !ZbxhistHasPackedDay(set, &clocks);
 	return limit == NULL || !parts->needs_sort || nread <= MAX_SORTED_ROWS;
 }
 
@@ -388,16 +487,18 @@ ReferTo(const List *targets, Index varno)
 
 /*
  * MakeRead makes the custom scan of a SELECT taken apart.  Its rows have the columns
- * of the targets and no others, so nothing is projected.
+ * of the targets and no others, so nothing is projected.  The filters are evaluated on the
+ * parent's rows, so they refer to the parent.
  */
 static CustomScan *
-MakeRead(const Query *query, const SelectParts *parts)
+MakeRead(const SelectParts *parts)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	List	   *kinds = ZbxhistKindsOf(parts->conds, &scan->custom_exprs);
 	List	   *ns_kinds = ZbxhistKindsOf(parts->ns_conds, &scan->custom_exprs);
 
 	scan->scan.plan.targetlist = ReferTo(parts->targets, INDEX_VAR);
+	scan->scan.plan.qual = parts->filters;
 	scan->scan.scanrelid = 1;
 	scan->custom_scan_tlist = parts->targets;
 	scan->custom_relids = bms_make_singleton(1);
@@ -405,7 +506,7 @@ MakeRead(const Query *query, const SelectParts *parts)
 									  list_make3_int(parts->is_descending,
 													 parts->items_descending,
 													 parts->needs_sort),
-									  parts->limit, query->jointree->quals);
+									  parts->limit, parts->quals);
 	scan->methods = &zbxhist_item_read.methods;
 	return scan;
 }
@@ -458,6 +559,37 @@ SortRead(const Query *query, const SelectParts *parts, Plan *scan)
 }
 
 /*
+ * AggregateRead aggregates the rows of a scan, which has the columns that are aggregated.
+ */
+static Plan *
+AggregateRead(const Query *query, const SelectParts *parts, Plan *scan)
+{
+	Agg		   *agg = makeNode(Agg);
+	List	   *targets = copyObject(query->targetList);
+	ListCell   *lc;
+
+	(void) PutAbove(&agg->plan, scan);
+	agg->aggstrategy = AGG_PLAIN;
+	agg->aggsplit = AGGSPLIT_SIMPLE;
+	agg->numGroups = 1;
+	agg->plan.plan_rows = 1;
+	preprocess_aggrefs(makeNode(PlannerInfo), (Node *) targets);
+	foreach(lc, targets)
+	{
+		Aggref	   *aggregate = (Aggref *) lfirst_node(TargetEntry, lc)->expr;
+		TargetEntry *argument;
+
+		if (aggregate->args == NIL)
+			continue;
+		argument = linitial_node(TargetEntry, aggregate->args);
+		argument->expr = (Expr *)
+			makeVarFromTargetEntry(OUTER_VAR, tlist_member(argument->expr, parts->targets));
+	}
+	agg->plan.targetlist = targets;
+	return &agg->plan;
+}
+
+/*
  * ZbxhistPlanItemSelect returns a plan if a query is such a SELECT, else NULL.  The
  * table is locked by the query.
  */
@@ -473,9 +605,11 @@ ZbxhistPlanItemSelect(const Query *query, int cursor_options)
 	rel = table_open(linitial_node(RangeTblEntry, query->rtable)->relid, NoLock);
 	if (ZbxhistIsRouted(rel) && TakeSelect(query, rel, &parts))
 	{
-		plan = &MakeRead(query, &parts)->scan.plan;
-		if (!PutEstimates(plan, &parts, rel))
+		plan = &MakeRead(&parts)->scan.plan;
+		if (!PutEstimates(plan, query, &parts, rel))
 			plan = NULL;
+		else if (query->hasAggs)
+			plan = AggregateRead(query, &parts, plan);
 		else if (parts.needs_sort)
 			plan = SortRead(query, &parts, plan);
 	}

@@ -124,7 +124,7 @@ SELECT * FROM plan_of('SELECT itemid, count(*), min(value), max(value), avg(valu
 SELECT * FROM plan_of('SELECT itemid, count(*), min(value), max(value), max(clock) FROM history WHERE itemid IN (1, 2) AND clock BETWEEN 86400 AND 259199 GROUP BY itemid');
 SELECT * FROM plan_of('SELECT itemid, avg(value), clock / 86400 FROM history WHERE itemid IN (1, 2) AND clock BETWEEN 86400 AND 259199 GROUP BY itemid, clock / 86400 HAVING count(*) > 3 ORDER BY 2');
 SELECT * FROM plan_of('SELECT clock / 3600, max(value) FROM history WHERE itemid = 1 AND clock BETWEEN 90000 AND 300000 AND value > 100 GROUP BY 1');
-SELECT * FROM plan_of('SELECT sum(num), max(value_max) FROM trends_uint WHERE itemid = 1 AND clock < 259200');
+SELECT * FROM plan_of('SELECT itemid, sum(num), max(value_max) FROM trends_uint WHERE itemid = 1 AND clock < 259200 GROUP BY itemid');
 RESET enable_bitmapscan;
 RESET enable_seqscan;
 -- the same with values that the transaction has not committed, in the plain table as well

@@ -46,6 +46,8 @@ SELECT explained('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SE
 SELECT explained('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SELECT * FROM history WHERE itemid IN (1, 2, 3, 99) AND clock < 260000 ORDER BY itemid, clock DESC');
 SELECT explained('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SELECT value FROM history WHERE itemid IN (1, 2, 3, 99) AND clock < 260000 ORDER BY clock DESC LIMIT 5');
 SELECT explained('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SELECT clock FROM history WHERE itemid = 1 AND clock < 0 LIMIT 0');
+SELECT explained('COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SELECT clock FROM history WHERE itemid = 1 AND clock BETWEEN 172700 AND 270000 AND value LIKE ''%1%'' AND ns <> 0');
+SELECT explained('COSTS OFF, ANALYZE, VERBOSE, TIMING OFF, SUMMARY OFF, BUFFERS OFF', 'SELECT count(*), max(value) FROM history WHERE itemid IN (1, 2) AND clock BETWEEN 270000 AND 290000');
 SELECT explained('FORMAT json', 'SELECT clock FROM history WHERE itemid = 1 ORDER BY clock DESC LIMIT 3');
 SELECT explained('FORMAT xml', 'SELECT clock FROM history WHERE 1 = itemid AND ns < 5');
 SELECT explained('FORMAT yaml, COSTS OFF', 'SELECT clock FROM history WHERE itemid = 1');
@@ -89,22 +91,30 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history WHERE itemid IN (3, 4) AND itemid = 3 AND itemid > 2',
     '* FROM history WHERE itemid = 3.5 AND clock > 5.5 AND ns < 6.5::double precision',
     '* FROM history WHERE itemid = 3 AND to_timestamp(clock) > ''1970-01-04 00:00+00''::timestamptz',
+    '* FROM history WHERE itemid = 3 AND clock <> 5',
+    '* FROM history WHERE itemid = 3 AND clock + 0 > 5 AND clock > ns',
+    '* FROM history WHERE itemid IN (3, 4) AND upper(value) LIKE ''%X%'' ORDER BY clock DESC LIMIT 2',
+    '* FROM history WHERE clock IN (3, 4) AND itemid = 3 AND value <> ALL (''{a,b}'')',
+    'count(*) FROM history WHERE itemid = 3 AND clock > 259200',
+    'max(value) AS highest, count(ns), count(*), avg(clock), max(ns) FROM history WHERE itemid IN (3, 4) AND clock BETWEEN 300000 AND 400000 AND value > ''x''',
+    'sum(ns) FROM history WHERE itemid = 3 AND clock = 90000',
     -- and what is not
     '* FROM history',
     '* FROM history WHERE clock > 5',
     '* FROM history WHERE itemid > 3',
     '* FROM history WHERE itemid = 3 OR clock = 5',
     '* FROM history WHERE NOT itemid = 3',
-    '* FROM history WHERE itemid = 3 AND clock <> 5',
-    '* FROM history WHERE itemid = 3 AND clock + 0 > 5',
     '* FROM history WHERE itemid = 3 AND clock > extract(epoch FROM now())::integer',
-    '* FROM history WHERE itemid = 3 AND clock > ns',
     '* FROM history WHERE itemid = clock',
     '* FROM history WHERE itemid = 3 AND (clock, ns) > (5, 6)',
-    '* FROM history WHERE itemid = 3 AND value > ''x''',
     '* FROM history WHERE itemid = 3 AND clock IS NOT NULL',
     '* FROM history WHERE itemid = (SELECT 3)',
     '* FROM history WHERE itemid NOT IN (3, 4)',
+    '* FROM history WHERE itemid = 3 AND (value > ''x'' OR ns > 0)',
+    '* FROM history WHERE itemid = 3 AND random() < ns',
+    '* FROM history WHERE itemid = 3 AND is_read(value) = true',
+    '* FROM history h WHERE itemid = 3 AND h > ROW(1, 2, ''x'', 3)',
+    '* FROM history WHERE itemid = 3 AND tableoid > 5',
     '* FROM history WHERE itemid IN (3, ns)',
     '* FROM history WHERE itemid = ALL (ARRAY[3, 4])',
     '* FROM history WHERE itemid = ANY (ARRAY[[3, 4], [5, 6]])',
@@ -112,7 +122,6 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history WHERE itemid IN (SELECT 3)',
     '* FROM history WHERE itemid IN (3, 4) ORDER BY clock, ns DESC',
     '* FROM history WHERE itemid IN (3, 4) ORDER BY clock LIMIT 1000',
-    '* FROM history WHERE clock IN (3, 4) AND itemid = 3',
     '* FROM history WHERE itemid = 3 ORDER BY clock DESC, ns',
     '* FROM history WHERE itemid = 3 ORDER BY ns',
     '* FROM history WHERE itemid = 3 ORDER BY ns, clock',
@@ -130,7 +139,19 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     'tableoid, * FROM history WHERE itemid = 3',
     'clock + 1 FROM history WHERE itemid = 3',
     '1 FROM history WHERE itemid = 3',
-    'count(*) FROM history WHERE itemid = 3',
+    'count(*) FROM history WHERE itemid = 3 AND clock > 90000 AND clock < 9999999',
+    'count(*) FROM history WHERE itemid > 3 AND clock > 259200',
+    'max(clock), max(clock) FROM history WHERE itemid = 3 AND clock > 259200',
+    'count(*) + 1 FROM history WHERE itemid = 3 AND clock > 259200',
+    'count(*), 1 FROM history WHERE itemid = 3 AND clock > 259200',
+    'count(DISTINCT ns) FROM history WHERE itemid = 3 AND clock > 259200',
+    'count(ns + 1) FROM history WHERE itemid = 3 AND clock > 259200',
+    'count(*) FILTER (WHERE ns > 0) FROM history WHERE itemid = 3 AND clock > 259200',
+    'string_agg(value, '','') FROM history WHERE itemid = 3 AND clock > 259200',
+    'count(*) FROM history WHERE itemid = 3 AND clock > 259200 HAVING count(*) > 1',
+    'count(*) FROM history WHERE itemid = 3 AND clock > 259200 LIMIT 1',
+    'count(*) FROM history WHERE itemid = 3 AND clock > 259200 ORDER BY 1',
+    'count(*) FROM history WHERE itemid = 3 AND clock > 259200 GROUP BY itemid',
     'DISTINCT clock FROM history WHERE itemid = 3',
     'clock FROM history WHERE itemid = 3 GROUP BY clock',
     'row_number() OVER (), clock FROM history WHERE itemid = 3',
@@ -178,6 +199,16 @@ UNION ALL SELECT t, c, o, l, 'rows' FROM unnest(ARRAY['*', 'value']) t,
     unnest(ARRAY['itemid IN (1, 5, 2, 99, 1)', 'itemid IN (4, 3) AND clock > 250000 AND clock < 350000', 'itemid = ANY (''{5,-7,NULL,1}''::bigint[]) AND clock < 300001', 'itemid = ANY (ARRAY[5, 1]) AND ns > 0', 'itemid = ANY (''{}'')', 'itemid IN (5, 99999999999::integer)', 'itemid IN (5, 1) AND clock = 300000']) c,
     unnest(ARRAY['ORDER BY clock, itemid, ns', 'ORDER BY clock DESC, ns DESC, itemid', 'ORDER BY ns, itemid DESC, clock']) o, unnest(ARRAY['', 'LIMIT 1', 'LIMIT 130', 'LIMIT 0', 'LIMIT -1', 'LIMIT NULL']) l
 UNION ALL SELECT 'itemid, clock', 'itemid IN (1, 2, 5) AND clock > 200000', 'ORDER BY itemid' || d, '', 'any' FROM unnest(ARRAY['', ' DESC', ', clock', ', clock DESC']) d
+-- other conditions
+UNION ALL SELECT t, c, o, l, CASE WHEN l <> '' AND o = '' THEN 'count' WHEN o = '' THEN 'any' ELSE 'rows' END FROM unnest(ARRAY['*', 'clock, ns']) WITH ORDINALITY t (t, tn),
+    unnest(ARRAY['itemid = 1 AND value LIKE ''%00 of 1''', 'itemid = 5 AND length(value) > 20', 'itemid IN (1, 5, 2) AND value = ANY (''{waits,late,packed,last of a second}'')', 'itemid = 3 AND ns <> 0 AND clock <> 300200 AND clock > 250000', 'itemid = 4 AND value > ''value 3'' AND ns < 500', 'itemid = 2 AND clock IN (87800, 300200, 5)',
+                 'itemid = 1 AND 10 / (ns - 1000) < 5 AND clock > 300000', 'itemid IN (4, 3) AND upper(value) LIKE ''VALUE 9%''', 'itemid = 5 AND value <> ALL (''{a,b,c,d,e,f,g,h,i,packed}'')', 'itemid = 2 AND clock % 7200 = ns', 'itemid = 1 AND random() < 2 AND clock < 95000', 'itemid = -7 AND value > NULL', 'itemid = 3 AND clock > ns AND 400000 > clock + 0',
+                 'itemid = 2 AND ns = ANY (''{3,1000}'') AND clock > 80000 AND clock < 110000']) WITH ORDINALITY c (c, cn),
+    unnest(ARRAY['', 'ORDER BY clock, ns, itemid', 'ORDER BY clock DESC, ns DESC, itemid']) WITH ORDINALITY o (o, n), unnest(ARRAY['', 'LIMIT 2', 'LIMIT 0']) WITH ORDINALITY l (l, ln) WHERE (tn + cn + n + ln) % 2 = 0
+-- aggregates
+UNION ALL SELECT t, c, '', '', 'rows' FROM unnest(ARRAY['count(*)', 'count(value) AS n, min(ns) AS clock, count(*)', 'max(value), sum(ns), avg(clock), max(value)', 'max(clock), count(*)', 'max(clock)', 'count(*) + 1', 'count(DISTINCT ns)', 'count(*) FILTER (WHERE ns > 0)', 'min(value), 1']) t,
+    unnest(ARRAY['itemid = 1', 'itemid = 3 AND clock > 260000 AND clock <= 345600', 'itemid = 2 AND clock BETWEEN 300000 AND 400000 AND ns = 1000', 'itemid IN (1, 5) AND clock > 300000 AND value > ''value 4''', 'itemid = 99', 'itemid = 1 AND clock > 99999999999::integer', 'itemid = 5 AND clock <= 100000', 'itemid = 2 AND clock < 90000',
+                 'itemid = ANY (''{}'')', 'itemid = 1 AND clock > NULL', 'itemid = 1 AND clock > 300000 AND 10 / (ns - ns) < 5']) c
 -- rows of one second and the order of ns
 UNION ALL SELECT '*', 'itemid = 5 AND clock = 300000', o, l, 'rows' FROM unnest(ARRAY['ORDER BY ns', 'ORDER BY ns DESC', 'ORDER BY clock, ns DESC']) o, unnest(ARRAY['', 'LIMIT 1']) l;
 CREATE FUNCTION answers(relation text) RETURNS TABLE (number integer, answer text[]) LANGUAGE sql
@@ -236,7 +267,11 @@ PREPARE with_cast(bigint) AS SELECT clock FROM history WHERE itemid = 5 AND cloc
 PREPARE listed(bigint[], integer) AS SELECT itemid, clock, ns FROM history WHERE itemid = ANY ($1) AND clock = $2 ORDER BY itemid DESC, ns;
 PREPARE in_list(integer, bigint) AS SELECT itemid, ns FROM history WHERE itemid IN ($1, $2, 5) AND clock = 300000;
 PREPARE sorted(bigint[], integer) AS SELECT ns, itemid FROM history WHERE itemid = ANY ($1) AND clock > 299999 AND clock < 310000 ORDER BY clock DESC, ns DESC LIMIT $2;
+PREPARE filtered(bigint, text) AS SELECT clock, ns FROM history WHERE itemid = $1 AND clock > 500000 AND value <> $2 ORDER BY clock DESC, ns DESC;
+PREPARE counted(bigint, text) AS SELECT count(*), min(value) FROM history WHERE itemid = $1 AND clock > 300000 AND clock < 312000 AND value <> $2;
 SET plan_cache_mode = force_custom_plan;
+EXECUTE filtered(1, 'value 516200 of 1');
+EXECUTE counted(1, 'waits');
 EXECUTE sorted('{2,5,1,1}', 3);
 EXECUTE listed('{2,5,1,1}', 300001);
 EXECUTE in_list(1, NULL);
@@ -249,6 +284,13 @@ EXECUTE with_cast(99999999999);
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE read(1, 90000, 345600, 3);
 EXPLAIN (COSTS OFF) EXECUTE listed('{2,5,1,1}', 300001);
+EXPLAIN (COSTS OFF, VERBOSE) EXECUTE filtered(1, 'x');
+EXPLAIN (COSTS OFF, VERBOSE) EXECUTE counted(1, 'x');
+EXECUTE filtered(1, 'value 516200 of 1');
+EXECUTE filtered(1, NULL);
+EXECUTE counted(1, 'waits');
+EXECUTE counted(1, NULL);
+EXECUTE counted(NULL, 'waits');
 EXECUTE sorted('{2,5,1,1}', 3);
 EXECUTE sorted('{2,5,NULL}', -1);
 EXECUTE listed('{2,5,1,1}', 300001);
@@ -332,6 +374,9 @@ GRANT SELECT (itemid, clock) ON history TO zbxhist_select_reader;
 SET ROLE zbxhist_select_reader;
 SELECT clock FROM history WHERE itemid = 5 AND clock > 300000;
 SELECT clock FROM history WHERE itemid = 5 AND ns > 0;
+SELECT clock FROM history WHERE itemid = 5 AND value <> '' AND clock = 300000;
+SELECT count(*) FROM history WHERE itemid = 5 AND clock = 300000;
+SELECT max(ns) FROM history WHERE itemid = 5 AND clock = 300000;
 SELECT clock FROM history WHERE itemid = 5 AND clock = 300000 ORDER BY ns;
 SELECT value FROM history WHERE itemid = 5;
 EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 5;
