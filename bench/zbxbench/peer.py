@@ -17,6 +17,19 @@ from .cluster import SUPERUSER, ServerError
 SHARE_OF_BACKENDS = "-6"
 
 
+def raise_share(pid):
+    """Asks for as much of the processor as PostgreSQL's backends get.
+
+    To Linux's scheduler a session is one share (autogroup).  Each of
+    PostgreSQL's processes is a session of its own; here all threads or processes are
+    one, which on a busy machine would be a fraction of that.
+    """
+    try:
+        pathlib.Path("/proc/%d/autogroup" % pid).write_text(SHARE_OF_BACKENDS, encoding="ascii")
+    except OSError:
+        pass  # a kernel without it, or we may not: README.md says so
+
+
 class Peer:
     """One server with its own directory and process group.
 
@@ -46,7 +59,7 @@ class Peer:
                 os.chown(self.directory, user.pw_uid, user.pw_gid)
             self.prepare()
             self.process = self._popen(self.command(), self.log_path)
-            self._raise_share()
+            raise_share(self.process.pid)
             self._wait_until_ready()
         except BaseException:
             self.stop()
@@ -61,20 +74,6 @@ class Peer:
         if self.directory is not None:
             shutil.rmtree(self.directory, ignore_errors=True)
         self.directory = None
-
-    def _raise_share(self):
-        """Asks for as much of the processor as PostgreSQL's backends get.
-
-        To Linux's scheduler a session is one share (autogroup).  Each of
-        PostgreSQL's processes is a session of its own; here all threads are
-        one, which on a busy machine would be a fraction of that.
-        """
-        try:
-            pathlib.Path("/proc/%d/autogroup" % self.process.pid).write_text(
-                SHARE_OF_BACKENDS, encoding="ascii"
-            )
-        except OSError:
-            pass  # a kernel without it, or we may not: README.md says so
 
     def prepare(self):
         """Makes the data directory and the configuration."""
