@@ -16,15 +16,18 @@ def parse():
     """The arguments."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--statements", type=int, default=20000)
-    parser.add_argument("--schedules", type=int, default=0, help="of several sessions, instead")
+    parser.add_argument("--statements", type=int, help="20,000 without schedules")
+    parser.add_argument("--schedules", type=int, default=0, help="of several sessions")
     parser.add_argument("--seconds", type=float, default=None)
-    parser.add_argument("--length", type=int, default=800, help="statements of an episode")
+    parser.add_argument("--length", type=int, default=1200, help="statements of an episode")
     parser.add_argument("--episode", type=int, default=None, help="this one only")
     parser.add_argument("--reduce", type=float, default=60, help="seconds to reduce a difference")
     parser.add_argument("--without", type=re.compile, help="pattern of statements to leave out")
     parser.add_argument("--most", type=int, default=10, help="differences after which to stop")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.statements is None:
+        arguments.statements = 0 if arguments.schedules else 20000
+    return arguments
 
 
 def report(number, seed, entries, found, is_repeated):
@@ -118,6 +121,11 @@ def main():
     if seed is None:
         seed = random.SystemRandom().randrange(10**9)
     print(f"seed {seed}", flush=True)
+    differences = 0
     with any_server() as address:
-        what = run_schedules if arguments.schedules else run
-        return 1 if what(Server(address, seed), arguments, seed) else 0
+        server = Server(address, seed)
+        if arguments.statements:
+            differences += run(server, arguments, seed)
+        if arguments.schedules:
+            differences += run_schedules(server, arguments, seed)
+    return 1 if differences else 0

@@ -76,6 +76,15 @@ def rows_of(answer):
     return {tuple(map(int, row[:3])): int(row[3]) for row in answer.texts()}
 
 
+def unlike(expected, found):
+    """Keys of which the values differ: what was expected of each, and what is there."""
+    return {
+        key: (expected.get(key), found.get(key))
+        for key in sorted(set(expected) | set(found))
+        if expected.get(key) != found.get(key)
+    }
+
+
 def sums(rows):
     """Number and sum of an item's values, as if they were a row."""
     totals = {}
@@ -417,9 +426,9 @@ class Schedule:
         if answer.status == "I":
             self.forget(actor)
 
-    def is_double(self, actor):
-        """Whether a transaction has stored a key that its snapshot has, and others have deleted."""
-        return any(row and row[0] and key in actor.before for key, row in actor.pending)
+    def doubles(self, actor):
+        """Keys that a transaction has stored, and its snapshot has, too, for others have deleted them since."""
+        return {key for key, row in actor.pending if row and row[0] and key in actor.before}
 
     def declared(self, actor):
         """What a cursor is to give."""
@@ -431,7 +440,7 @@ class Schedule:
 
     def check_fetched(self, actor, found, number):
         """Rows of a cursor: each once, in the end all of them."""
-        if self.is_double(actor):
+        if self.doubles(actor):
             return
         if len(found) != number or any(key in actor.given for key in found):
             raise Wrong(f"a cursor gives a row twice: {found}")
@@ -441,21 +450,26 @@ class Schedule:
         if actor.current.text.startswith("FETCH ALL"):
             choices = [c for c in choices if c == given]
         if not choices:
-            raise Wrong(f"a cursor has given {given} and not {actor.choices}")
+            wrong = [unlike(c, given) for c in map(self.known, actor.choices)]
+            raise Wrong(f"a cursor has not given what it was to give (model, cursor): {wrong}")
 
     def check_rows(self, actor, found):
         """The rows of SELECT, UPDATE, DELETE."""
         change = actor.current
-        if change.kind == "sums" and (self.dropped is not None or self.is_double(actor)):
+        doubles = self.doubles(actor)
+        if change.kind == "sums" and (self.dropped is not None or doubles):
             return
         before, now = actor.own(actor.before), actor.own(self.play.rows)
         # one that has waited for a lock before its snapshot has seen what came meanwhile
         if actor.is_weak and actor.has_waited and self.play.is_managed:
             if self.known(found) == self.expected(change, now, now):
                 before = now
-        expected = self.expected(change, before, now)
-        if self.known(found) != expected:
-            raise Wrong(f"{change.kind} gives {found} and not {expected}")
+        wrong = unlike(self.expected(change, before, now), self.known(found))
+        # of the two rows of such a key a SELECT gives both
+        if change.kind == "select":
+            wrong = {key: values for key, values in wrong.items() if key not in doubles}
+        if wrong:
+            raise Wrong(f"{change.kind} gives other rows (model, answer): {wrong}")
         for key in found:
             if change.kind == "update":
                 actor.pending.append((key, (None, change.delta)))
@@ -551,12 +565,7 @@ class Play:
                 if key in found:
                     self.rows[key] = (self.new_identity(), found[key])
                     expected[key] = found[key]
-        if found != expected:
-            wrong = {
-                k: (expected.get(k), found.get(k))
-                for k in set(found) | set(expected)
-                if found.get(k) != expected.get(k)
-            }
+        if wrong := unlike(expected, found):
             raise Wrong(f"stored is what the model has not (model, table): {wrong}")
         if self.is_managed and not self.is_undone:
             answer = self.control.execute(f"SELECT * FROM zbxhist.verify('{TABLE}')")

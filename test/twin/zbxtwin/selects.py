@@ -411,6 +411,64 @@ class Maker:
             self.limit(select)
         return select, scope
 
+    def of_value(self, scope):
+        """A comparison that says nothing of item and clock, as far as an index knows."""
+        dice, column = self.dice, scope[scope.table.value]
+        kind = scope.columns[scope.table.value]
+        if dice.chance(25):
+            ns = scope[scope.table.key[-1]]
+            return dice.pick(
+                [
+                    f"{ns} <> {self.given(dice.pick([0, 7]), 'integer')}",
+                    f"{scope['clock']} + 0 >= {dice.pick(DAYS)}",
+                    f"{scope['clock']} <> {self.clock(scope.table)}",
+                    f"{scope['clock']} > {ns}",
+                    f"{scope['itemid']} + {ns} < {dice.between(1, 2000)}",
+                    f"{scope['clock']} IN ({self.clock(scope.table)}, {dice.pick(DAYS)})",
+                ]
+            )
+        if kind in ("f8", "num"):
+            number = self.given(dice.between(-500, 1500), "numeric" if kind == "num" else "float8")
+            sign = dice.pick(["=", "<", ">", "<=", ">=", "<>"])
+            return dice.pick(
+                [
+                    f"{column} {sign} {number}",
+                    f"{column} {sign} {number}",
+                    f"{number} {sign} {column}",
+                    f"{column} BETWEEN {number} AND {self.given(900, 'integer')}",
+                    f"{column} {sign} ALL ('{{5,900}}')",
+                    f"abs({column}) {sign} {number}",
+                    f"{column} {sign} {dice.pick([str(BIG), '1e30', '0.5', '-0.0'])}",
+                ]
+            )
+        if kind == "bin":
+            return f"{column} {dice.pick(['=', '<>', '>'])} '\\x00ff'"
+        return f"{column} " + dice.pick(
+            ["<> ALL ('{up,down}')", "LIKE 'n%'", "NOT ILIKE '%U%'", ">= 'n'", "= ''", "~ '^.{3}$'"]
+        )
+
+    def rows_of_values(self):
+        """Rows of items that more is asked of than their clock, or aggregates of all of them."""
+        dice, scope = self.dice, self.scope()
+        select = Select(self.everything(scope), [scope.source])
+        select.conditions = [self.of_item(scope), *self.of_clock(scope)]
+        select.conditions += [self.of_value(scope) for _ in range(dice.pick([0, 1, 1, 1, 2]))]
+        if dice.chance(40):
+            self.by_clock(scope, select)
+            if dice.chance(60):
+                self.limit(select)
+            return select, scope
+        columns = scope.of_kind(NUMBER)
+        select.targets = []
+        for _ in range(dice.pick([1, 1, 2, 4])):
+            column = dice.pick(columns)
+            sql = dice.pick(
+                ["count(*)", "count(*)", *(f"{f}({column})" for f in ("count", "sum", "avg"))]
+                + [f"{f}({column})" for f in ("min", "max", "max")]
+            )
+            select.targets.append(Target(sql, "num", self.alias()))
+        return select, scope
+
     def limit(self, select):
         """LIMIT, OFFSET, WITH TIES."""
         dice = self.dice
@@ -1029,6 +1087,7 @@ class Maker:
         shape = dice.weighted(
             [
                 (20, self.rows_of_item),
+                (9, self.rows_of_values),
                 (14, self.one_of_each),
                 (22, self.graph),
                 (7, self.keys),

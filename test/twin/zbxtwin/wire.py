@@ -175,7 +175,7 @@ def columns_of(contents):
     return tuple(found)
 
 
-def pump(connections, seconds=120):
+def pump(connections, seconds=600):
     """Writes and reads until every connection has all answers it waits for."""
     while True:
         busy = [c for c in connections if c.waiting]
