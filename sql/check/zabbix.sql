@@ -41,7 +41,8 @@ BEGIN
                               override.source, override.value, period.source, shown,
                               CASE WHEN sum(d.rows) > 0 OR sum(d.partitions) > 0
                                    THEN format('about %s rows%s, %s, so it asks first', sum(d.rows),
-                                               CASE WHEN sum(d.partitions) > 0 THEN format(', %s whole partitions', sum(d.partitions)) END,
+                                               CASE WHEN sum(d.partitions) > 0
+                                                    THEN ', ' || zbxhist_internal.count_of(sum(d.partitions)::bigint, 'whole partition') END,
                                                pg_size_pretty(sum(d.bytes)))
                                    ELSE 'nothing now' END), call
                   FROM zbxhist.parent_config c
