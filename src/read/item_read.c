@@ -44,8 +44,6 @@ typedef struct ItemReadState
 	List	   *values;			/* ExprStates of conditions */
 	MemoryContext context;		/* owns the items of bounds */
 	ScanBounds	bounds;
-	ScanBounds	ns;				/* clocks of which are ns */
-	bool		limits_ns;		/* there are such conditions */
 	ColumnFilter *filter;		/* of packed rows; NULL: none yet, or not worth it */
 	int			next_item;		/* of bounds.items, in the order in which they
 								 * are read */
@@ -97,47 +95,19 @@ BeginItemRead(CustomScanState *node, EState *estate, int eflags)
 /* ---- conditions ---- */
 
 /*
- * LimitNs limits the range by what the conditions on ns leave.
- */
-static void
-LimitNs(ItemReadState *state)
-{
-	ScanBounds *ns = &state->ns;
-	ItemRange  *range = &state->range;
-
-	ns->from_clock = Max(ns->from_clock, PG_INT32_MIN);
-	ns->to_clock = Min(ns->to_clock, PG_INT32_MAX);
-	if (ns->from_clock > ns->to_clock)
-		ZbxhistMakeEmpty(range);
-	if (item_range_is_empty(range))
-		return;
-	range->first = make_position(position_clock(range->first), (int32) ns->from_clock);
-	range->last = make_position(position_clock(range->last), (int32) ns->to_clock);
-}
-
-/*
  * EvalRange makes the range of the values that the conditions have.
  */
 static void
 EvalRange(ItemReadState *state)
 {
-	List	   *conds = GetReadPrivate(state, ITEM_READ_CONDS);
 	List	   *order = GetReadPrivate(state, ITEM_READ_ORDER);
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 
-	state->limits_ns = lsecond(conds) != NIL;
-	if (state->limits_ns)
-		ZbxhistEvaluateConds(lsecond(conds),
-							 list_copy_tail(state->values, list_length(linitial(conds))),
-							 econtext, state->context, &state->ns);
-	ZbxhistEvaluateConds(linitial(conds), state->values, econtext, state->context,
-						 &state->bounds);
+	ZbxhistEvaluateConds(GetReadPrivate(state, ITEM_READ_CONDS), state->values,
+						 state->css.ss.ps.ps_ExprContext, state->context, &state->bounds);
 	ZbxhistBoundsRange(&state->bounds, &state->range);
 	state->range.is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
 	state->items_descending = list_nth_int(order, ORDER_ITEMS_DESCENDING);
 	state->limits_item = list_nth_int(order, ORDER_LIMITS_ITEM);
-	if (state->limits_ns)
-		LimitNs(state);
 }
 
 /*
@@ -212,23 +182,19 @@ NextReadItem(ItemReadState *state)
 }
 
 /*
- * FilterPackedRows lets the reader leave out packed rows by the plan's filter and by their
- * ns, but not by ns if rows of one second are read, for which that takes longer than
- * reading them.
+ * FilterPackedRows lets the reader leave out packed rows by the plan's filter, unless rows
+ * of one second are read, for which that takes longer than reading them.
  */
 static void
 FilterPackedRows(ItemReadState *state)
 {
 	PlanState  *ps = &state->css.ss.ps;
-	List	   *quals = ps->plan->qual;
 
-	if (state->limits_ns &&
-		position_clock(state->range.first) != position_clock(state->range.last))
-		quals = list_concat_copy(quals, GetReadPrivate(state, ITEM_READ_QUALS));
-	if (quals == NIL || !zbxhist_enable_packed_scan_pruning)
+	if (ps->plan->qual == NIL || !zbxhist_enable_packed_scan_pruning ||
+		position_clock(state->range.first) == position_clock(state->range.last))
 		return;
 	if (state->filter == NULL)
-		state->filter = ZbxhistMakeColumnFilter(quals, ps);
+		state->filter = ZbxhistMakeColumnFilter(ps->plan->qual, ps);
 	ZbxhistSetFilterValues(state->filter, ps->ps_ExprContext, state->context);
 	ZbxhistFilterPacked(state->reader, state->filter);
 }
@@ -260,21 +226,6 @@ StartItemRead(ItemReadState *state)
 		FilterPackedRows(state);
 	}
 	MemoryContextSwitchTo(old);
-}
-
-/*
- * HasWantedNs says whether the row that was read last meets the conditions on ns.  (A
- * range of positions limits ns in its first and its last second only.)
- */
-static inline bool
-HasWantedNs(const ItemReadState *state)
-{
-	int32		ns;
-
-	if (!state->limits_ns)
-		return true;
-	ns = position_ns(ZbxhistReadPosition(state->reader));
-	return ns >= state->ns.from_clock && ns <= state->ns.to_clock;
 }
 
 /*
@@ -315,8 +266,6 @@ NextWantedRow(ItemReadState *state)
 			state->rows_left = 0;
 			return NULL;
 		}
-		if (!HasWantedNs(state))
-			continue;
 		row = ZbxhistReadSlot(state->reader);
 		slot_getsomeattrs(row, state->last_attnum);
 		if (IsWanted(state, row))

@@ -16,9 +16,8 @@
 /* members of the plan's custom_private */
 typedef enum ItemReadPrivate
 {
-	ITEM_READ_CONDS,			/* two IntLists: kinds of the conditions on
-								 * item and clock, and of those on ns as if it
-								 * was a clock, whose values are custom_exprs */
+	ITEM_READ_CONDS,			/* IntList: kinds of the conditions on item
+								 * and clock, whose values are custom_exprs */
 	ITEM_READ_ATTNUMS,			/* IntList: the parent's column of each target */
 	ITEM_READ_ORDER,			/* IntList: see ReadOrderPart */
 	ITEM_READ_LIMIT,			/* expression, or NULL */

@@ -71,17 +71,15 @@
 typedef struct SelectParts
 {
 	KeyColumns	columns;
-	KeyColumns	ns;				/* the column ns, as a clock: conditions on it
-								 * are taken alike */
+	AttrNumber	ns;
 	List	   *conds;			/* of PackedCond: those on item and clock */
-	List	   *ns_conds;		/* those on ns */
 	List	   *quals;			/* all these as they were */
 	List	   *filters;		/* other conditions, for each row */
 	List	   *targets;		/* of TargetEntry: those that are wanted */
 	List	   *target_attnums;
 	Node	   *limit;
 	bool		has_list;		/* of several items */
-	bool		has_ns;			/* a condition on ns, or the order is by it */
+	bool		has_ns;			/* the order is by it */
 	bool		is_descending;
 	bool		items_descending;
 	bool		needs_sort;		/* the order is not that of items first */
@@ -210,14 +208,12 @@ TakeQuals(const Query *query, SelectParts *parts)
 
 		if (!IsA(qual, OpExpr) && !IsA(qual, ScalarArrayOpExpr))
 			return false;
-		if (ZbxhistTakeCondition(qual, &parts->columns, &parts->conds) ||
-			ZbxhistTakeCondition(qual, &parts->ns, &parts->ns_conds))
+		if (ZbxhistTakeCondition(qual, &parts->columns, &parts->conds))
 			parts->quals = lappend(parts->quals, qual);
 		else if (!TakeFilter(qual, parts))
 			return false;
 	}
-	parts->has_ns = parts->ns_conds != NIL;
-	foreach(lc, list_concat_copy(parts->conds, parts->ns_conds))
+	foreach(lc, parts->conds)
 	{
 		PackedCond *cond = lfirst(lc);
 
@@ -272,7 +268,7 @@ TakeOrder(const Query *query, SelectParts *parts)
 		is_clock = column->varattno == parts->columns.clock;
 		if (is_clock && has_one_clock)
 			continue;
-		if (!is_clock && column->varattno != parts->ns.clock)
+		if (!is_clock && column->varattno != parts->ns)
 			return false;
 		parts->needs_sort |= !has_items;
 		has_items = true;
@@ -284,7 +280,7 @@ TakeOrder(const Query *query, SelectParts *parts)
 		has_direction = true;
 		parts->is_descending = is_descending;
 	}
-	parts->has_ns |= has_ns;
+	parts->has_ns = has_ns;
 	return true;
 }
 
@@ -385,10 +381,10 @@ TakeSelect(const Query *query, Relation parent, SelectParts *parts)
 		!has_no_nulls(desc, set->clock_attnum) ||
 		has_virtual_columns(desc->constr))
 		return false;
-	parts->columns.varno = parts->ns.varno = 1;
+	parts->columns.varno = 1;
 	parts->columns.itemid = set->itemid_attnum;
 	parts->columns.clock = set->clock_attnum;
-	parts->ns.clock = set->ns_attnum;
+	parts->ns = set->ns_attnum;
 	if (!TakeQuals(query, parts) || !TakeOrder(query, parts) ||
 		!TakeTargets(query, parent, parts) ||
 		(parts->has_ns && !has_no_nulls(desc, set->ns_attnum)))
@@ -495,14 +491,13 @@ MakeRead(const SelectParts *parts)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	List	   *kinds = ZbxhistKindsOf(parts->conds, &scan->custom_exprs);
-	List	   *ns_kinds = ZbxhistKindsOf(parts->ns_conds, &scan->custom_exprs);
 
 	scan->scan.plan.targetlist = ReferTo(parts->targets, INDEX_VAR);
 	scan->scan.plan.qual = parts->filters;
 	scan->scan.scanrelid = 1;
 	scan->custom_scan_tlist = parts->targets;
 	scan->custom_relids = bms_make_singleton(1);
-	scan->custom_private = list_make5(list_make2(kinds, ns_kinds), parts->target_attnums,
+	scan->custom_private = list_make5(kinds, parts->target_attnums,
 									  list_make3_int(parts->is_descending,
 													 parts->items_descending,
 													 parts->needs_sort),
