@@ -51,7 +51,7 @@ is_strange(Node *node, void *context)
 		return false;
 	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
 		IsA(node, PlaceHolderVar) || IsA(node, Aggref) ||
-		IsA(node, GroupingFunc) || IsA(node, NextValueExpr) ||
+		IsA(node, GroupingFunc) || IsA(node, NextValueExpr) || IsA(node, CoerceToDomain) ||
 		(IsA(node, Param) && ((Param *) node)->paramkind != PARAM_EXTERN) ||
 		(IsA(node, Var) && ((Var *) node)->varlevelsup > 0) ||
 		check_functions_in_node(node, is_others_function, NULL))

@@ -63,6 +63,7 @@ SELECT count(DISTINCT query_ids(q)) AS different, min(abs(query_ids(q))) > 0 AS 
 RESET compute_query_id;
 
 -- what is recognised
+CREATE DOMAIN whole AS integer;
 CREATE FUNCTION is_read(statement text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     plan jsonb;
@@ -115,6 +116,7 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history WHERE itemid = 3 AND is_read(value) = true',
     '* FROM history h WHERE itemid = 3 AND h > ROW(1, 2, ''x'', 3)',
     '* FROM history WHERE itemid = 3 AND tableoid > 5',
+    '* FROM history WHERE itemid = 3 AND ns > 5::whole',
     '* FROM history WHERE itemid IN (3, ns)',
     '* FROM history WHERE itemid = ALL (ARRAY[3, 4])',
     '* FROM history WHERE itemid = ANY (ARRAY[[3, 4], [5, 6]])',
@@ -453,4 +455,5 @@ DROP TABLE history CASCADE;
 DROP PROCEDURE ask;
 DROP FUNCTION explained, query_ids, is_read, answers, answer, same, newest_clock, count_rows;
 DROP TABLE plain, question, of_plain, of_history;
+DROP DOMAIN whole;
 DROP ROLE zbxhist_select_reader;
