@@ -22,7 +22,8 @@ my $seed = $ENV{ZBXHIST_SEED} // 1;
 my $writers = $ENV{ZBXHIST_WRITERS} // 3;
 my $readers = $ENV{ZBXHIST_READERS} // 1;
 
-my $node = test_server('keys_beside_ddl', statement_timeout => '10min', deadlock_timeout => '100ms');
+my $node =
+  test_server('keys_beside_ddl', statement_timeout => '10min', deadlock_timeout => '100ms');
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 
