@@ -135,35 +135,24 @@ ZbxhistMakeColumnFilter(List *quals, PlanState *parent)
 static void
 SetWord(ColumnCondition *condition)
 {
-	uint64		unsigned_word;
-
 	condition->has_word = !condition->isnull;
+	condition->kind = PACKED_INT;
 	if (condition->isnull)
 		return;
-	condition->kind = PACKED_INT;
-	switch (condition->value_type)
+	if (condition->value_type == INT4OID)
+		condition->word = DatumGetInt32(condition->value);
+	else if (condition->value_type == INT8OID)
+		condition->word = DatumGetInt64(condition->value);
+	else if (condition->value_type == FLOAT8OID)
 	{
-		case INT2OID:
-			condition->word = DatumGetInt16(condition->value);
-			break;
-		case INT4OID:
-			condition->word = DatumGetInt32(condition->value);
-			break;
-		case INT8OID:
-			condition->word = DatumGetInt64(condition->value);
-			break;
-		case FLOAT8OID:
-			condition->kind = PACKED_DOUBLE;
-			condition->number = DatumGetFloat8(condition->value);
-			break;
-		case NUMERICOID:
-			condition->kind = PACKED_UNSIGNED;
-			condition->has_word = ZbxhistNumericToUnsigned(condition->value,
-														   &unsigned_word);
-			condition->word = (int64) unsigned_word;
-			break;
-		default:
-			condition->has_word = false;
+		condition->kind = PACKED_DOUBLE;
+		condition->number = DatumGetFloat8(condition->value);
+	}
+	else
+	{
+		condition->kind = PACKED_UNSIGNED;
+		condition->has_word = condition->value_type == NUMERICOID &&
+			ZbxhistNumericToUnsigned(condition->value, (uint64 *) &condition->word);
 	}
 }
 
@@ -310,21 +299,6 @@ OrderOfRow(const ColumnCondition *condition, const PackedColumn *column, int row
 }
 
 /*
- * MarkByCondition takes the marks from those rows that do not meet a condition.
- */
-static void
-MarkByCondition(const ColumnCondition *condition, const PackedColumn *column,
-				int first, int last, bool *passes)
-{
-	int			wanted = orders_of_strategy[condition->strategy];
-
-	for (int row = first; row <= last; row++)
-		passes[row] = passes[row] &&
-			!(column->nulls != NULL && column->nulls[row]) &&
-			(OrderOfRow(condition, column, row) & wanted) != 0;
-}
-
-/*
  * ZbxhistMarkPassing marks those rows of a decoded segment, the one that has been judged
  * last, from first to last, that meet all conditions that can be checked without making
  * rows; returns false, and marks none, if there are no such conditions.
@@ -339,17 +313,21 @@ ZbxhistMarkPassing(const ColumnFilter *filter, const RowMap *map,
 	foreach(lc, filter->conditions)
 	{
 		const ColumnCondition *condition = lfirst(lc);
-		const LayoutColumn *column = ZbxhistDirectColumn(map, condition->attribute);
+		const LayoutColumn *layout = ZbxhistDirectColumn(map, condition->attribute);
+		const PackedColumn *column;
+		int			wanted = orders_of_strategy[condition->strategy];
 
-		if (condition->is_met || !condition->has_word ||
-			column == NULL || column->packed < 0 ||
-			column->type != condition->type ||
-			rows->columns[column->packed].kind != condition->kind)
+		if (condition->is_met || !condition->has_word || layout == NULL ||
+			layout->packed < 0 || layout->type != condition->type)
 			continue;
-		if (!is_marked)
-			memset(passes + first, true, Max(last - first + 1, 0));
+		column = &rows->columns[layout->packed];
+		if (column->kind != condition->kind)
+			continue;
+		for (int row = first; row <= last; row++)
+			passes[row] = (!is_marked || passes[row]) &&
+				!(column->nulls != NULL && column->nulls[row]) &&
+				(OrderOfRow(condition, column, row) & wanted) != 0;
 		is_marked = true;
-		MarkByCondition(condition, &rows->columns[column->packed], first, last, passes);
 	}
 	return is_marked;
 }
