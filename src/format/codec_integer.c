@@ -100,7 +100,10 @@ measure_frame(Frame *frame, const uint64 *values, int n)
 	int			table;
 	int			i;
 
-	/* four tables, because incrementing one counter repeatedly stalls the processor */
+	/*
+	 * four tables, because incrementing one counter repeatedly stalls the
+	 * processor
+	 */
 	memset(counts, 0, ntables * sizeof(counts[0]));
 	for (i = 0; i < n; i++)
 		counts[i & (ntables - 1)][codec_width(values[i] - frame->base)]++;

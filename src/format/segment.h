@@ -32,8 +32,8 @@ typedef struct SegmentStats
 {
 	bool		is_set;
 	PackedKind	kind;			/* PACKED_DOUBLE or PACKED_UNSIGNED */
-	uint32		count;			/* values that are not null; if 0, nothing else
-								 * is set */
+	uint32		count;			/* values that are not null; if 0, nothing
+								 * else is set */
 	double		min_double;
 	double		max_double;
 	double		sum_double;		/* in the order of time */
@@ -98,7 +98,8 @@ typedef struct GroupReader
 	uint32		nhere;			/* bytes that are in data: all, or up to the
 								 * directory's end */
 	int			ncolumns;
-	bool		is_whole;		/* has all segments, not only those of one item */
+	bool		is_whole;		/* has all segments, not only those of one
+								 * item */
 	int			nsegments;
 	SegmentInfo *segments;		/* palloc'd, sorted */
 	int			first_segment;	/* number of the first one in the group */

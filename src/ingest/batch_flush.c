@@ -161,7 +161,10 @@ WriteSlice(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
 	ZbxhistInsertRows(target, batch->slice, nrows, batch->cid);
 
-	/* keys of the partition may be in the parent, unless that has no rows of it */
+	/*
+	 * keys of the partition may be in the parent, unless that has no rows of
+	 * it
+	 */
 	if (is_kept || batch->set->nothers > 0 ||
 		(RelationGetNumberOfBlocks(parent) > 0 &&
 		 (batch->has_strays || !ZbxhistHasNoStrays(parent, rows->partition))))

@@ -35,7 +35,8 @@ typedef enum RowAction
 /* a row that waits; the slot owns its tuple, in the parent's row type */
 typedef struct BufferedRow
 {
-	Oid			partition;		/* or the parent, for a row without a partition */
+	Oid			partition;		/* or the parent, for a row without a
+								 * partition */
 	int64		itemid;
 	int64		position;
 	int			arrival;		/* keeps equal keys in the statement's order */
@@ -71,7 +72,10 @@ struct InsertBatch
 	BufferedRow rows[ZBXHIST_BATCH_MAX_ROWS];
 	TupleTableSlot *slice[ZBXHIST_BATCH_MAX_ROWS];	/* rows of one table */
 
-	/* rows that the executor stores in the parent; their keys are checked afterwards */
+	/*
+	 * rows that the executor stores in the parent; their keys are checked
+	 * afterwards
+	 */
 	bool		has_strays;		/* some rows belong to a partition */
 	int			nkept;
 	HeapTuple	kept[ZBXHIST_BATCH_MAX_ROWS];

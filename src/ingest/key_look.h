@@ -52,8 +52,8 @@ typedef struct KeyHolder KeyHolder;
 struct KeyHolder
 {
 	Relation	rel;			/* borrowed, locked by the caller */
-	int			nrows;			/* rows whose keys are looked up; found->row is
-								 * the current one */
+	int			nrows;			/* rows whose keys are looked up; found->row
+								 * is the current one */
 	bool		may_be_damaged; /* damaged rows count as having no key */
 	KeyState	(*look) (KeyHolder *place, FoundKey *found);
 	void		(*close) (KeyHolder *place);

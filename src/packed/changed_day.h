@@ -32,8 +32,8 @@ typedef struct ChangedDay
 	PackedDay	day;
 	int			number;			/* among the statement's */
 	DayLayout  *layout;
-	bool		is_altered;		/* the columns of the packed table were changed
-								 * since */
+	bool		is_altered;		/* the columns of the packed table were
+								 * changed since */
 	AttrNumber *attributes;		/* of its rows, by layout column */
 	HTAB	   *groups;			/* of ChangedGroup */
 	MemoryContext context;		/* owns them */

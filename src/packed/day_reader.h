@@ -24,8 +24,8 @@ typedef struct ScanCounters
 
 	/* by aggregates */
 	uint64		segments_by_stats;	/* not decoded */
-	uint64		segments_excluded;	/* excluded because no row passes, by their
-									 * statistics */
+	uint64		segments_excluded;	/* excluded because no row passes, by
+									 * their statistics */
 	uint64		rows_made;		/* of packed days */
 	uint64		other_rows;		/* of tables that are not packed */
 	uint64		groups_spilled; /* to a sort, each time */
@@ -37,8 +37,8 @@ typedef struct DayReaderSpec
 	Relation	table;			/* whose row type is returned */
 	Snapshot	snapshot;
 	const bool *wanted;			/* by attribute; NULL: all columns */
-	const ColumnFilter *filter; /* rows that do not pass may be left out; NULL:
-								 * none is */
+	const ColumnFilter *filter; /* rows that do not pass may be left out;
+								 * NULL: none is */
 	bool		wants_row_id;	/* clock and offset are asked for */
 	bool		wants_position; /* clock and ns are asked for */
 	LOCKMODE	release;		/* lock of days that are left; NoLock: it

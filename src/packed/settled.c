@@ -42,7 +42,8 @@ PG_FUNCTION_INFO_V1(zbxhist_day_version);
 typedef struct SettledScan
 {
 	Relation	rel;
-	TransactionId oldest;		/* all transactions see what happened before it */
+	TransactionId oldest;		/* all transactions see what happened before
+								 * it */
 	TransactionId newest;		/* stored or changed some of the rows */
 } SettledScan;
 

@@ -37,8 +37,8 @@ PG_FUNCTION_INFO_V1(zbxhist_verify_day);
 typedef struct VerifyState
 {
 	DayLook		look;
-	int64		from_clock;		/* the day's clocks; all clocks if they are not
-								 * known */
+	int64		from_clock;		/* the day's clocks; all clocks if they are
+								 * not known */
 	int64		to_clock;
 	ReturnSetInfo *rsinfo;		/* gets the problems */
 	DayGroup	group;			/* the group being verified */

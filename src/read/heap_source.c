@@ -79,11 +79,11 @@ typedef struct HeapSource
 
 	/* where the next item's newest rows probably are */
 	int32		front;			/* clock of the last item's first row */
-	int32		reach;			/* seconds to look before it; 0: not known, -1:
-								 * never */
+	int32		reach;			/* seconds to look before it; 0: not known,
+								 * -1: never */
 	bool		is_first;		/* the item's next row is its first */
-	int64		rest;			/* first position of the part of the range that
-								 * is read later */
+	int64		rest;			/* first position of the part of the range
+								 * that is read later */
 	bool		has_rest;
 
 	/* rows waiting to be returned, unless is_ordered */

@@ -44,7 +44,8 @@ typedef struct ItemReadState
 	List	   *values;			/* ExprStates of conditions */
 	MemoryContext context;		/* owns the items of bounds */
 	ScanBounds	bounds;
-	ColumnFilter *filter;		/* of packed rows; NULL: none yet, or not worth it */
+	ColumnFilter *filter;		/* of packed rows; NULL: none yet, or not
+								 * worth it */
 	int			next_item;		/* of bounds.items, in the order in which they
 								 * are read */
 	bool		items_descending;

@@ -38,8 +38,8 @@ typedef struct Share
 	List	   *inputs;			/* Paths */
 	List	   *partials;		/* IntList: see AggregateChoice */
 	int			nworkers;
-	double		divisor;		/* participants, weighted by the rows that they
-								 * add */
+	double		divisor;		/* participants, weighted by the rows that
+								 * they add */
 } Share;
 
 /* ---- workers ---- */

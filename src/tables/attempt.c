@@ -100,8 +100,8 @@ ZbxhistIsDamage(int sqlerrcode)
 		case ERRCODE_INDEX_CORRUPTED:
 		case ERRCODE_INTERNAL_ERROR:
 		case ERRCODE_IO_ERROR:
-		case ERRCODE_UNDEFINED_FILE:	/* of the relation, or in the status of
-										 * a transaction */
+		case ERRCODE_UNDEFINED_FILE:	/* of the relation, or in the status
+										 * of a transaction */
 			return true;
 		default:
 			return false;

@@ -27,8 +27,8 @@ typedef struct PackedDay
 	Oid			parent;
 	int64		from_clock;		/* first clock it holds */
 	int64		to_clock;		/* first clock after it */
-	Oid			partition;		/* the partition to which it is being unpacked,
-								 * or InvalidOid */
+	Oid			partition;		/* the partition to which it is being
+								 * unpacked, or InvalidOid */
 	bool		is_unpacked;	/* its rows are in that partition */
 	int64		nrows;			/* about so many */
 	TimestampTz packed_at;

@@ -496,8 +496,9 @@ $node->safe_psql(
 });
 limit_answers(1000);
 $node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
-is($node->safe_psql('zabbix', $run_result),
-	"archive_reach 08006\n0|0\n0", 'a COMMIT that waits for a server does not end the run');
+is( $node->safe_psql('zabbix', $run_result),
+	"archive_reach 08006\n0|0\n0",
+	'a COMMIT that waits for a server does not end the run');
 like(
 	$node->safe_psql('zabbix', 'SELECT code, message FROM zbxhist.check()'),
 	qr/archive_unreachable\|.*: server "cold" has not answered for 1 seconds$/m,

@@ -157,7 +157,8 @@ like(
 	qr/all 60300 rows of table public\.history_old are in table public\.history: 59890 have been stored, 410 had a key that was there already/,
 	'the next call goes on, and compares');
 unlike($messages, qr/DROP/, '... and does not advise to drop what is nowhere else');
-my ($look) = $messages =~ /may have data that is nowhere else.*\n.*other values.*\nHINT:  (SELECT .*);/;
+my ($look) =
+  $messages =~ /may have data that is nowhere else.*\n.*other values.*\nHINT:  (SELECT .*);/;
 is(sql("SELECT count(*) FROM ($look) r"), 110, '... but to look at it');
 is(sql("SELECT sum(rows_read), count(*) - count(done_at) FROM zbxhist.import_slice"),
 	'60300|0', 'every row was read once');

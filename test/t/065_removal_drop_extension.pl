@@ -161,10 +161,7 @@ like(
 	qr/1 partition and 0 packed days are left.*have keys of other rows.*HINT:  SELECT tableoid/s,
 	'the command of the hint asks which row of a key is right');
 ($code, $out, $err) = $node->psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
-like(
-	$err,
-	qr/the undo of "history" is not finished/,
-	'... and the extension stays until then');
+like($err, qr/the undo of "history" is not finished/, '... and the extension stays until then');
 $node->safe_psql('zabbix', 'DELETE FROM ONLY history WHERE itemid = 4 AND value = -1');
 $all = totals($node, 'zabbix', 'history');
 $kept = rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0));
