@@ -222,8 +222,7 @@ MakeGroups(AggregateScanState *state)
 	}
 	ZbxhistEndSpilling(state);
 	state->is_done = true;
-	state->bucket = 0;
-	state->group = NULL;
+	value_groups_start_iterate(state->table.groups, &state->iterator);
 	MemoryContextSwitchTo(old);
 }
 
@@ -280,25 +279,20 @@ NextGroupSlot(ScanState *node)
 
 	for (;;)
 	{
-		const ValueGroup *group;
+		const GroupEntry *entry;
 
 		if (!state->is_done)
 			MakeGroups(state);
-		while (state->group == NULL && state->bucket < state->table.nbuckets)
-			state->group = state->table.buckets[state->bucket++];
-		group = state->group;
-		if (group != NULL)
-		{
-			state->group = group->next;
-			return StoreGroup(state, group);
-		}
+		entry = value_groups_iterate(state->table.groups, &state->iterator);
+		if (entry != NULL)
+			return StoreGroup(state, entry->group);
 		if (state->is_part)
 		{
 			ZbxhistEmptyGroups(&state->table);
 			state->is_done = false;
 		}
 		else if (ZbxhistNextSpilled(state))
-			state->bucket = 0;
+			value_groups_start_iterate(state->table.groups, &state->iterator);
 		else
 			return ExecClearTuple(node->ss_ScanTupleSlot);
 	}
@@ -364,8 +358,7 @@ ReScanAggregate(CustomScanState *node)
 		(state->scan == NULL || state->scan->shared == NULL) &&
 		node->ss.ps.chgParam == NULL)
 	{
-		state->bucket = 0;
-		state->group = NULL;
+		value_groups_start_iterate(state->table.groups, &state->iterator);
 		return;
 	}
 	foreach(lc, node->custom_ps)

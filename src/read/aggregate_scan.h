@@ -89,8 +89,7 @@ typedef struct AggregateScanState
 	/* results */
 	bool		is_done;		/* there are groups to return */
 	bool		is_part;		/* the groups are a part, see below */
-	int			bucket;			/* the next one to return */
-	ValueGroup *group;			/* next group of this bucket, or NULL */
+	value_groups_iterator iterator; /* of groups that are returned */
 	ScanCounters *counters;		/* the scan's, if there is one */
 	Tuplesortstate *spilled;	/* NULL: none yet */
 	TupleTableSlot *spilled_slot;	/* the next state; made with the first

@@ -20,48 +20,9 @@
 
 #include "read/groups.h"
 
-#define FIRST_BUCKETS 64
+#define FIRST_GROUPS 64
 
-/*
- * ZbxhistGroupBytes returns how much memory a group takes, about.
- */
-Size
-ZbxhistGroupBytes(int nkeys, int ninputs)
-{
-	return offsetof(ValueGroup, totals) + sizeof(Total) * ninputs +
-		(sizeof(Datum) + sizeof(bool)) * nkeys + 3 * sizeof(void *);
-}
-
-/*
- * ZbxhistEmptyGroups forgets all groups.
- */
-void
-ZbxhistEmptyGroups(GroupTable *table)
-{
-	MemoryContextReset(table->context);
-	table->ngroups = 0;
-	table->used = 0;
-	table->nbuckets = FIRST_BUCKETS;
-	table->buckets = MemoryContextAllocZero(table->context,
-											sizeof(ValueGroup *) * FIRST_BUCKETS);
-}
-
-/*
- * ZbxhistInitGroups prepares a table whose keys and inputs are set, with a
- * context below the current one.
- */
-void
-ZbxhistInitGroups(GroupTable *table)
-{
-	table->context = AllocSetContextCreate(CurrentMemoryContext,
-										   "zbxhist groups",
-										   ALLOCSET_DEFAULT_SIZES);
-	table->limit = get_hash_memory_limit();
-	initStringInfo(&table->state);
-	ZbxhistEmptyGroups(table);
-}
-
-/* ---- finding ---- */
+/* ---- keys ---- */
 
 /*
  * HashKeys returns the hash of keys.
@@ -87,24 +48,73 @@ HashKeys(GroupTable *table, const Datum *keys, const bool *nulls)
 }
 
 /*
- * HasKeys says whether a group has these keys.
+ * HasKeys says whether a group has the keys that are wanted.
  */
 static bool
-HasKeys(GroupTable *table, const ValueGroup *group, const Datum *keys,
-		const bool *nulls)
+HasKeys(const GroupTable *table, const ValueGroup *group, const ValueGroup *wanted)
 {
 	for (int i = 0; i < table->nkeys; i++)
 	{
 		GroupKey   *key = &table->keys[i];
 
-		if (group->nulls[i] != nulls[i])
+		if (group->nulls[i] != wanted->nulls[i])
 			return false;
-		if (!nulls[i] &&
+		if (!wanted->nulls[i] &&
 			!DatumGetBool(FunctionCall2Coll(&key->equal, key->collation,
-											group->keys[i], keys[i])))
+											group->keys[i], wanted->keys[i])))
 			return false;
 	}
 	return true;
+}
+
+#define SH_PREFIX value_groups
+#define SH_ELEMENT_TYPE GroupEntry
+#define SH_KEY_TYPE ValueGroup *
+#define SH_KEY group
+#define SH_HASH_KEY(tb, key) ((key)->hash)
+#define SH_EQUAL(tb, a, b) HasKeys((tb)->private_data, a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a) ((a)->group->hash)
+#define SH_SCOPE extern
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* ---- groups ---- */
+
+/*
+ * ZbxhistGroupBytes returns how much memory a group takes, about.
+ */
+Size
+ZbxhistGroupBytes(int nkeys, int ninputs)
+{
+	return offsetof(ValueGroup, totals) + sizeof(Total) * ninputs +
+		(sizeof(Datum) + sizeof(bool)) * nkeys + 3 * sizeof(void *);
+}
+
+/*
+ * ZbxhistEmptyGroups forgets all groups.
+ */
+void
+ZbxhistEmptyGroups(GroupTable *table)
+{
+	MemoryContextReset(table->context);
+	table->used = 0;
+	table->groups = value_groups_create(table->context, FIRST_GROUPS, table);
+}
+
+/*
+ * ZbxhistInitGroups prepares a table whose keys and inputs are set, with a
+ * context below the current one.
+ */
+void
+ZbxhistInitGroups(GroupTable *table)
+{
+	table->context = AllocSetContextCreate(CurrentMemoryContext,
+										   "zbxhist groups",
+										   ALLOCSET_DEFAULT_SIZES);
+	table->limit = get_hash_memory_limit();
+	initStringInfo(&table->state);
+	ZbxhistEmptyGroups(table);
 }
 
 /*
@@ -118,62 +128,30 @@ KeyBytes(const GroupKey *key, Datum value, bool isnull)
 }
 
 /*
- * MakeEmptyGroup makes a group of no rows.
+ * MakeEmptyGroup makes a group of no rows with the keys that are wanted.
  */
 static ValueGroup *
-MakeEmptyGroup(GroupTable *table, const Datum *keys, const bool *nulls,
-			   uint32 hash)
+MakeEmptyGroup(GroupTable *table, const ValueGroup *wanted)
 {
 	MemoryContext old = MemoryContextSwitchTo(table->context);
 	ValueGroup *group = palloc0(offsetof(ValueGroup, totals) +
 								sizeof(Total) * table->ninputs);
 
-	group->hash = hash;
+	group->hash = wanted->hash;
 	group->keys = palloc(sizeof(Datum) * Max(table->nkeys, 1));
 	group->nulls = palloc(sizeof(bool) * Max(table->nkeys, 1));
 	for (int i = 0; i < table->nkeys; i++)
 	{
 		const GroupKey *key = &table->keys[i];
 
-		group->nulls[i] = nulls[i];
-		group->keys[i] = nulls[i] ? (Datum) 0 :
-			datumCopy(keys[i], key->typbyval, key->typlen);
-		table->used += KeyBytes(key, keys[i], nulls[i]);
+		group->nulls[i] = wanted->nulls[i];
+		group->keys[i] = wanted->nulls[i] ? (Datum) 0 :
+			datumCopy(wanted->keys[i], key->typbyval, key->typlen);
+		table->used += KeyBytes(key, group->keys[i], group->nulls[i]);
 	}
 	MemoryContextSwitchTo(old);
 	table->used += ZbxhistGroupBytes(table->nkeys, table->ninputs);
-	table->ngroups++;
 	return group;
-}
-
-/*
- * Grow doubles the number of buckets.
- */
-static void
-Grow(GroupTable *table)
-{
-	int			nbuckets = table->nbuckets * 2;
-	ValueGroup **buckets =
-		MemoryContextAllocExtended(table->context, sizeof(ValueGroup *) * nbuckets,
-								   MCXT_ALLOC_ZERO | MCXT_ALLOC_HUGE);
-
-	for (int i = 0; i < table->nbuckets; i++)
-	{
-		ValueGroup *group = table->buckets[i];
-
-		while (group != NULL)
-		{
-			ValueGroup *next = group->next;
-			ValueGroup **place = &buckets[group->hash % nbuckets];
-
-			group->next = *place;
-			*place = group;
-			group = next;
-		}
-	}
-	pfree(table->buckets);
-	table->buckets = buckets;
-	table->nbuckets = nbuckets;
 }
 
 /*
@@ -182,19 +160,15 @@ Grow(GroupTable *table)
 ValueGroup *
 ZbxhistFindGroup(GroupTable *table, const Datum *keys, const bool *nulls)
 {
-	uint32		hash = HashKeys(table, keys, nulls);
-	ValueGroup *group;
+	ValueGroup	wanted = {
+		.hash = HashKeys(table, keys, nulls),
+		.keys = unconstify(Datum *, keys),
+		.nulls = unconstify(bool *, nulls)
+	};
+	bool		found;
+	GroupEntry *entry = value_groups_insert(table->groups, &wanted, &found);
 
-	for (group = table->buckets[hash % table->nbuckets]; group != NULL;
-		 group = group->next)
-	{
-		if (group->hash == hash && HasKeys(table, group, keys, nulls))
-			return group;
-	}
-	if (table->ngroups >= table->nbuckets)
-		Grow(table);
-	group = MakeEmptyGroup(table, keys, nulls, hash);
-	group->next = table->buckets[hash % table->nbuckets];
-	table->buckets[hash % table->nbuckets] = group;
-	return group;
+	if (!found)
+		entry->group = MakeEmptyGroup(table, &wanted);
+	return entry->group;
 }

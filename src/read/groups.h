@@ -34,13 +34,26 @@ typedef struct GroupInput
 
 typedef struct ValueGroup
 {
-	struct ValueGroup *next;	/* with the same bucket */
 	uint32		hash;
 	int64		nrows;
 	Datum	   *keys;
 	bool	   *nulls;
 	Total		totals[FLEXIBLE_ARRAY_MEMBER];
 } ValueGroup;
+
+/* an element of the hash table */
+typedef struct GroupEntry
+{
+	ValueGroup *group;
+	char		status;
+} GroupEntry;
+
+#define SH_PREFIX value_groups
+#define SH_ELEMENT_TYPE GroupEntry
+#define SH_KEY_TYPE ValueGroup *
+#define SH_SCOPE extern
+#define SH_DECLARE
+#include "lib/simplehash.h"
 
 typedef struct GroupTable
 {
@@ -49,9 +62,7 @@ typedef struct GroupTable
 	int			ninputs;
 	GroupInput *inputs;
 
-	int			ngroups;
-	int			nbuckets;
-	ValueGroup **buckets;
+	value_groups_hash *groups;
 	Size		used;			/* bytes, about */
 	Size		limit;			/* of used, see groups_are_full */
 	MemoryContext context;		/* owns groups */
@@ -64,7 +75,7 @@ typedef struct GroupTable
 static inline bool
 groups_are_full(const GroupTable *table)
 {
-	return table->used >= table->limit && table->ngroups > 1;
+	return table->used >= table->limit && table->groups->members > 1;
 }
 
 extern void ZbxhistInitGroups(GroupTable *table);

@@ -89,9 +89,9 @@ typedef struct SelectParts
 
 /*
  * IsItemSelect says whether a query selects rows of one table with its children, and
- * sorts and limits them at most, or aggregates all of them.  The cheap checks come first, because it is called for
- * every query.  A cursor without NO SCROLL is left to the planner, because it may be read
- * backwards.
+ * sorts and limits them at most, or aggregates all of them.  The cheap checks come first,
+ * because it is called for every query.  A cursor without NO SCROLL is left to the planner,
+ * because it may be read backwards.
  */
 static bool
 IsItemSelect(const Query *query, int cursor_options)

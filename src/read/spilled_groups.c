@@ -70,28 +70,29 @@ ZbxhistSpillGroups(AggregateScanState *state)
 {
 	GroupTable *table = &state->table;
 	int			nkeys = table->nkeys;
+	value_groups_iterator iterator;
+	GroupEntry *entry;
 	TupleTableSlot *slot;
 
 	if (state->spilled == NULL)
 		BeginSpilling(state);
 	slot = state->spilled_slot;
-	for (int i = 0; i < table->nbuckets; i++)
+	value_groups_start_iterate(table->groups, &iterator);
+	while ((entry = value_groups_iterate(table->groups, &iterator)) != NULL)
 	{
+		const ValueGroup *group = entry->group;
+
 		CHECK_FOR_INTERRUPTS();
-		for (const ValueGroup *group = table->buckets[i]; group != NULL;
-			 group = group->next)
-		{
-			ExecClearTuple(slot);
-			memcpy(slot->tts_values, group->keys, sizeof(Datum) * nkeys);
-			memcpy(slot->tts_isnull, group->nulls, sizeof(bool) * nkeys);
-			slot->tts_values[nkeys] = ZbxhistGroupState(table, group);
-			slot->tts_values[nkeys + 1] = Int32GetDatum((int32) group->hash);
-			slot->tts_isnull[nkeys] = slot->tts_isnull[nkeys + 1] = false;
-			tuplesort_puttupleslot(state->spilled, ExecStoreVirtualTuple(slot));
-		}
+		ExecClearTuple(slot);
+		memcpy(slot->tts_values, group->keys, sizeof(Datum) * nkeys);
+		memcpy(slot->tts_isnull, group->nulls, sizeof(bool) * nkeys);
+		slot->tts_values[nkeys] = ZbxhistGroupState(table, group);
+		slot->tts_values[nkeys + 1] = Int32GetDatum((int32) group->hash);
+		slot->tts_isnull[nkeys] = slot->tts_isnull[nkeys + 1] = false;
+		tuplesort_puttupleslot(state->spilled, ExecStoreVirtualTuple(slot));
 	}
 	ExecClearTuple(slot);
-	state->counters->groups_spilled += table->ngroups;
+	state->counters->groups_spilled += table->groups->members;
 	ZbxhistEmptyGroups(table);
 }
 
