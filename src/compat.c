@@ -11,6 +11,7 @@
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "common/jsonapi.h"
 #include "mb/pg_wchar.h"
@@ -109,7 +110,9 @@ set_changed_table(Query *query, Oid relid)
 
 	info->relid = relid;
 	info->inh = false;
-	info->requiredPerms = 0;
+	/* some privilege has to be required, so that of one who has all of them */
+	info->requiredPerms = ACL_SELECT;
+	info->checkAsUser = BOOTSTRAP_SUPERUSERID;
 #else
 	rte->requiredPerms = 0;
 #endif

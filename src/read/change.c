@@ -691,8 +691,19 @@ ZbxhistPrepareChange(QueryDesc *query)
 	if (!is_old || IsolationUsesXactSnapshot() ||
 		query->crosscheck_snapshot != InvalidSnapshot)
 		return;
-	UnregisterSnapshot(query->snapshot);
-	query->snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	if (ActiveSnapshotSet() && query->snapshot == GetActiveSnapshot())
+	{
+		/* whoever starts the query has made it that, and pops it */
+		PopActiveSnapshot();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		UnregisterSnapshot(query->snapshot);
+		query->snapshot = RegisterSnapshot(GetActiveSnapshot());
+	}
+	else
+	{
+		UnregisterSnapshot(query->snapshot);
+		query->snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	}
 }
 
 /* ---- rows that get other clocks ---- */
