@@ -78,7 +78,8 @@ BEGIN
                     detail => 'Packed values are written past logical decoding: a tool that copies the table and follows its changes would lose them.')
            FROM pg_event_trigger_ddl_commands() c
            JOIN zbxhist.packed_day d ON c.classid = 'pg_class'::regclass AND d.day = c.objid
-           JOIN pg_class k ON k.oid = c.objid AND (k.relreplident <> 'n' OR k.relpersistence <> 'p');
+           JOIN pg_class p ON p.oid = d.parent
+           JOIN pg_class k ON k.oid = c.objid AND (k.relreplident <> 'n' OR k.relpersistence > p.relpersistence);
     EXCEPTION WHEN insufficient_privilege THEN
         -- PUBLIC has no privileges on the schemas of zbxhist: the next maintenance notes it
         RETURN;

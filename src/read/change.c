@@ -685,25 +685,23 @@ ZbxhistPrepareChange(QueryDesc *query)
 	const PlannedStmt *stmt = query->plannedstmt;
 	bool		is_old = GetChange(stmt) != NULL &&
 		ZbxhistBeginChanging(linitial_node(RangeTblEntry, stmt->rtable)->relid);
+	bool		is_active;
 
 	if (!is_old)
 		is_old = ZbxhistSnapshotIsOld() && ChangesParent(stmt);
 	if (!is_old || IsolationUsesXactSnapshot() ||
 		query->crosscheck_snapshot != InvalidSnapshot)
 		return;
-	if (ActiveSnapshotSet() && query->snapshot == GetActiveSnapshot())
+	is_active = ActiveSnapshotSet() && query->snapshot == GetActiveSnapshot();
+	UnregisterSnapshot(query->snapshot);
+	/* whoever starts the query has made it the active one, and pops it */
+	if (is_active)
 	{
-		/* whoever starts the query has made it that, and pops it */
 		PopActiveSnapshot();
 		PushActiveSnapshot(GetTransactionSnapshot());
-		UnregisterSnapshot(query->snapshot);
-		query->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	}
-	else
-	{
-		UnregisterSnapshot(query->snapshot);
-		query->snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	}
+	query->snapshot = RegisterSnapshot(is_active ? GetActiveSnapshot() :
+									   GetTransactionSnapshot());
 }
 
 /* ---- rows that get other clocks ---- */

@@ -490,7 +490,7 @@ my @commands = (
 		on => 'pcd',
 		undo => 'ALTER TABLE %t SET TABLESPACE pg_default'
 	},
-	{ sql => 'ALTER TABLE %t SET UNLOGGED', on => 'pcd', undo => 'ALTER TABLE %t SET LOGGED' },
+	{ sql => 'ALTER TABLE %t SET UNLOGGED', on => 'pc', undo => 'ALTER TABLE %t SET LOGGED' },
 	{
 		sql => 'ALTER TABLE %t SET (fillfactor = 50, autovacuum_enabled = off)',
 		on => 'pcd',
@@ -500,7 +500,7 @@ my @commands = (
 	(   map {
 			{
 				sql => "ALTER TABLE %t REPLICA IDENTITY $_",
-				on => 'pcd',
+				on => 'pc',
 				undo => 'ALTER TABLE %t REPLICA IDENTITY DEFAULT'
 			}
 		} 'FULL',
