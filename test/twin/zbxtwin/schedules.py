@@ -289,10 +289,14 @@ class Schedule:
             waiting = [a for a in self.actors if a.is_busy and not a.connection.answers]
             self.read(waiting, 0.002)
             waiting = [a for a in waiting if not a.connection.answers]
-            blocked = self.play.blocked() if waiting else ()
+            waits_for = self.play.waits_for() if waiting else {}
+            running = []
             for actor in waiting:
-                actor.has_waited = actor.has_waited or actor.connection.pid in blocked
-            running = [a for a in waiting if a.connection.pid not in blocked]
+                others = waits_for[actor.connection.pid]
+                actor.has_waited = actor.has_waited or bool(others)
+                # maintenance gives up a lock by itself: who waits for it goes on at any time
+                if not others or actor.name != "upkeep" and self.play.admin.pid in others:
+                    running.append(actor)
             if all(a.name == "upkeep" and time.time() - since > PATIENCE for a in running):
                 order = [a for a in self.actors if a.connection.answers]
                 if order or not is_any:
@@ -545,12 +549,17 @@ class Play:
         self.identities += 1
         return self.identities
 
-    def blocked(self):
-        """The processes that wait for a lock."""
+    def waits_for(self):
+        """Of each process, those for whose locks it waits, directly or not."""
         answer = self.control.execute(
-            f"SELECT p FROM unnest('{{{self.pids}}}'::integer[]) p WHERE cardinality(pg_blocking_pids(p)) > 0"
+            "WITH RECURSIVE waits (pid, other) AS ("
+            f"SELECT p, unnest(pg_blocking_pids(p)) FROM unnest('{{{self.pids}}}'::integer[]) p "
+            "UNION SELECT w.pid, unnest(pg_blocking_pids(w.other)) FROM waits w) "
+            f"SELECT p, array_to_string(ARRAY(SELECT other FROM waits WHERE pid = p), ' ') FROM unnest('{{{self.pids}}}'::integer[]) p"
         )
-        return {int(row[0]) for row in answer.texts()}
+        return {
+            int(pid): {int(other) for other in others.split()} for pid, others in answer.texts()
+        }
 
     def compare(self, schedule):
         """What is stored is what the model has."""
