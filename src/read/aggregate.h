@@ -80,6 +80,7 @@ typedef enum AggregateRole
 
 /* aggregate_query.c */
 extern bool ZbxhistIsUsable(Node *node);
+extern List *ZbxhistAddByCost(List *quals, Expr *qual);
 extern bool ZbxhistReadAggregateQuery(PlannerInfo *root, List *clauses,
 									  PathTarget *target,
 									  AggregateQuery *query);

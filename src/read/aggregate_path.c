@@ -278,7 +278,9 @@ SetPackedConditions(PlannerInfo *root, AggregateChoice *choice)
 	ZbxhistSplitConditions(choice->tables.about,
 						   packed->baserestrictinfo, &choice->conds,
 						   &choice->exact, &others);
-	choice->filter = extract_actual_clauses(others, false);
+	choice->filter = NIL;
+	foreach(lc, extract_actual_clauses(others, false))
+		choice->filter = ZbxhistAddByCost(choice->filter, lfirst(lc));
 	if (ZbxhistHasCond(choice->conds, COND_TIDS, COND_TIDS) ||
 		!ZbxhistIsUsable((Node *) choice->filter))
 		return false;

@@ -20,6 +20,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
@@ -67,6 +68,28 @@ ZbxhistIsUsable(Node *node)
 {
 	return !is_strange(node, NULL) && !contain_volatile_functions(node) &&
 		!expression_returns_set(node);
+}
+
+/*
+ * ZbxhistAddByCost adds a condition to others.  As in the planner, cheaper ones come first,
+ * and may keep others from raising an error.
+ */
+List *
+ZbxhistAddByCost(List *quals, Expr *qual)
+{
+	int			place = list_length(quals);
+	QualCost	cost = {0, 0};
+	QualCost	before;
+
+	if (place > 0)
+		cost_qual_eval_node(&cost, (Node *) qual, NULL);
+	for (; place > 0; place--)
+	{
+		cost_qual_eval_node(&before, list_nth(quals, place - 1), NULL);
+		if (before.per_tuple <= cost.per_tuple)
+			break;
+	}
+	return list_insert_nth(quals, place, qual);
 }
 
 /*

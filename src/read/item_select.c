@@ -173,24 +173,26 @@ TakeValue(Node *expr)
 
 /*
  * TakeFilter takes a condition that is evaluated for each row; returns false if the scan
- * cannot do that.
+ * cannot do that.  The planner evaluates one without columns once, before there are rows.
  */
 static bool
 TakeFilter(Expr *qual, SelectParts *parts)
 {
+	List	   *columns;
 	ListCell   *lc;
 
 	if (!ZbxhistIsUsable((Node *) qual))
 		return false;
-	foreach(lc, pull_var_clause((Node *) qual, 0))
+	qual = (Expr *) eval_const_expressions(NULL, (Node *) qual);
+	columns = pull_var_clause((Node *) qual, 0);
+	foreach(lc, columns)
 	{
 		if (lfirst_node(Var, lc)->varattno <= 0)
 			return false;
 	}
-	qual = (Expr *) eval_const_expressions(NULL, (Node *) qual);
 	convert_saop_to_hashed_saop((Node *) qual);
-	parts->filters = lappend(parts->filters, qual);
-	return true;
+	parts->filters = ZbxhistAddByCost(parts->filters, qual);
+	return columns != NIL;
 }
 
 /*

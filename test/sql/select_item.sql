@@ -117,6 +117,8 @@ SELECT is_read(format('SELECT %s', rest)), rest FROM unnest(ARRAY[
     '* FROM history h WHERE itemid = 3 AND h > ROW(1, 2, ''x'', 3)',
     '* FROM history WHERE itemid = 3 AND tableoid > 5',
     '* FROM history WHERE itemid = 3 AND ns > 5::whole',
+    '* FROM history WHERE itemid = 3 AND 1 = 1',
+    '* FROM history WHERE itemid = 3 AND ns > NULL',
     '* FROM history WHERE itemid IN (3, ns)',
     '* FROM history WHERE itemid = ALL (ARRAY[3, 4])',
     '* FROM history WHERE itemid = ANY (ARRAY[[3, 4], [5, 6]])',
@@ -205,12 +207,13 @@ UNION ALL SELECT 'itemid, clock', 'itemid IN (1, 2, 5) AND clock > 200000', 'ORD
 UNION ALL SELECT t, c, o, l, CASE WHEN l <> '' AND o = '' THEN 'count' WHEN o = '' THEN 'any' ELSE 'rows' END FROM unnest(ARRAY['*', 'clock, ns']) WITH ORDINALITY t (t, tn),
     unnest(ARRAY['itemid = 1 AND value LIKE ''%00 of 1''', 'itemid = 5 AND length(value) > 20', 'itemid IN (1, 5, 2) AND value = ANY (''{waits,late,packed,last of a second}'')', 'itemid = 3 AND ns <> 0 AND clock <> 300200 AND clock > 250000', 'itemid = 4 AND value > ''value 3'' AND ns < 500', 'itemid = 2 AND clock IN (87800, 300200, 5)',
                  'itemid = 1 AND 10 / (ns - 1000) < 5 AND clock > 300000', 'itemid IN (4, 3) AND upper(value) LIKE ''VALUE 9%''', 'itemid = 5 AND value <> ALL (''{a,b,c,d,e,f,g,h,i,packed}'')', 'itemid = 2 AND clock % 7200 = ns', 'itemid = 1 AND random() < 2 AND clock < 95000', 'itemid = -7 AND value > NULL', 'itemid = 3 AND clock > ns AND 400000 > clock + 0',
-                 'itemid = 2 AND ns = ANY (''{3,1000}'') AND clock > 80000 AND clock < 110000']) WITH ORDINALITY c (c, cn),
+                 'itemid = 2 AND ns = ANY (''{3,1000}'') AND clock > 80000 AND clock < 110000',
+                 'itemid = 1 AND 10 / ns < 5 AND ns <> 0 AND clock > 400000', 'itemid = 1 AND value::integer > 0 AND ns < 0', 'itemid = 1 AND 10 / ns > 0 AND ns < NULL', 'itemid = 1 AND 10 / ns > 0 AND 1 = 2']) WITH ORDINALITY c (c, cn),
     unnest(ARRAY['', 'ORDER BY clock, ns, itemid', 'ORDER BY clock DESC, ns DESC, itemid']) WITH ORDINALITY o (o, n), unnest(ARRAY['', 'LIMIT 2', 'LIMIT 0']) WITH ORDINALITY l (l, ln) WHERE (tn + cn + n + ln) % 2 = 0
 -- aggregates
 UNION ALL SELECT t, c, '', '', 'rows' FROM unnest(ARRAY['count(*)', 'count(value) AS n, min(ns) AS clock, count(*)', 'max(value), sum(ns), avg(clock), max(value)', 'max(clock), count(*)', 'max(clock)', 'count(*) + 1', 'count(DISTINCT ns)', 'count(*) FILTER (WHERE ns > 0)', 'min(value), 1']) t,
     unnest(ARRAY['itemid = 1', 'itemid = 3 AND clock > 260000 AND clock <= 345600', 'itemid = 2 AND clock BETWEEN 300000 AND 400000 AND ns = 1000', 'itemid IN (1, 5) AND clock > 300000 AND value > ''value 4''', 'itemid = 99', 'itemid = 1 AND clock > 99999999999::integer', 'itemid = 5 AND clock <= 100000', 'itemid = 2 AND clock < 90000',
-                 'itemid = ANY (''{}'')', 'itemid = 1 AND clock > NULL', 'itemid = 1 AND clock > 300000 AND 10 / (ns - ns) < 5']) c
+                 'itemid = ANY (''{}'')', 'itemid = 1 AND clock > NULL', 'itemid = 1 AND clock > 300000 AND 10 / (ns - ns) < 5', 'itemid = 1 AND 10 / ns < 5 AND ns <> 0', 'itemid = 1 AND clock > 400000 AND value::integer > 0 AND ns < 0']) c
 -- rows of one second and the order of ns
 UNION ALL SELECT '*', 'itemid = 5 AND clock = 300000', o, l, 'rows' FROM unnest(ARRAY['ORDER BY ns', 'ORDER BY ns DESC', 'ORDER BY clock, ns DESC']) o, unnest(ARRAY['', 'LIMIT 1']) l;
 CREATE FUNCTION answers(relation text) RETURNS TABLE (number integer, answer text[]) LANGUAGE sql
@@ -271,6 +274,7 @@ PREPARE in_list(integer, bigint) AS SELECT itemid, ns FROM history WHERE itemid 
 PREPARE sorted(bigint[], integer) AS SELECT ns, itemid FROM history WHERE itemid = ANY ($1) AND clock > 299999 AND clock < 310000 ORDER BY clock DESC, ns DESC LIMIT $2;
 PREPARE filtered(bigint, text) AS SELECT clock, ns FROM history WHERE itemid = $1 AND clock > 500000 AND value <> $2 ORDER BY clock DESC, ns DESC;
 PREPARE counted(bigint, text) AS SELECT count(*), min(value) FROM history WHERE itemid = $1 AND clock > 300000 AND clock < 312000 AND value <> $2;
+PREPARE divided(integer) AS SELECT count(*) FROM history WHERE itemid = 99 AND clock > 300000 AND 10 / $1 > 0;
 SET plan_cache_mode = force_custom_plan;
 EXECUTE filtered(1, 'value 516200 of 1');
 EXECUTE counted(1, 'waits');
@@ -293,6 +297,7 @@ EXECUTE filtered(1, NULL);
 EXECUTE counted(1, 'waits');
 EXECUTE counted(1, NULL);
 EXECUTE counted(NULL, 'waits');
+EXECUTE divided(0);
 EXECUTE sorted('{2,5,1,1}', 3);
 EXECUTE sorted('{2,5,NULL}', -1);
 EXECUTE listed('{2,5,1,1}', 300001);
