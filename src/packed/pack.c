@@ -75,6 +75,7 @@
 #include "tables/item_range.h"
 #include "tables/owned_table.h"
 #include "tables/owner_rights.h"
+#include "tables/packed_days.h"
 #include "tables/packed_table.h"
 #include "tables/partition_set.h"
 
@@ -178,21 +179,25 @@ SortHeapTuple(void *arg, HeapTuple tuple)
 
 /*
  * ReadRenamed returns which of the partition's columns packed days have under
- * another name.
+ * another name.  The partition set does not have them if there is no day yet.
  */
 static const List *
 ReadRenamed(Oid partition)
 {
 	Oid			relid = ZbxhistInheritedParent(partition);
+	List	   *renamed = NIL;
+	List	   *new_columns;
 	Relation	parent;
-	const List *result;
+	Oid			packed;
 
 	if (!OidIsValid(relid))
 		return NIL;
 	parent = table_open(relid, AccessShareLock);
-	result = ZbxhistGetPartitions(parent)->renamed;
+	packed = ZbxhistGetPartitions(parent)->packed;
+	if (OidIsValid(packed))
+		ZbxhistReadPackedColumns(packed, &new_columns, &renamed);
 	table_close(parent, NoLock);
-	return result;
+	return renamed;
 }
 
 /*

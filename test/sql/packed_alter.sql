@@ -272,6 +272,16 @@ SELECT * FROM again ORDER BY clock, itemid;
 CALL zbxhist.undo('again');
 SELECT * FROM again ORDER BY clock, itemid;
 DROP TABLE again;
+-- the only packed day is unpacked after a column was renamed, and packed again
+CREATE TABLE again (itemid bigint NOT NULL, clock integer NOT NULL, value text, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('again'), zbxhist.create_partition('again', '1970-01-02');
+INSERT INTO again VALUES (1, 86400, 'old', 1);
+CALL zbxhist.pack('again', '1970-01-02');
+ALTER TABLE again RENAME COLUMN value TO renamed;
+CALL zbxhist.unpack('again', '1970-01-02');
+CALL zbxhist.pack('again', '1970-01-02');
+SELECT * FROM again;
+DROP TABLE again CASCADE;
 DROP TABLE history, history_str CASCADE;
 DROP TABLE kept, kept_str;
 SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace;
