@@ -317,7 +317,8 @@ ZbxhistCostPerRow(const AggregateChoice *choice)
 }
 
 /*
- * ZbxhistCostOfRows returns the cost of adding rows that are not packed.
+ * ZbxhistCostOfRows returns the cost of adding rows that are not packed: that of
+ * PostgreSQL's aggregation, which has no cost of a row besides that of its expressions.
  */
 Cost
 ZbxhistCostOfRows(const AggregateChoice *choice, double nrows)
@@ -325,7 +326,7 @@ ZbxhistCostOfRows(const AggregateChoice *choice, double nrows)
 	int			nexprs = list_length(choice->query.keys) +
 		list_length(choice->query.inputs);
 
-	return nrows * (cpu_tuple_cost + cpu_operator_cost * nexprs);
+	return nrows * cpu_operator_cost * nexprs;
 }
 
 /*

@@ -250,8 +250,6 @@ INSERT INTO exact SELECT 5, 86400 + n, '-0', 0 FROM generate_series(0, 9) n;
 INSERT INTO exact SELECT 6, 86400 + n, CASE n % 3 WHEN 0 THEN 1e308 WHEN 1 THEN -1e308 ELSE 1 END, 0 FROM generate_series(0, 299) n;
 INSERT INTO exact SELECT 7, 86400 + n, CASE WHEN n % 4 > 0 THEN 0.1 END, 0 FROM generate_series(0, 399) n;
 CALL zbxhist.pack('exact', '1970-01-02');
--- else the plan depends on how much of the present day is over, of which rows are expected
-SET zbxhist.enable_item_scan = off;
 SELECT itemid, sum(value), avg(value), min(value), max(value) FROM exact WHERE itemid <> 3 GROUP BY itemid ORDER BY itemid;
 -- what rounding took from the sum of a segment is in its statistics: a part of a segment has the same sum by its values
 SELECT itemid, sum(value), count(value) FROM exact WHERE itemid IN (1, 2, 6, 7) AND value IS NOT NULL GROUP BY itemid ORDER BY itemid;
@@ -260,7 +258,6 @@ SELECT sum(value) FROM exact WHERE itemid = 3;
 SELECT avg(value) FROM exact WHERE itemid = 3 AND clock > 86402;
 SELECT max(value), sum(value) FROM exact WHERE itemid = 3 AND clock = 86402;
 SELECT clock / 2, sum(value) FROM exact WHERE itemid = 4 GROUP BY 1 ORDER BY 1;
-RESET zbxhist.enable_item_scan;
 -- privileges are asked for as ever; row security is not passed over
 CREATE ROLE zbxhist_graphs;
 GRANT USAGE ON SCHEMA aggregate TO zbxhist_graphs;
