@@ -71,8 +71,8 @@ BEGIN
                format('CALL zbxhist.unpack(%L, %L);', check_packed.parent, zbxhist_internal.format_day(max(d.from_clock)))
           FROM zbxhist.packed_day d
          WHERE d.parent = check_packed.parent AND d.partition IS NULL AND has_table_privilege(d.parent, 'SELECT')
-           AND NOT CASE WHEN zbxhist_internal.has_same_columns(d.parent, d.day) THEN true
-                        ELSE zbxhist_internal.waiting_clock(d.parent, d.from_clock, d.to_clock, true) IS NULL END
+           AND CASE WHEN zbxhist_internal.has_same_columns(d.parent, d.day) THEN false
+                    ELSE zbxhist_internal.waiting_clock(d.parent, d.from_clock, d.to_clock, true) IS NOT NULL END
         HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'warning', 'packed_tablespace', policy.parent::text,

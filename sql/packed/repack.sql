@@ -29,7 +29,7 @@ BEGIN
     RETURN (
         SELECT CASE c.time_precision WHEN '1 us' THEN 1000 WHEN '1 ms' THEN 1000000 WHEN '1 s' THEN 1000000000 END
           FROM zbxhist.parent_config c
-         WHERE c.parent = due_precision.parent AND c.time_precision <> '1 ns'
+         WHERE c.parent = due_precision.parent
            AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after)
            AND 'ns' = ANY (zbxhist_internal.key_columns(c.parent)));
 END

@@ -166,24 +166,24 @@ ZbxhistLimitAnswers(int limit)
 }
 
 /*
- * SilentMessage says that a server has not answered.
+ * SilentMessage says that the silent server has not answered.
  */
 static char *
-SilentMessage(Oid server)
+SilentMessage(void)
 {
 	return psprintf("server \"%s\" has not answered for %g seconds",
-					GetForeignServer(server)->servername, answer_limit / 1000.0);
+					GetForeignServer(silent_server)->servername, answer_limit / 1000.0);
 }
 
 /*
  * RaiseSilent raises that as an error.
  */
 static void
-RaiseSilent(Oid server)
+RaiseSilent(void)
 {
 	ereport(ERROR,
 			errcode(ERRCODE_CONNECTION_FAILURE),
-			errmsg_internal("%s", SilentMessage(server)));
+			errmsg_internal("%s", SilentMessage()));
 }
 
 /*
@@ -220,7 +220,7 @@ ZbxhistAskArchive(Oid groups, const char *query, int nvalues, Oid *types,
 									 read_only, count);
 	asked_server = GetForeignTable(groups)->serverid;
 	if (asked_server == silent_server)
-		RaiseSilent(silent_server);
+		RaiseSilent();
 	asking_transaction = GetCurrentTransactionStartTimestamp();
 	enable_timeout_after(STATEMENT_TIMEOUT, answer_limit);
 	PG_TRY();
@@ -235,7 +235,7 @@ ZbxhistAskArchive(Oid groups, const char *query, int nvalues, Oid *types,
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
 		silent_server = asked_server;
-		RaiseSilent(silent_server);
+		RaiseSilent();
 	}
 	PG_END_TRY();
 	(void) EndLimit();
@@ -274,7 +274,7 @@ ZbxhistTryCommit(bool is_atomic)
 		{
 			silent_server = asked_server;
 			error->sqlerrcode = ERRCODE_CONNECTION_FAILURE;
-			error->message = SilentMessage(silent_server);
+			error->message = SilentMessage();
 		}
 	}
 	PG_END_TRY();
