@@ -315,49 +315,6 @@ SelectRange(PlannerInfo *root, RelOptInfo *rel, List *conds,
 }
 
 /*
- * FindDayAfter returns the index of the first day that ends after a clock.
- */
-static int
-FindDayAfter(const PackedRel *packed, int64 clock)
-{
-	int			i;
-
-	find_first(i, packed->ndays, packed->days[i].to_clock > clock);
-	return i;
-}
-
-/*
- * CountKeyRows adds up the rows of keys, of which each has one in a day at
- * least.
- */
-static void
-CountKeyRows(const PackedRel *packed, Selected *selected)
-{
-	int			first = FindDayAfter(packed, selected->bounds.from_clock);
-	int			last = FindDayAfter(packed, selected->bounds.to_clock);
-
-	selected->ndays = Min(last + 1, packed->ndays) - first;
-	for (int i = 0; i < selected->bounds.nkeys; i++)
-	{
-		const KeyRange *key = &selected->bounds.keys[i];
-
-		CHECK_FOR_INTERRUPTS();
-		for (int j = FindDayAfter(packed, key->first);
-			 j < packed->ndays && packed->days[j].from_clock <= key->last;
-			 j++)
-		{
-			const PackedDay *day = &packed->days[j];
-			double		nclocks = Min(day->to_clock - 1, key->last) -
-				Max(day->from_clock, key->first) + 1;
-
-			selected->nplaces++;
-			selected->nrows += Max(1, day->nrows / packed->nitems * nclocks /
-								   (day->to_clock - day->from_clock));
-		}
-	}
-}
-
-/*
  * CountDayRows adds up the rows of the days in bounds.
  */
 static void
@@ -430,10 +387,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 
 	SelectByConds(root, conds, &selected);
 	SelectRange(root, rel, conds, &selected);
-	if (selected.bounds.keys != NULL)
-		CountKeyRows(packed, &selected);
-	else
-		CountDayRows(root, rel, &selected);
+	CountDayRows(root, rel, &selected);
 	estimate->pages = CountPages(packed, &selected);
 	estimate->rows = clamp_row_est(selected.nrows *
 								   clauselist_selectivity(root, local,

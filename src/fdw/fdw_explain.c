@@ -10,7 +10,6 @@
 #include "commands/explain.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/array.h"
 #include "utils/ruleutils.h"
 
 #include "compat.h"
@@ -68,30 +67,6 @@ ExplainScanConditions(ForeignScanState *node, ExplainState *es)
 }
 
 /*
- * ExplainOrKeys shows how many items' clocks an OR asks for, if it is read
- * that way.
- */
-static void
-ExplainOrKeys(const ForeignScan *plan, ExplainState *es)
-{
-	ListCell   *kind;
-	ListCell   *value;
-
-	forboth(kind, list_nth(plan->fdw_private, PLAN_CONDS),
-			value, plan->fdw_exprs)
-	{
-		ArrayType  *array;
-
-		if (lfirst_int(kind) != COND_KEYS)
-			continue;
-		array = DatumGetArrayTypeP(lfirst_node(Const, value)->constvalue);
-		ExplainPropertyInteger("Packed Keys", NULL,
-							   ArrayGetNItems(ARR_NDIM(array),
-											  ARR_DIMS(array)) / 3, es);
-	}
-}
-
-/*
  * ZbxhistExplainArchive shows how many groups of archived days have been fetched, if
  * any, and their bytes.
  */
@@ -131,7 +106,6 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ScanCounters counters;
 
 	ExplainScanConditions(node, es);
-	ExplainOrKeys((ForeignScan *) node->ss.ps.plan, es);
 	if (!es->analyze || state == NULL || state->scan == NULL)
 		return;
 	counters = state->scan->open.counters;

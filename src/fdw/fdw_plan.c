@@ -5,10 +5,9 @@
  *
  * A scan evaluates the conditions on itemid and clock (conditions.c), the executor all
  * others.  Rows of one item come in the order of (clock, ns), either way, which lets an
- * ordered Append or MergeAppend with a LIMIT stop after the newest few.  Rows of several
- * items may come item after item, so that DISTINCT ON (itemid) and GROUP BY need no sort.
- * A join on itemid may scan for each item of the other side.  In a parallel query each
- * worker reads some of the days.
+ * ordered Append or MergeAppend with a LIMIT stop after the newest few.  A join on itemid
+ * may scan for each item of the other side.  In a parallel query each worker reads some of
+ * the days.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,9 +33,6 @@
 #include "fdw/fdw_plan.h"
 #include "guc.h"
 #include "tables/packed_table.h"
-
-/* what it costs more to go through all days for each item */
-#define BY_ITEM_COST 1.05
 
 /* ---- conditions ---- */
 
@@ -204,12 +200,11 @@ MatchPathKey(RelOptInfo *rel, const PathKey *key, AttrNumber attnum,
 }
 
 /*
- * FindPathKeys returns how much of the order that the query wants can be that
- * of rows by clock and ns, from its sort key first on, and its direction.
+ * FindPathKeys returns how much of the order that the query wants can be that of rows by
+ * clock and ns, and its direction.
  */
 static List *
-FindPathKeys(PlannerInfo *root, RelOptInfo *rel, int first, bool has_one_clock,
-			 bool *is_descending)
+FindPathKeys(PlannerInfo *root, RelOptInfo *rel, bool has_one_clock, bool *is_descending)
 {
 	const PackedRel *packed = rel->fdw_private;
 	AttrNumber	columns[2];
@@ -219,7 +214,7 @@ FindPathKeys(PlannerInfo *root, RelOptInfo *rel, int first, bool has_one_clock,
 
 	columns[0] = packed->columns.clock;
 	columns[1] = packed->ns;
-	for_each_from(lc, root->query_pathkeys, first)
+	foreach(lc, root->query_pathkeys)
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
 		bool		descending;
@@ -235,28 +230,6 @@ FindPathKeys(PlannerInfo *root, RelOptInfo *rel, int first, bool has_one_clock,
 	return result;
 }
 
-/*
- * FindItemPathKeys returns the same for rows item after item; NIL if the query
- * does not want that.
- */
-static List *
-FindItemPathKeys(PlannerInfo *root, RelOptInfo *rel, bool has_one_clock,
-				 bool *is_descending)
-{
-	const PackedRel *packed = rel->fdw_private;
-	PathKey    *key;
-	bool		is_item_descending;
-
-	if (root->query_pathkeys == NIL)
-		return NIL;
-	key = linitial_node(PathKey, root->query_pathkeys);
-	if (!MatchPathKey(rel, key, packed->columns.itemid, &is_item_descending) ||
-		is_item_descending)
-		return NIL;
-	return lcons(key, FindPathKeys(root, rel, 1, has_one_clock,
-								   is_descending));
-}
-
 /* ---- paths ---- */
 
 /*
@@ -265,34 +238,13 @@ FindItemPathKeys(PlannerInfo *root, RelOptInfo *rel, bool has_one_clock,
 static ForeignPath *
 MakeForeignPath(PlannerInfo *root, RelOptInfo *rel,
 				const ScanEstimate *estimate,
-				List *pathkeys, bool is_by_item, bool is_descending, Relids outer)
+				List *pathkeys, bool is_descending, Relids outer)
 {
 	return create_foreignscan_path_compat(root, rel, estimate->rows,
 										  estimate->startup_cost,
 										  estimate->total_cost, pathkeys,
 										  outer,
-										  list_make2_int(is_descending,
-														 is_by_item));
-}
-
-/*
- * AddItemPath adds a path that gives rows item after item, if the query wants
- * them so.
- */
-static void
-AddItemPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate,
-			bool has_one_clock)
-{
-	ScanEstimate by_item = *estimate;
-	bool		is_descending = false;
-	List	   *pathkeys = FindItemPathKeys(root, rel, has_one_clock,
-											&is_descending);
-
-	if (pathkeys == NIL)
-		return;
-	by_item.total_cost *= BY_ITEM_COST;
-	add_path(rel, (Path *) MakeForeignPath(root, rel, &by_item, pathkeys, true,
-										   is_descending, rel->lateral_relids));
+										  list_make1_int(is_descending));
 }
 
 /*
@@ -303,17 +255,14 @@ static void
 AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 {
 	const List *conds = ((PackedRel *) rel->fdw_private)->conds;
-	bool		has_one_clock = ZbxhistHasCond(conds, COND_CLOCK, COND_CLOCK);
 	List	   *pathkeys = NIL;
 	bool		is_descending = false;
 
 	if (leaves_one_item(conds))
-		pathkeys = FindPathKeys(root, rel, 0, has_one_clock, &is_descending);
-	add_path(rel, (Path *) MakeForeignPath(root, rel, estimate, pathkeys,
-										   false,
-										   is_descending, rel->lateral_relids));
-	if (!leaves_one_item(conds) && names_items(conds))
-		AddItemPath(root, rel, estimate, has_one_clock);
+		pathkeys = FindPathKeys(root, rel, ZbxhistHasCond(conds, COND_CLOCK, COND_CLOCK),
+								&is_descending);
+	add_path(rel, (Path *) MakeForeignPath(root, rel, estimate, pathkeys, is_descending,
+										   rel->lateral_relids));
 }
 
 /*
@@ -340,7 +289,7 @@ AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 		divisor += Max(1.0 - 0.3 * nworkers, 0);
 	share.rows = clamp_row_est(estimate->rows / divisor);
 	share.total_cost -= estimate->cpu_cost * (1 - 1 / divisor);
-	path = MakeForeignPath(root, rel, &share, NIL, false, false, NULL);
+	path = MakeForeignPath(root, rel, &share, NIL, false, NULL);
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = nworkers;
 	add_partial_path(rel, (Path *) path);
@@ -436,9 +385,8 @@ AddJoinPaths(PlannerInfo *root, RelOptInfo *rel)
 		(void) Estimate(root, rel, list_concat_copy(rel->baserestrictinfo,
 													info->ppi_clauses), &estimate);
 		info->ppi_rows = estimate.rows;
-		add_path(rel, (Path *) MakeForeignPath(root, rel, &estimate, NIL,
-											   false,
-											   false, lfirst(lc)));
+		add_path(rel, (Path *) MakeForeignPath(root, rel, &estimate, NIL, false,
+											   lfirst(lc)));
 	}
 }
 
@@ -456,7 +404,7 @@ ZbxhistMakeClocksPath(PlannerInfo *root, RelOptInfo *rel, int32 first_clock,
 	estimate.rows = clamp_row_est(estimate.rows * share);
 	estimate.total_cost = estimate.startup_cost +
 		(estimate.total_cost - estimate.startup_cost) * share;
-	path = MakeForeignPath(root, rel, &estimate, NIL, false, false, rel->lateral_relids);
+	path = MakeForeignPath(root, rel, &estimate, NIL, false, rel->lateral_relids);
 	path->fdw_private = lappend_int(lappend_int(path->fdw_private, first_clock),
 									last_clock);
 	return &path->path;

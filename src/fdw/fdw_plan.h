@@ -63,14 +63,13 @@ enum PackedPlanPart
 enum PackedOrderPart
 {
 	ORDER_IS_DESCENDING,		/* newest first */
-	ORDER_IS_BY_ITEM,			/* by item first */
 	ORDER_READS_ALL				/* of PLAN_ORDER: no LIMIT or the like */
 };
 
 /* the other members of a path of some clocks, see ZbxhistMakeClocksPath */
 enum PackedClocksPart
 {
-	CLOCKS_FIRST = ORDER_IS_BY_ITEM + 1,
+	CLOCKS_FIRST = ORDER_IS_DESCENDING + 1,
 	CLOCKS_LAST
 };
 

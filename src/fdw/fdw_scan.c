@@ -69,7 +69,6 @@ MakeScanState(ForeignScanState *node)
 	state->values = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
 	order = list_nth(plan->fdw_private, PLAN_ORDER);
 	state->is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
-	state->is_by_item = list_nth_int(order, ORDER_IS_BY_ITEM);
 	SetWantedColumns(state, list_nth(plan->fdw_private, PLAN_ATTRIBUTES),
 					 desc->natts);
 	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext,
@@ -119,32 +118,6 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 /* ---- scanning ---- */
 
 /*
- * ReverseKeys puts each item's newest key first.
- */
-static void
-ReverseKeys(ScanBounds *bounds)
-{
-	KeyRange   *keys = bounds->keys;
-	int			first = 0;
-
-	while (first < bounds->nkeys)
-	{
-		int			next = first + 1;
-
-		while (next < bounds->nkeys && keys[next].itemid == keys[first].itemid)
-			next++;
-		for (int i = first, j = next - 1; i < j; i++, j--)
-		{
-			KeyRange	key = keys[i];
-
-			keys[i] = keys[j];
-			keys[j] = key;
-		}
-		first = next;
-	}
-}
-
-/*
  * EvaluateScanBounds makes bounds of the values that the conditions have
  * now.
  */
@@ -153,10 +126,7 @@ EvaluateScanBounds(ForeignScanState *node, FdwScanState *state, ScanBounds *boun
 {
 	ZbxhistEvaluateConds(state->kinds, state->values, node->ss.ps.ps_ExprContext,
 						 state->bounds_context, bounds);
-	bounds->is_by_item = state->is_by_item && bounds->items != NULL;
 	bounds->is_descending = state->is_descending;
-	if (bounds->is_descending)
-		ReverseKeys(bounds);
 }
 
 /*

@@ -18,7 +18,6 @@ typedef struct FdwScanState
 	Oid			parent;
 	List	   *kinds;			/* of conditions */
 	List	   *values;			/* ExprStates of theirs */
-	bool		is_by_item;		/* the order of rows, see ScanBounds */
 	bool		is_descending;
 
 	bool	   *wanted;			/* by attribute */

@@ -8,8 +8,8 @@
  * of itemid or clock with integers of any size are exact, so the executor need not
  * check them again.  So are comparisons with numerics, and comparisons of the clock as
  * another type of number or as a time.  An OR of such conditions becomes a list of items
- * with their clocks, and every row is checked again.  (Zabbix looks for up to 1000 keys
- * at once, and divides long lists of items.)
+ * and a range of clocks, and every row is checked again.  (Zabbix divides long lists of
+ * items.)
  *
  * A row comparison, (itemid, clock) > (5, 1795130262), tells where to begin.
  *
@@ -392,77 +392,42 @@ ZbxhistMakeArray(const int64 *integers, int n)
 }
 
 /* what the parts of an OR leave */
-typedef struct Keys
+typedef struct OrParts
 {
 	bool		has_items;		/* each part has conditions on items */
+	int			size;
+	int			nitems;
+	int64	   *items;
 	int64		from_clock;		/* of all parts */
 	int64		to_clock;
-	bool		has_clocks;		/* parts differ in these */
-	int			size;
-	int			nkeys;
-	KeyRange   *keys;
-} Keys;
-
-/*
- * AddItemClocks adds an item's clocks.
- */
-static void
-AddItemClocks(Keys *keys, int64 itemid, int64 from_clock, int64 to_clock)
-{
-	KeyRange   *key;
-
-	make_room(keys->keys, keys->nkeys, keys->size);
-	key = &keys->keys[keys->nkeys++];
-	key->itemid = itemid;
-	key->first = from_clock;
-	key->last = to_clock;
-}
+} OrParts;
 
 /*
  * AddOrPart adds the items and clocks of an alternative of an OR.
  */
 static void
-AddOrPart(Keys *keys, const ScanBounds *part)
+AddOrPart(OrParts *parts, const ScanBounds *part)
 {
 	if (part->from_clock > part->to_clock)
 		return;
-	if (keys->to_clock >= keys->from_clock &&
-		(part->from_clock != keys->from_clock ||
-		 part->to_clock != keys->to_clock))
-		keys->has_clocks = true;
-	keys->has_clocks |= part->keys != NULL;
-	keys->from_clock = Min(keys->from_clock, part->from_clock);
-	keys->to_clock = Max(keys->to_clock, part->to_clock);
-	keys->has_items &= part->items != NULL;
-	for (int i = 0; i < part->nkeys; i++)
-		AddItemClocks(keys, part->keys[i].itemid, part->keys[i].first,
-					  part->keys[i].last);
-	for (int i = 0; part->keys == NULL && i < part->nitems; i++)
-		AddItemClocks(keys, part->items[i], part->from_clock, part->to_clock);
+	parts->from_clock = Min(parts->from_clock, part->from_clock);
+	parts->to_clock = Max(parts->to_clock, part->to_clock);
+	parts->has_items &= part->items != NULL;
+	for (int i = 0; i < part->nitems; i++)
+	{
+		make_room(parts->items, parts->nitems, parts->size);
+		parts->items[parts->nitems++] = part->items[i];
+	}
 }
 
 /*
- * MakeItems makes a constant of the items of keys.
- */
-static Node *
-MakeItems(const Keys *keys)
-{
-	int64	   *items = palloc(sizeof(int64) * Max(keys->nkeys, 1));
-
-	for (int i = 0; i < keys->nkeys; i++)
-		items[i] = keys->keys[i].itemid;
-	return ZbxhistMakeArray(items, keys->nkeys);
-}
-
-/*
- * TakeOrClocks takes what follows from an OR whose alternatives have constants: the
- * clocks of each item; if an alternative does not name its items, only the range of all
- * clocks.
+ * TakeOrClocks takes what follows from an OR whose alternatives have constants: the items
+ * of all, unless an alternative does not name its items, and the range of all clocks.
  */
 static void
 TakeOrClocks(BoolExpr *or, const KeyColumns *columns, List **conds)
 {
-	Keys		keys = {
+	OrParts		parts = {
 		.has_items = true,
 		.from_clock = PG_INT64_MAX,
 		.to_clock = PG_INT64_MIN
@@ -477,18 +442,12 @@ TakeOrClocks(BoolExpr *or, const KeyColumns *columns, List **conds)
 		CHECK_FOR_INTERRUPTS();
 		(void) ZbxhistTakeCondition(lfirst(lc), columns, &part);
 		ZbxhistGetConstBounds(part, &bounds);
-		AddOrPart(&keys, &bounds);
+		AddOrPart(&parts, &bounds);
 	}
-	if (keys.has_items && keys.has_clocks)
-	{
-		AddCond(conds, COND_KEYS, ZbxhistMakeArray((int64 *) keys.keys,
-												   keys.nkeys * 3));
-		return;
-	}
-	if (keys.has_items)
-		AddCond(conds, COND_ITEMS, MakeItems(&keys));
-	AddCond(conds, COND_CLOCK_FROM, MakeInt8(keys.from_clock));
-	AddCond(conds, COND_CLOCK_TO, MakeInt8(keys.to_clock));
+	if (parts.has_items)
+		AddCond(conds, COND_ITEMS, ZbxhistMakeArray(parts.items, parts.nitems));
+	AddCond(conds, COND_CLOCK_FROM, MakeInt8(parts.from_clock));
+	AddCond(conds, COND_CLOCK_TO, MakeInt8(parts.to_clock));
 }
 
 /*

@@ -57,7 +57,7 @@ leaves_one_item(const List *conds)
 static inline bool
 names_items(const List *conds)
 {
-	return leaves_one_item(conds) || ZbxhistHasCond(conds, COND_ITEMS, COND_KEYS);
+	return leaves_one_item(conds) || ZbxhistHasCond(conds, COND_ITEMS, COND_ITEMS);
 }
 
 #endif							/* ZBXHIST_CONDITIONS_H */

@@ -4,12 +4,9 @@
  *	  The rows of all packed days of a table.
  *
  * A scan reads day after day, and in each day the named items one after the other, or
- * if none are named all items or a range of them.  Or it reads item after item, each
- * through all days, which then stay open.  Rows of an item come in the order of (clock,
- * ns), in either direction.  A day is opened when the scan reaches it, so a query that
- * stops early does not touch the rest.
- *
- * Keys, each an item with a range of clocks, may take the place of items.
+ * if none are named all items or a range of them.  Rows of an item come in the order of
+ * (clock, ns), in either direction.  A day is opened when the scan reaches it, so a query
+ * that stops early does not touch the rest.
  *
  * Rows may also be named by their ctids, which contain their clocks.  Then only the
  * clocks between the first and the last ctid of each day are read.
@@ -115,37 +112,6 @@ LimitToTids(const PackedScan *scan, ItemRange *range)
 }
 
 /*
- * FindKeyOfDay returns the index of the next key, from first on, that may have
- * rows of the current day; that after the last one if there is none.
- */
-static int
-FindKeyOfDay(const PackedScan *scan, int first)
-{
-	const ScanBounds *bounds = &scan->bounds;
-
-	while (first < bounds->nkeys &&
-		   (bounds->keys[first].first >= scan->day.to_clock ||
-			bounds->keys[first].last < scan->day.from_clock))
-		first++;
-	return first;
-}
-
-/*
- * IsDayWanted says whether the current day, which has some of the clocks in
- * bounds, may have rows that are asked for.
- */
-static bool
-IsDayWanted(const PackedScan *scan)
-{
-	const ScanBounds *bounds = &scan->bounds;
-	ItemRange	range = scan->range;
-
-	return LimitToTids(scan, &range) &&
-		(bounds->keys == NULL || bounds->is_by_item ||
-		 FindKeyOfDay(scan, 0) < bounds->nkeys);
-}
-
-/*
  * StartReader begins with the present item, or all, of the current day.
  */
 static void
@@ -177,15 +143,17 @@ FindScannedDay(PackedScan *scan)
 	{
 		while (ZbxhistWalkNext(&scan->walk, &scan->day))
 		{
+			ItemRange	range = scan->range;
+
 			CHECK_FOR_INTERRUPTS();
-			if (IsDayWanted(scan))
+			if (LimitToTids(scan, &range))
 				return true;
 		}
 		if (scan->shared == NULL ||
 			(next = pg_atomic_fetch_add_u32(&scan->shared->next, 1)) >= scan->shared->nranges)
 			return false;
-		ZbxhistBeginWalk(&scan->walk, scan->parent, &scan->walked, true);
-		if (!item_range_is_empty(&scan->walked))
+		ZbxhistBeginWalk(&scan->walk, scan->parent, &scan->range, true);
+		if (!item_range_is_empty(&scan->range))
 			ZbxhistWalkBetween(&scan->walk, scan->shared->ranges[next].from_clock,
 							   scan->shared->ranges[next].to_clock);
 	}
@@ -206,33 +174,13 @@ LimitToClocks(ItemRange *range, int64 from_clock, int64 to_clock)
 }
 
 /*
- * NumItems returns how many items, or keys, are read one after the other.
- */
-static int
-NumItems(const PackedScan *scan)
-{
-	return scan->bounds.keys != NULL ? scan->bounds.nkeys :
-		scan->bounds.nitems;
-}
-
-/*
- * GoToItem goes to an item, or a key, if there are any.
+ * GoToItem goes to an item, if any are named.
  */
 static void
 GoToItem(PackedScan *scan, int item)
 {
 	scan->item = item;
-	if (item >= NumItems(scan))
-		return;
-	if (scan->bounds.keys != NULL)
-	{
-		const KeyRange *key = &scan->bounds.keys[item];
-
-		ZbxhistWholeItem(&scan->range, key->itemid);
-		scan->range.is_descending = scan->bounds.is_descending;
-		LimitToClocks(&scan->range, key->first, key->last);
-	}
-	else
+	if (item < scan->bounds.nitems)
 		scan->range.itemid = scan->bounds.items[item];
 }
 
@@ -242,8 +190,6 @@ GoToItem(PackedScan *scan, int item)
 static bool
 NextScannedDay(PackedScan *scan)
 {
-	const ScanBounds *bounds = &scan->bounds;
-
 	ZbxhistLeaveDay(&scan->open);
 	while (FindScannedDay(scan))
 	{
@@ -251,26 +197,11 @@ NextScannedDay(PackedScan *scan)
 		if (!ZbxhistEnterDay(&scan->open, &scan->walk, &scan->day))
 			continue;
 		ZbxhistWalkArrived(&scan->walk, &scan->day);
-		if (!bounds->is_by_item)
-			GoToItem(scan, FindKeyOfDay(scan, 0));
+		GoToItem(scan, 0);
 		StartReader(scan);
 		return true;
 	}
 	return false;
-}
-
-/*
- * GoToFirstDay goes back to where all days begin.
- */
-static void
-GoToFirstDay(PackedScan *scan)
-{
-	if (scan->bounds.is_by_item)
-		scan->walked = scan->range;
-	ZbxhistBeginWalk(&scan->walk, scan->parent, &scan->walked, true);
-	/* the worker must take a range first */
-	if (scan->shared != NULL)
-		ZbxhistWalkBetween(&scan->walk, PG_INT64_MAX, PG_INT64_MAX);
 }
 
 /*
@@ -300,53 +231,28 @@ ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 	scan->has_started = true;
 	ZbxhistRestartDays(&scan->open);
 	scan->bounds = *bounds;
-	scan->open.walk = bounds->items != NULL && bounds->keys == NULL &&
-		bounds->tids == NULL ? &scan->walk : NULL;
+	scan->open.walk = bounds->items != NULL && bounds->tids == NULL ? &scan->walk : NULL;
 	scan->open.range = &scan->range;
-	scan->open.nitems = bounds->is_by_item ? 0 : bounds->nitems;
+	scan->open.nitems = bounds->nitems;
 	scan->open.items = scan->bounds.items;
-	scan->open.keeps_days |= bounds->is_by_item;
 	ZbxhistBoundsRange(&scan->bounds, &scan->range);
-	scan->walked = scan->range;
 	GoToItem(scan, 0);
-	GoToFirstDay(scan);
-}
-
-/*
- * NextDayOfItem begins with the next day of the current item, or the first one
- * of the next item; returns false if there is none.
- */
-static bool
-NextDayOfItem(PackedScan *scan)
-{
-	while (!NextScannedDay(scan))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (scan->item + 1 >= NumItems(scan))
-			return false;
-		GoToItem(scan, scan->item + 1);
-		GoToFirstDay(scan);
-	}
-	return true;
+	ZbxhistBeginWalk(&scan->walk, scan->parent, &scan->range, true);
+	/* the worker must take a range first */
+	if (scan->shared != NULL)
+		ZbxhistWalkBetween(&scan->walk, PG_INT64_MAX, PG_INT64_MAX);
 }
 
 /*
  * NextReader begins with the next item of the current day, or the next day, be it
- * the first one; returns false if there is none.  Read item after item, days that
- * a later key has rows of may follow when the first one has none.
+ * the first one; returns false if there is none.
  */
 static bool
 NextReader(PackedScan *scan)
 {
-	int			next;
-
-	if (scan->bounds.is_by_item)
-		return NextDayOfItem(scan);
-	next = FindKeyOfDay(scan, scan->item + 1);
-	if (scan->open.reader == NULL || scan->bounds.items == NULL ||
-		next >= NumItems(scan))
+	if (scan->open.reader == NULL || scan->item + 1 >= scan->bounds.nitems)
 		return NextScannedDay(scan);
-	GoToItem(scan, next);
+	GoToItem(scan, scan->item + 1);
 	StartReader(scan);
 	return true;
 }

@@ -13,14 +13,6 @@
 #include "format/row_offset.h"
 #include "packed/open_days.h"
 
-/* clocks, or positions, of one item that are asked for */
-typedef struct KeyRange
-{
-	int64		itemid;
-	int64		first;			/* included */
-	int64		last;			/* included */
-} KeyRange;
-
 /* which rows are asked for */
 typedef struct ScanBounds
 {
@@ -33,13 +25,7 @@ typedef struct ScanBounds
 	int64		to_item_clock;	/* of to_item's rows, included */
 	int64		from_clock;		/* included */
 	int64		to_clock;		/* included */
-	bool		is_by_item;		/* item after item, each of all days, instead
-								 * of day after day; with items */
-	bool		is_descending;	/* newest first; with one item, or by item */
-	int			nkeys;
-	KeyRange   *keys;			/* sorted in the order of rows, none overlaps
-								 * another, of the items and within the
-								 * clocks; NULL: all these clocks of all items */
+	bool		is_descending;	/* newest first; with one item */
 	int			ntids;
 	const int64 *tids;			/* of rows, see make_packed_tid; sorted, each
 								 * once; NULL: all rows */
@@ -88,10 +74,9 @@ typedef struct PackedScan
 	OpenDays	open;			/* open.reader is the one of the present row */
 	Relation	parent;			/* whose days they are */
 	ScanBounds	bounds;
-	ItemRange	range;			/* the same, of the current item or key, or
-								 * all items */
-	ItemRange	walked;			/* clocks of the days to be read */
-	int			item;			/* index in bounds.keys, or bounds.items */
+	ItemRange	range;			/* the same, of the current item, or all
+								 * items */
+	int			item;			/* index in bounds.items */
 
 	int			nranges;		/* that are handed out */
 	ClockRange *ranges;

@@ -5,7 +5,7 @@
  *
  * Conditions (conditions.c) become bounds, one after the other, when their values are
  * known.  Items are a range and maybe a sorted list of numbers, ctids such a list, clocks
- * a range, and keys a sorted list of items with a range of clocks each.
+ * a range.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,10 +48,7 @@ ZbxhistInitBounds(ScanBounds *bounds)
 	bounds->to_item_clock = PG_INT64_MAX;
 	bounds->from_clock = PG_INT64_MIN;
 	bounds->to_clock = PG_INT64_MAX;
-	bounds->is_by_item = false;
 	bounds->is_descending = false;
-	bounds->nkeys = 0;
-	bounds->keys = NULL;
 	bounds->ntids = 0;
 	bounds->tids = NULL;
 }
@@ -312,89 +309,12 @@ LimitPlaces(ScanBounds *bounds, PackedCondKind kind, Datum value)
 		bounds->to_item_clock = Min(bounds->to_item_clock, clock);
 }
 
-/* ---- keys ---- */
-
 /*
- * compare_key_ranges orders keys by item and clock, or position.
+ * ZbxhistSettleBounds is called when all conditions have limited bounds: it limits the
+ * list of items, if there is one, to their range.
  */
-static int
-compare_key_ranges(const void *a, const void *b)
-{
-	const KeyRange *left = a;
-	const KeyRange *right = b;
-
-	return compare_places(left->itemid, left->first, right->itemid,
-						  right->first);
-}
-
-/*
- * ApplyKeys limits bounds to the keys of an array.  Of two such arrays only the shorter
- * one is used, as every row is checked again.
- */
-static void
-ApplyKeys(ScanBounds *bounds, Datum value)
-{
-	int			nkeys;
-	const KeyRange *ranges = read_key_ranges(value, &nkeys);
-	KeyRange   *keys = palloc(sizeof(KeyRange) * Max(nkeys, 1));
-
-	if (bounds->keys != NULL && bounds->nkeys <= nkeys)
-		return;
-	memcpy(keys, ranges, sizeof(KeyRange) * nkeys);
-	bounds->keys = keys;
-	bounds->nkeys = nkeys;
-}
-
-/*
- * LimitKeys intersects the keys with the items and clocks in bounds.
- */
-static void
-LimitKeys(ScanBounds *bounds)
-{
-	int			nkept = 0;
-
-	for (int i = 0; i < bounds->nkeys; i++)
-	{
-		KeyRange	key = bounds->keys[i];
-
-		key.first = Max(key.first, bounds->from_clock);
-		key.last = Min(key.last, bounds->to_clock);
-		if (key.first <= key.last &&
-			key.itemid >= bounds->from_item && key.itemid <= bounds->to_item &&
-			(bounds->items == NULL ||
-			 bsearch(&key.itemid, bounds->items, bounds->nitems,
-					 sizeof(int64), compare_itemids) != NULL))
-			bounds->keys[nkept++] = key;
-	}
-	bounds->nkeys = nkept;
-}
-
-/*
- * ZbxhistMergeKeyRanges sorts keys, makes those that overlap one, and returns how many
- * are left.
- */
-int
-ZbxhistMergeKeyRanges(KeyRange *keys, int nkeys)
-{
-	int			nkept = 0;
-
-	qsort(keys, nkeys, sizeof(KeyRange), compare_key_ranges);
-	for (int i = 0; i < nkeys; i++)
-	{
-		if (nkept > 0 && keys[i].itemid == keys[nkept - 1].itemid &&
-			keys[i].first <= keys[nkept - 1].last)
-			keys[nkept - 1].last = Max(keys[nkept - 1].last, keys[i].last);
-		else
-			keys[nkept++] = keys[i];
-	}
-	return nkept;
-}
-
-/*
- * LimitToRange limits the list of items in bounds to their range.
- */
-static void
-LimitToRange(ScanBounds *bounds)
+void
+ZbxhistSettleBounds(ScanBounds *bounds)
 {
 	int			first;
 	int			next;
@@ -407,35 +327,6 @@ LimitToRange(ScanBounds *bounds)
 	find_first(first, next, bounds->items[first] >= bounds->from_item);
 	bounds->items += first;
 	bounds->nitems = next - first;
-}
-
-/*
- * ZbxhistSettleBounds is called when all conditions have limited bounds: it makes
- * items and keys, if there are any, what the scan expects, and limits items and
- * clocks to theirs.
- */
-void
-ZbxhistSettleBounds(ScanBounds *bounds)
-{
-	int64	   *items;
-	int64		from_clock = PG_INT64_MAX;
-	int64		to_clock = PG_INT64_MIN;
-
-	LimitToRange(bounds);
-	if (bounds->keys == NULL)
-		return;
-	LimitKeys(bounds);
-	bounds->nkeys = ZbxhistMergeKeyRanges(bounds->keys, bounds->nkeys);
-	items = palloc(sizeof(int64) * Max(bounds->nkeys, 1));
-	for (int i = 0; i < bounds->nkeys; i++)
-	{
-		items[i] = bounds->keys[i].itemid;
-		from_clock = Min(from_clock, bounds->keys[i].first);
-		to_clock = Max(to_clock, bounds->keys[i].last);
-	}
-	bounds->items = items;
-	bounds->nitems = ZbxhistSortItems(items, bounds->nkeys);
-	LimitClocks(bounds, from_clock, to_clock);
 }
 
 /* ---- conditions ---- */
@@ -491,9 +382,6 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 		case COND_CLOCKS:
 		case COND_TIDS:
 			ApplyArray(bounds, kind, value);
-			break;
-		case COND_KEYS:
-			ApplyKeys(bounds, value);
 			break;
 		case COND_ITEM:
 			item = palloc(sizeof(int64));

@@ -10,7 +10,6 @@
 
 #include "access/stratnum.h"
 #include "nodes/execnodes.h"
-#include "utils/array.h"
 #include "packed/scan.h"
 
 /* what a value says of a row's item, clock or ctid */
@@ -29,10 +28,6 @@ typedef enum PackedCondKind
 	COND_CLOCK_AFTER,
 	COND_CLOCKS,				/* the clock is in the array */
 	COND_ITEMS,					/* the item is in the array */
-	COND_KEYS,					/* the array has the item, the first clock and
-								 * the last one, of each key one after the
-								 * other, and the row's item and clock are of
-								 * one of these */
 	COND_TIDS,					/* the ctid is in the array */
 	COND_PLACES_FROM,			/* item and clock are not before those in the
 								 * array, in the order of rows */
@@ -49,22 +44,7 @@ strategy_of_cond(PackedCondKind kind)
 	return (kind - COND_ITEM_BEFORE) % BTMaxStrategyNumber + 1;
 }
 
-/*
- * read_key_ranges returns the KeyRanges of an array of their numbers, and sets how many
- * they are.
- */
-static inline const KeyRange *
-read_key_ranges(Datum value, int *n)
-{
-	ArrayType  *array = DatumGetArrayTypeP(value);
-
-	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) /
-		(int) (sizeof(KeyRange) / sizeof(int64));
-	return (const KeyRange *) ARR_DATA_PTR(array);
-}
-
 extern int	ZbxhistSortItems(int64 *items, int nitems);
-extern int	ZbxhistMergeKeyRanges(KeyRange *keys, int nkeys);
 
 /* bounds with the items in one array */
 extern void ZbxhistInitBounds(ScanBounds *bounds);

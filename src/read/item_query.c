@@ -192,7 +192,7 @@ IsOfItems(Query *query, Relation parent, const PartitionSet *set, List *conds)
 {
 	ScanBounds	bounds;
 
-	if (!names_items(conds) || ZbxhistHasCond(conds, COND_KEYS, COND_KEYS) ||
+	if (!names_items(conds) ||
 		MayBePulledUp(query) ||
 		(!leaves_one_item(conds) && query->limitCount != NULL &&
 		 query->sortClause != NIL &&

@@ -9,9 +9,18 @@
 #define ZBXHIST_ITEM_QUERY_H
 
 #include "nodes/parsenodes.h"
+#include "utils/array.h"
 #include "utils/relcache.h"
 
 #include "tables/partition_set.h"
+
+/* positions of one item that are asked for */
+typedef struct KeyRange
+{
+	int64		itemid;
+	int64		first;			/* included */
+	int64		last;			/* included */
+} KeyRange;
 
 /* which rows a query wants */
 typedef struct ItemQuery
@@ -32,10 +41,23 @@ typedef struct ItemQuery
 	List	   *keys;			/* equal for all rows of an interval */
 
 	/* key_query.c */
-	Const	   *ranges;			/* rows of these KeyRanges (of positions),
-								 * which are sorted and do not overlap: a
-								 * Const; or NULL */
+	Const	   *ranges;			/* rows of these KeyRanges, which are sorted
+								 * and do not overlap; or NULL */
 } ItemQuery;
+
+/*
+ * read_key_ranges returns the KeyRanges of an array of their numbers, and sets how many
+ * they are.
+ */
+static inline const KeyRange *
+read_key_ranges(Datum value, int *n)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+
+	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) /
+		(int) (sizeof(KeyRange) / sizeof(int64));
+	return (const KeyRange *) ARR_DATA_PTR(array);
+}
 
 extern double ZbxhistCountRows(Relation parent);
 extern bool ZbxhistIsItemColumn(Node *expr, Relation table, AttrNumber attnum);

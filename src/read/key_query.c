@@ -64,6 +64,40 @@ typedef struct KeyValue
 /* ---- keys ---- */
 
 /*
+ * compare_key_ranges orders keys by item and position.
+ */
+static int
+compare_key_ranges(const void *a, const void *b)
+{
+	const KeyRange *left = a;
+	const KeyRange *right = b;
+
+	return compare_places(left->itemid, left->first, right->itemid,
+						  right->first);
+}
+
+/*
+ * MergeKeyRanges sorts keys, makes those that overlap one, and returns how many
+ * are left.
+ */
+static int
+MergeKeyRanges(KeyRange *keys, int nkeys)
+{
+	int			nkept = 0;
+
+	qsort(keys, nkeys, sizeof(KeyRange), compare_key_ranges);
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (nkept > 0 && keys[i].itemid == keys[nkept - 1].itemid &&
+			keys[i].first <= keys[nkept - 1].last)
+			keys[nkept - 1].last = Max(keys[nkept - 1].last, keys[i].last);
+		else
+			keys[nkept++] = keys[i];
+	}
+	return nkept;
+}
+
+/*
  * FindPartOfKey returns which column of the key an expression is, -1 if it is not one.
  */
 static int
@@ -266,7 +300,7 @@ ZbxhistIsKeyQuery(Query *query, Relation parent, const PartitionSet *set,
 		conditions = list_delete_cell(conditions, lc);
 	result->quals = conditions == NIL ? NULL :
 		(Node *) make_ands_explicit(conditions);
-	list.nkeys = ZbxhistMergeKeyRanges(list.keys, list.nkeys);
+	list.nkeys = MergeKeyRanges(list.keys, list.nkeys);
 	result->is_of_each = true;
 	result->is_descending = false;
 	result->ranges = (Const *)

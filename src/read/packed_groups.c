@@ -200,9 +200,6 @@ ZbxhistAggregatePacked(AggregateScanState *state)
 		ZbxhistEvaluateConds(list_nth(state->private, AGGREGATE_CONDS),
 							 state->values, state->css.ss.ps.ps_ExprContext,
 							 state->bounds_context, &bounds);
-		/* add a segment once, but check each of its rows */
-		bounds.keys = NULL;
-		bounds.nkeys = 0;
 		SetFilter(state, state->filter);
 		for (int i = 0; i < state->table.ninputs; i++)
 			SetFilter(state, state->sources[i].filter);

@@ -1,8 +1,5 @@
--- If a query wants rows in the order of items, packed rows come item by item, so that nothing
--- is sorted: the same rows as from a plain table.
---
--- Packed rows of several items come item after item where that is the order a
--- query wants, so that nothing is sorted: the same rows as of a plain table.
+-- Rows of several items of packed days, in the order of items and in others, rows of many groups and
+-- of late ones: the same as from a plain table.
 --
 \a \t
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
@@ -25,29 +22,6 @@ ANALYZE plain;
 ANALYZE history_packed;
 SET enable_hashagg = off;
 SET max_parallel_workers_per_gather = 0;
-
-EXPLAIN (COSTS OFF) SELECT DISTINCT ON (itemid) * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid, clock DESC;
-EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid, clock DESC, ns DESC LIMIT 2;
-EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid, clock, ns;
-EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) AND clock = 90000 ORDER BY itemid, ns;
-EXPLAIN (COSTS OFF) SELECT DISTINCT itemid, clock FROM history_packed WHERE itemid IN (1, 3);
-SET zbxhist.enable_item_scan = off;
-EXPLAIN (COSTS OFF) SELECT DISTINCT ON (itemid) * FROM history WHERE itemid IN (1, 3) AND clock < 345600 ORDER BY itemid, clock DESC;
-RESET zbxhist.enable_item_scan;
--- not in these orders
-EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid DESC, clock;
-EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY clock, itemid;
-EXPLAIN (COSTS OFF) SELECT * FROM history_packed ORDER BY itemid, clock;
--- how much is read until the LIMIT
-CREATE FUNCTION values_decoded(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    plan jsonb;
-BEGIN
-    EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
-    RETURN jsonb_path_query_first(plan, '$.**."Values Decoded"');
-END $$;
-SELECT values_decoded('SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid, clock DESC LIMIT 2');
-SELECT values_decoded('SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid, clock DESC');
 
 CREATE TABLE query (number serial, query text);
 INSERT INTO query (query) VALUES
@@ -122,4 +96,4 @@ SELECT direction, n, count(*), count(*) FILTER (WHERE rows_of('spread_plain', i,
  GROUP BY 1, 2 ORDER BY 1, 2;
 SET zbxhist.allow_packed_drop = on;
 DROP TABLE history, plain, query, spread, spread_plain CASCADE;
-DROP FUNCTION compare, values_decoded, rows_of;
+DROP FUNCTION compare, rows_of;
