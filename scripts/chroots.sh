@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What makes chroots of Debian releases, keeps them, and runs something in them.
-# Sourced after lib.sh by what runs as root; the source tree is SOURCE.
+# Makes chroots of Debian releases, keeps them, and runs commands in them.  Sourced after
+# lib.sh by scripts that run as root; SOURCE is the source tree.
 
 readonly CACHE=${ZBXHIST_MATRIX:-/var/cache/zbxhist-matrix}
 readonly DAYS_KEPT=7
@@ -13,7 +13,7 @@ cannot_run() {
 	exit 77
 }
 
-# Ends the script where no chroot can be made or entered.
+# Ends the script unless chroots can be made and entered.
 need_chroots() {
 	is_root || cannot_run "a chroot needs root"
 	command -v apt-get >/dev/null || cannot_run "this is not Debian"
@@ -21,11 +21,11 @@ need_chroots() {
 		cannot_run "this machine allows no mounts of our own"
 }
 
-# A command in the chroot ROOT, with processes, mounts and a /tmp of its own that end
-# with it.  It sees this source tree in /source, and the directory for logs, if
-# there is one, as /var/tmp.
+# Runs a command in the chroot ROOT, with processes, mounts and a /tmp of its own that end
+# with it.  The source tree is /source there; the directory for logs, if there is one, is
+# /var/tmp.
 inside() {
-	# in the background, or a signal would wait for its end
+	# in the background: otherwise bash handles a signal only after the command has ended
 	# shellcheck disable=SC2016
 	env -u TMPDIR HOME=/root LC_ALL=C.UTF-8 \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -50,7 +50,7 @@ end_inside() {
 	if [ -n "$INSIDE" ]; then kill -KILL "$INSIDE" 2>/dev/null; fi
 }
 
-# Where this machine has its Debian packages from.
+# The mirror that this machine gets its Debian packages from.
 mirror() {
 	local mirror
 	# shellcheck disable=SC2016
@@ -59,13 +59,13 @@ mirror() {
 	echo "${mirror:-http://deb.debian.org/debian}"
 }
 
-# Makes chroot $1, see need_chroot.  Nothing starts services in it.
+# Makes chroot $1 (see need_chroot).  No service is ever started in it.
 make_chroot() {
 	local root=$CACHE/$1 release=${1%%-*}
 	rm -rf "$root" "$root.ready"
 	install_packages debootstrap
 	say "making a chroot of Debian $release"
-	# its script for sid knows every release
+	# debootstrap's script for sid works for every release
 	quietly debootstrap --variant=minbase --include=ca-certificates "$release" \
 		"$root" "$(mirror)" sid ||
 		cannot_run "debootstrap cannot make a chroot of Debian $release here"
@@ -73,7 +73,7 @@ make_chroot() {
 	chmod 755 "$root$POLICY"
 	mkdir -p "$root$CREATECLUSTER"
 	echo "create_main_cluster = false" >"$root$CREATECLUSTER/matrix.conf"
-	# it reaches what this machine reaches
+	# the chroot uses this machine's certificates and proxy
 	cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" 2>/dev/null || true
 	apt-config dump | grep -i '^Acquire::.*proxy' >"$root/etc/apt/apt.conf.d/99host" || true
 	case $1 in
@@ -85,7 +85,7 @@ make_chroot() {
 	recipe "$1" >"$root.ready"
 }
 
-# What chroot $1 is made by.
+# A checksum of the scripts that make chroot $1.
 recipe() {
 	local script='postgresql-*'
 	case $1 in *-*) script=${1#*-} ;; esac
@@ -93,10 +93,10 @@ recipe() {
 	cat "$SOURCE/scripts/chroots.sh" "$SOURCE"/scripts/matrix.d/$script | cksum
 }
 
-# The chroot $1, named as its release, or so with "-" and the script of matrix.d that
-# has made of it what else it is; made if there is none that is young and was made by
-# the present scripts: ROOT.  Then the command given as further arguments, if there is
-# one, adds to it.  Others that want it wait meanwhile.
+# Sets ROOT to the chroot $1.  $1 is a Debian release, or a release, "-", and the script of
+# matrix.d that has prepared it.  It is made if there is none, or if it is too old or was
+# made by other scripts.  Further arguments are a command that adds to it; other scripts
+# that want the chroot wait meanwhile.
 need_chroot() {
 	ROOT=$CACHE/$1
 	mkdir -p "$CACHE"

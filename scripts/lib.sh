@@ -20,32 +20,32 @@ LOG=/dev/null
 
 # ---------------------------------------------------------------- messages
 
-# A numbered headline.
+# Prints a numbered headline.
 step() {
 	STEP=$((STEP + 1))
 	printf '\n%s%d. %s%s\n' "${BOLD-}" "$STEP" "$1" "${PLAIN-}"
 }
 
-# A quiet line under a headline.
+# Prints a line under a headline.
 say() {
 	printf '   %s\n' "$*"
 }
 
-# Ends the script with a reason and, if there is one, a remedy.
+# Ends the script with a reason and, optionally, a remedy.
 die() {
 	printf '\n%s: %s\n' "${0##*/}" "$1" >&2
 	if [ $# -gt 1 ]; then printf '   %s\n' "$2" >&2; fi
 	exit 1
 }
 
-# Bold headlines on a terminal, plain ones elsewhere.
+# Uses bold headlines on a terminal.
 use_colours() {
 	if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
 		BOLD=$'\033[1m' PLAIN=$'\033[0m'
 	fi
 }
 
-# Output of commands that nobody needs to see while all is well.
+# Begins a log for output that is shown only on failure.
 start_log() {
 	LOG=$(mktemp)
 	undo_at_exit "rm -f '$LOG'"
@@ -62,13 +62,13 @@ quietly() {
 	return "$status"
 }
 
-# The same, with a line that says what it is and how long it took; until then a
-# dot every other second shows that it is at work.
+# The same, but first prints what it does, then a dot every other second, and at the end the
+# time that it took.
 patiently() {
 	local what=$1 since=$SECONDS dots status=0
 	shift
 	printf '   %s ' "$what"
-	# it holds no lock and nobody's output, and ends with the script
+	# the dots hold no lock, do not write to the log, and end with the script
 	while sleep 2 >/dev/null && kill -0 $$; do printf .; done 2>/dev/null 8>&- 9>&- &
 	dots=$!
 	quietly "$@" || status=$?
@@ -80,12 +80,12 @@ patiently() {
 
 # ---------------------------------------------------------------- clean-up
 
-# Remembers a command to run when the script ends, the last one first.
+# Remembers a command to run when the script ends.  The last one is run first.
 undo_at_exit() {
 	UNDO=("$1" "${UNDO[@]}")
 }
 
-# The EXIT trap; a second Ctrl-C does not stop it.
+# The EXIT trap.  A second Ctrl-C does not interrupt it.
 run_undo() {
 	local status=$? command
 	trap '' INT TERM HUP
@@ -100,7 +100,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 trap 'exit 129' HUP
 
-# The processes that run a program of, are in, or have TMPDIR in directory $1.
+# Prints the processes whose program or working directory is below directory $1, or whose
+# TMPDIR is $1 or below it.
 processes_of() {
 	{
 		find /proc -mindepth 2 -maxdepth 2 \( -name exe -o -name cwd \) \
@@ -109,9 +110,9 @@ processes_of() {
 	} | cut -d / -f 3 | sort -un
 }
 
-# Ends them: servers so that they give back what they have of the system, the
-# others so that they can clean up, and whatever is left after that.  A
-# subshell, whose commands are none of them.
+# Ends these processes: first servers, which then release their shared memory, and others by
+# SIGTERM, so that they can clean up; after ten seconds all that are left by SIGKILL.  It is
+# a subshell so that its own commands do not have that TMPDIR.
 end_processes() (
 	unset TMPDIR
 	find "$1" -name postmaster.pid 2>/dev/null | while read -r file; do
@@ -133,9 +134,9 @@ end_processes() (
 	processes_of "$1" | xargs -r kill -KILL 2>/dev/null || true
 )
 
-# Runs this script again, with its arguments, as the process that orphans come to: a server
-# whose pg_ctl has ended stays a zombie where PID 1 of a container reaps nobody, and no other
-# is started in its data directory.  Bash reaps whoever it gets.
+# Runs this script again, with its arguments, as a subreaper, the parent of orphaned
+# processes.  In a container whose PID 1 reaps nobody, a server that has ended would stay a
+# zombie, and no other could start in its data directory.  Bash reaps every child.
 reap_orphans() {
 	if [ -n "${ZBXHIST_REAPS-}" ] || ! command -v perl >/dev/null; then return 0; fi
 	# prctl(PR_SET_CHILD_SUBREAPER, 1), which exec keeps
@@ -161,24 +162,24 @@ missing_packages() {
 	done
 }
 
-# apt-get without questions; waits for another apt instead of failing.  In a
-# session of its own: a Ctrl-C in the midst would leave packages half installed.
+# apt-get without questions.  It waits for another apt instead of failing, and has a session
+# of its own, because a Ctrl-C in the middle would leave packages half installed.
 apt_get() {
 	DEBIAN_FRONTEND=noninteractive setsid --wait apt-get -q -y --no-install-recommends \
 		--no-upgrade -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 \
 		-o Dpkg::Options::=--force-confold "$@"
 }
 
-# Package lists, if there are none or they do not know a package.
+# Updates the package lists if there are none, or if they lack one of these packages.
 refresh_lists() {
 	if ! apt-cache show "$@" >/dev/null 2>&1; then
 		patiently "reading the lists of packages" apt_get update
 	fi
 }
 
-# While packages are installed no service is started and no cluster is made.
-# Both files are gone afterwards; files that exist already are left alone.
-# Another of these scripts waits until they are.
+# Keeps packages from starting services and from making a cluster while they are installed.
+# The two files that do so are removed afterwards; files that existed are left alone.  Only
+# one script at a time can be here.
 hold_services() {
 	mkdir -p "${PACKAGES_LOCK%/*}"
 	exec 8>"$PACKAGES_LOCK"
@@ -200,7 +201,7 @@ hold_services() {
 	echo "create_main_cluster = false" >"$CREATECLUSTER/zbxhist.conf"
 }
 
-# The end of hold_services.
+# Ends hold_services.
 release_services() {
 	if [ -n "${HELD_POLICY-}" ]; then rm -f "$POLICY"; fi
 	if [ -n "${HELD_CONFIGURATION-}" ]; then rm -f "$CREATECLUSTER/zbxhist.conf"; fi
@@ -209,8 +210,7 @@ release_services() {
 	exec 8>&-
 }
 
-# What installing packages would do: how many, with those that they need, and how large
-# they are.
+# Says how many packages would be installed, dependencies included, and their size.
 say_size() {
 	LC_ALL=C apt_get --print-uris install "$@" 2>/dev/null | awk '
 		/newly installed/ { number = $3 }
@@ -220,13 +220,14 @@ say_size() {
 	printf '%s\n' "$*" | fold -s -w 90 | sed 's/^/      /'
 }
 
-# Services that begin when the machine does, but PostgreSQL, which has no cluster then.
+# Prints the services that start at boot, except PostgreSQL's, which has no cluster.
 enabled_services() {
 	find /etc/systemd/system /etc/rc?.d -type l \( -path '*.wants/*' -o -name 'S*' \) \
 		! -name '*postgresql*' 2>/dev/null | sort
 }
 
-# Disables those that packages have enabled since: $1 is what enabled_services said before.
+# Disables the services that packages have enabled since; $1 is what enabled_services
+# printed before.
 disable_services() {
 	local link
 	comm -13 <(echo "$1") <(enabled_services) | while read -r link; do
@@ -237,7 +238,7 @@ disable_services() {
 	done >>"$LOG" 2>&1
 }
 
-# Installs those of the packages that are missing, and says so before.
+# Installs the missing ones of these packages, and says so first.
 install_packages() {
 	local missing enabled
 	mapfile -t missing < <(missing_packages "$@")
@@ -256,12 +257,13 @@ install_packages() {
 	release_services
 }
 
-# Package lists of yesterday name files that are gone.
+# Installs packages.  Outdated package lists name files that are gone, so it updates them
+# and tries again.
 install_or_update() {
 	apt_get install "$@" || { apt_get update && apt_get install "$@"; }
 }
 
-# Downloads package $1 into directory $2, and installs nothing.
+# Downloads package $1 into directory $2 without installing it.
 download_package() {
 	if is_root; then refresh_lists "${1%%=*}"; fi
 	(cd "$2" && apt-get -q -o Acquire::Retries=3 -o APT::Sandbox::User=root download "$1")
@@ -269,8 +271,8 @@ download_package() {
 
 # -------------------------------------------------------------- PostgreSQL
 
-# Where PostgreSQL $1 is: below ZBXHIST_INSTALLATIONS, a directory of others
-# than Debian's, with prefixes named by the version, or Debian's.
+# Prints the prefix of PostgreSQL $1: in ZBXHIST_INSTALLATIONS, if set, a directory of
+# prefixes named by version, else Debian's.
 installation() {
 	local own=${ZBXHIST_INSTALLATIONS-}/$1
 	if [ -n "${ZBXHIST_INSTALLATIONS-}" ] && [ -x "$own/bin/postgres" ]; then
@@ -285,15 +287,14 @@ is_debians() {
 	return 1
 }
 
-# Can extensions be built with this pg_config?  Debian has the makefiles in the
-# client's package, the headers in another.
+# Can extensions be built with this pg_config?  Debian ships the makefiles with the client,
+# the headers in another package.
 can_build() {
 	[ -e "$("$1" --pgxs 2>/dev/null)" ] &&
 		[ -e "$("$1" --includedir-server)/postgres.h" ]
 }
 
-# What extensions are built and tested with: its directory; nothing if it is
-# not there.
+# Prints the directory of PGXS; nothing if it is not installed.
 pgxs_of() {
 	local program
 	program=$(installation "$1")/bin/pg_config
@@ -311,8 +312,8 @@ installed_versions() {
 	done
 }
 
-# The version to use if nobody said one: the newest server that is here, else
-# the one of the distribution.
+# The version to use by default: the newest server that is installed, else the
+# distribution's.
 default_version() {
 	local version
 	for version in $SUPPORTED_VERSIONS; do
@@ -326,7 +327,7 @@ default_version() {
 		sed -n 's/^ *Depends: postgresql-\([0-9][0-9]*\)$/\1/p' | head -n 1
 }
 
-# Fails unless it is a version this extension knows.
+# Fails unless the extension supports this version.
 check_version() {
 	case " $SUPPORTED_VERSIONS " in
 		*" $1 "*) ;;
@@ -335,7 +336,7 @@ check_version() {
 	esac
 }
 
-# What extensions and their tests are built with, and a private server.
+# Prints the packages needed to build and test the extension with a private server.
 build_packages() {
 	server_packages "$1"
 	build_tools
@@ -373,24 +374,24 @@ copy_postgres() {
 		"$root/usr/share/postgresql/$version/extension/"zbxhist*
 }
 
-# Puts what extensions are built with into the copy of PostgreSQL $1 below
-# directory $2, if it is not installed: Debian's package of it takes 7 MB and
-# depends on some 400 MB of clang and LLVM, for bitcode that is not made here.
+# Adds the files that extensions are built with to the copy of PostgreSQL $1 below directory
+# $2, unless they are installed.  They take 7 MB; Debian's package of them depends on some
+# 400 MB of clang and LLVM for bitcode, which is not made here.
 add_build_files() {
 	local package=postgresql-server-dev-$1 version
 	[ -z "$(pgxs_of "$1")" ] || return 0
 	version=$(dpkg-query -W -f '${Version}' "postgresql-$1" 2>/dev/null) || version=''
-	# of the server's own version, if the mirror still has that
+	# of the server's own version, if the mirror still has it
 	download_package "$package${version:+=$version}" "$2" >>"$LOG" 2>&1 ||
 		quietly download_package "$package" "$2"
 	quietly dpkg -x "$2/$package"_*.deb "$2/$package"
-	# nothing is written through the symbolic links
+	# a directory of its own, so that nothing is written through the symbolic links
 	rm -f "$2/usr/include/postgresql"
 	cp -a --remove-destination "$2/$package/usr" "$2/"
 	rm -r "${2:?}/$package" "$2/$package"_*.deb
 }
 
-# The same of an installation with everything below one prefix.
+# The same for an installation that has everything below one prefix.
 copy_prefix() {
 	local copy=$2/usr/lib/postgresql/$1
 	mkdir -p "$2/usr/lib/postgresql"
@@ -399,7 +400,7 @@ copy_prefix() {
 	cp -a "$(installation "$1")/bin" "$copy/"
 }
 
-# The programs' directory of such a copy.
+# The directory of such a copy's programs.
 copy_bin() {
 	echo "$2/usr/lib/postgresql/$1/bin"
 }
@@ -416,8 +417,8 @@ copy_source() {
 		tar -C "$2" --no-same-owner -xf -
 }
 
-# Puts what scripts/test has compiled of the same source tree, for the scripts that
-# it runs, into the copy $1.
+# Copies the library that scripts/test has compiled from the same source tree into the copy
+# $1, so that the scripts that it runs need not compile it again.
 copy_objects() {
 	[ -n "${ZBXHIST_OBJECTS-}" ] || return 0
 	(cd "$ZBXHIST_OBJECTS" && find src -name '*.o' -exec cp -p --parents -t "$1" {} +)
@@ -433,7 +434,7 @@ configure_server() {
 	} >>"$1/postgresql.conf"
 }
 
-# The library $2 that shows servers another clock, of the source tree $1.
+# Builds the library $2 that sets servers' clocks, from the source tree $1.
 build_clock() {
 	quietly gcc -shared -fPIC -O2 -Wall -o "$2" "$1/test/clock/clock.c"
 	chmod 755 "$2"
@@ -448,7 +449,7 @@ as_user() {
 	fi
 }
 
-# That user's name.
+# The name of that user.
 server_user() {
 	if is_root; then echo postgres; else id -un; fi
 }

@@ -1,35 +1,34 @@
 # shellcheck shell=bash
-# What scripts/test makes of the output of a suite: how many tests there were,
-# which failed and why, and what is kept of them.  Sourced, never run.
+# Reads the output of test suites for scripts/test: how many tests there were, which failed
+# and why, and what is kept of them.  Sourced, never run.
 #
-# A suite's output is TAP (of prove, of pg_regress since PostgreSQL 16), the
-# lines of an older pg_regress, or that of another run of scripts/test, whose
-# last line counts.
+# A suite's output is TAP (of prove, or of pg_regress since PostgreSQL 16), the lines of an
+# older pg_regress, or the output of another run of scripts/test, whose last line counts.
 
-# the version of PostgreSQL that is being tested
+# the version of PostgreSQL being tested
 CURRENT=''
 PASSED=0
 FAILED=0
 SKIPPED=0
 SUMMARY=()
 FAILURES=()
-# what the last suite has returned
+# exit code of the last suite
 # shellcheck disable=SC2034
 SUITE_STATUS=0
-# the processes of lanes by name
+# process of each lane, by its name
 declare -A LANES=()
 
-# What a suite returns that cannot run here; the last line it printed says why.
+# The exit code of a suite that cannot run here; its last line says why.
 readonly CANNOT_RUN=77
 
-# Tests in a log that passed, failed or were skipped, as the last line of
-# another run counts them; nothing if it is not the output of one.
+# Print the numbers of tests that passed, failed and were skipped, from the last line of
+# another run of scripts/test; nothing for other logs.
 nested_count() {
 	sed -n "s/^\(.*[^0-9]\)\{0,1\}\([0-9]*\) $2.*/\2/p" < <(
 		grep -E '^[0-9]+ passed, [0-9]+ failed' "$1" | tail -n 1)
 }
 
-# What was skipped counts as neither.
+# A skipped test counts neither as passed nor as failed.
 count_passed() {
 	nested_count "$1" passed | grep . ||
 		grep -E '^(ok [0-9]+|(test )? *[^ ]+ +\.\.\. ok )' "$1" |
@@ -42,16 +41,15 @@ count_failed() {
 		grep -vcEi '# (skip|todo)' || true
 }
 
-# Suites that another run has skipped; a test that skips itself says so in
-# skipped_tests.
+# Suites that another run has skipped.  Tests that skip themselves are in skipped_tests.
 count_skipped() {
 	nested_count "$1" skipped | grep . || echo 0
 }
 
-# The failed tests of a log with what they said, indented.
+# The failed tests of a log, with their messages indented.
 failed_tests() {
 	awk '
-		# a file of prove, with the time if --timer is given
+		# a file of prove, with the time if there was --timer
 		/^(\[[0-9:]+\] )?[^ ]+ \.\.+ *$/ {
 			sub(/^\[[0-9:]+\] /, ""); sub(/ \.\.+ *$/, "")
 			sub(/.*\//, ""); file = $0 ": "; said = 0; next
@@ -84,8 +82,8 @@ skipped_tests() {
 	' "$1"
 }
 
-# Runs a suite: name, then the command.  In a lane it is told of when others
-# wait for the lane.
+# Runs a suite: its name, then the command.  In a lane the result is reported when the main
+# script waits for the lane.
 run_suite() {
 	if [ -n "${LANE-}" ]; then
 		log_suite "$@"
@@ -97,12 +95,12 @@ run_suite() {
 	fi
 }
 
-# The output goes to a log, exit code and seconds beside it.
+# Writes the output to a log, and exit code and seconds to a file beside it.
 log_suite() {
 	local name=$1 log status=0 before=$SECONDS
 	shift
 	log=$PLACE/logs/${name// /-}.log
-	# in the background, or a signal would wait for its end
+	# in the background: otherwise bash handles a signal only after the command has ended
 	"$@" >"$log" 2>&1 </dev/null &
 	wait $! || status=$?
 	# shellcheck disable=SC2034
@@ -111,8 +109,8 @@ log_suite() {
 	if [ "$status" -ne 0 ]; then keep_logs "$name"; fi
 }
 
-# Counts a suite that has ended and shows what failed of it.  One without a
-# single test has failed.
+# Counts the tests of a suite that has ended, and shows those that failed.  A suite without
+# a single test has failed.
 report_suite() {
 	local name=$1 log status seconds passed failed
 	log=$PLACE/logs/${name// /-}.log
@@ -141,8 +139,8 @@ report_suite() {
 	if [ "$failed" -gt 0 ]; then show_failure "$name" "$log"; fi
 }
 
-# Begins a lane: a command that calls run_suite, time and again, beside what
-# follows; $1 is its name.
+# Begins a lane, that is a command that calls run_suite again and again beside the rest of
+# the script; $1 is its name.
 begin_lane() {
 	local name=$1
 	shift
@@ -156,11 +154,11 @@ begin_lane() {
 	LANES[$name]=$!
 }
 
-# Waits for lane $1 and tells of its suites, of each as soon as it has ended.
+# Waits for lane $1, and reports each of its suites when it has ended.
 end_lane() {
 	local process=${LANES[$1]} lane=$PLACE/logs/$1.lane ended='' told=0 names=()
 	while [ -z "$ended" ]; do
-		# before looking what it has written
+		# look whether it lives before reading the lane's file
 		kill -0 "$process" 2>/dev/null || ended=1
 		mapfile -t names < <(cat "$lane" 2>/dev/null)
 		for ((; told < ${#names[@]}; told++)); do
@@ -178,14 +176,13 @@ end_lane() {
 	FAILURES+=("$1: it ended early")
 }
 
-# Ends the lanes that still are; their suites' processes end like all others.
+# Ends the lanes that still run.  Their suites' processes end with all others.
 kill_lanes() {
 	if [ ${#LANES[@]} -gt 0 ]; then kill "${LANES[@]}" 2>/dev/null; fi
 }
 
-# What one needs to see of a failed suite: its failed tests, and the
-# differences of regression tests.  A suite that ended without a failed test
-# has the reason in its last lines.
+# Shows a failed suite: its failed tests, and the differences of regression tests.  If it
+# ended without a failed test, the reason is in its last lines.
 show_failure() {
 	local name=$1 log=$2 tests line
 	tests=$(failed_tests "$log")
@@ -204,7 +201,7 @@ show_failure() {
 	printf -- '-------- end of %s\n\n' "$name"
 }
 
-# Puts what a failed suite has left beside its log, before the next round of it begins.
+# Copies files of a failed suite beside its log, before the suite's next round begins.
 keep_logs() {
 	local to=$PLACE/logs/${1// /-} source=$PLACE/pg$CURRENT/source
 	case $1 in
@@ -214,7 +211,7 @@ keep_logs() {
 	esac 2>/dev/null || true
 }
 
-# The table, the failed tests, and the line that machines read.
+# Prints the table, the failed tests, and the line for programs.
 summarize() {
 	step "Summary ($SECONDS s)"
 	printf '   %s\n' "${SUMMARY[@]}"

@@ -1,18 +1,17 @@
 # shellcheck shell=sh
-# Which databases of this machine's Debian clusters use zbxhist.  Sourced by
-# scripts/uninstall, and put into the Debian packages' prerm.
+# Finds the databases of this machine's Debian clusters that use zbxhist.  Sourced by
+# scripts/uninstall, and part of the Debian packages' prerm.
 
-# The one query: databases whose sessions fail without the library's file.
-# $1 is a cluster, VERSION/NAME, $2 its superuser, $3 the database to ask.  Its
-# owner chooses its name and its search_path; neither is to lead a superuser
-# anywhere.
+# The query for databases whose sessions would fail without the library's file.  $1 is a
+# cluster, VERSION/NAME, $2 its superuser, $3 the database to ask.  A database's owner can
+# choose its name and its search_path, so neither is trusted here.
 zbxhist_ask() {
 	runuser -u "$2" -- env "PGDATABASE=$3" "PGOPTIONS=-c search_path=pg_catalog" \
 		psql --cluster "$1" -X -At -c "$4" </dev/null
 }
 
-# Prints a line for each use of the library by PostgreSQL version $1: cluster,
-# database, what it is.  Returns 1 if a cluster could not be asked.
+# Prints a line for each use of the library by PostgreSQL version $1: cluster, database, and
+# kind of use.  Returns 1 if a cluster could not be asked.
 zbxhist_users() {
 	version=$1 unknown=0
 	for line in $(pg_lsclusters --no-header |
@@ -57,7 +56,7 @@ zbxhist_users_of() {
 	done
 }
 
-# What to do about them, on standard output.
+# Prints what to do about them.
 zbxhist_advice() {
 	cat <<-'ADVICE'
 

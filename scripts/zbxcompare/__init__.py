@@ -1,1 +1,1 @@
-"""What scripts/compare is made of."""
+"""The parts of scripts/compare."""

@@ -1,8 +1,7 @@
-"""What is to be expected of zbxhist, beside what there is.
+"""Estimates what a Zabbix database takes with zbxhist, beside what it takes now.
 
-Disk is told from the sampled values; WAL, pages and CPU from measured figures a
-value, for ordinary tables as well, because what a server writes now is for more
-than history.
+Disk is computed from the sampled values.  WAL, pages and CPU are computed from measured figures
+per value, for ordinary tables too, because what a server writes now is not only for history.
 """
 
 from . import figures, sample
@@ -12,21 +11,21 @@ DAY = 86400
 # seconds between two values of an item in trends
 TREND = 3600
 
-# bytes that a packed day has however few its values are: pages, indexes and maps
+# bytes of a packed day however few values it has: pages, indexes and maps
 LEAST_BYTES = (32768, 40960)
 
 
 def rate_of(table):
-    """Values a second.  Trends come once an hour, all at once: of these what the
-    items say, not what was seen."""
+    """Values per second.  Trends arrive once an hour, all at once, so their rate is computed
+    from the number of items instead of from what was observed."""
     if table["kind"] == "trends":
         return table["items"] / TREND if table["items"] is not None else None
     return table["values_per_second"]
 
 
 def kept(table):
-    """Seconds that values are kept for, and who says so.  What the data say is right
-    where old values are deleted already."""
+    """Seconds that values are kept for, and the source of that.  Without a storage period it is
+    the time that the rows cover, which is right if old values are being deleted already."""
     if table["retention"]:
         return table["retention"], "Zabbix's settings"
     rate = rate_of(table)
@@ -36,7 +35,7 @@ def kept(table):
 
 
 def rows_kept(table):
-    """Rows when retention is reached; those that there are where that is not known."""
+    """Number of rows when retention is reached; the present number if that is not known."""
     rate = rate_of(table)
     if table["retention"] and rate:
         return table["retention"] * rate
@@ -44,8 +43,8 @@ def rows_kept(table):
 
 
 def with_pages(table):
-    """Bytes of a packed value, as a range: what a sample has told, and a value's share
-    of what each packed day has; where none come, as if all were of one."""
+    """Bytes of a packed value, as a range: those of the sample, and a value's share of what
+    each packed day takes.  A table that gets no values counts as one packed day."""
     rate = rate_of(table)
     sizes = table["sample"]["bytes_per_value"]
     values = (rate or 0) * DAY * sample.DAYS_PACKED.get(table["table"], 1) or table["rows"]
@@ -55,8 +54,8 @@ def with_pages(table):
 
 
 def disk(table):
-    """Bytes when retention is reached: as now, and a range with zbxhist.  Values of some
-    hours only are not packed yet, and no larger than now."""
+    """Bytes when retention is reached: as now, and a range with zbxhist.  There the values of
+    the last hours are not packed yet, and take no more than now."""
     rows, rate = rows_kept(table), rate_of(table) or 0
     heap = table["bytes_per_value"] or 0
     now = rows * heap
@@ -71,8 +70,7 @@ def disk(table):
 
 
 def rows_a_statement(tables):
-    """Rows a statement of all INSERTs into history, by their rows; None if nobody
-    counts them."""
+    """Mean rows per INSERT into history; None if statements are not counted."""
     known = [t for t in tables if t["kind"] == "history" and t["statements"]]
     calls = sum(t["values_per_second"] / t["statements"]["rows_per_statement"] for t in known)
     rows = sum(t["values_per_second"] for t in known)
@@ -80,8 +78,8 @@ def rows_a_statement(tables):
 
 
 def writing(tables, checkpoint_timeout):
-    """CPU, WAL and pages a second that history takes, each as a range: with the
-    statements that there are, or with any from 10 to 1000 rows."""
+    """CPU, WAL and pages per second of history, each as a range: for the statements that were
+    counted, else for 10 to 1000 rows per statement."""
     rate = sum(t["values_per_second"] for t in tables if t["kind"] == "history")
     known = rows_a_statement(tables)
     rows = (known, known) if known else (figures.ROWS[-1], figures.ROWS[0])
@@ -96,7 +94,7 @@ def writing(tables, checkpoint_timeout):
 
 
 def together(tables, kind):
-    """The disk of all tables; of those without a sample what they have now."""
+    """The disk of all tables; tables without a sample count with their present size."""
     low = high = 0
     for table in tables:
         size = table["disk"][kind] or table["disk"]["plain"]
@@ -106,7 +104,7 @@ def together(tables, kind):
 
 
 def expect(found):
-    """Adds to a sample what is to be expected; all of it in whole numbers but cores."""
+    """Adds the estimates to a sample.  All are whole numbers except cores."""
     tables = found["tables"]
     for table in tables:
         table["values_per_second_expected"] = rate_of(table)

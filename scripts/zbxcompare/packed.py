@@ -1,8 +1,8 @@
-"""How many bytes a value will take in packed days, told from some values of some
-items: what their numbers need as docs/on-disk-format.md stores them.
+"""Estimates the bytes of a value in packed days from some values of some items: what their
+numbers need when stored as docs/on-disk-format.md says.
 
-It is a range.  The low end assumes that a whole day is like the values that were
-looked at, the high end that it is wider.
+The result is a range.  The low end assumes that a whole day is like the sampled values, the
+high end that its numbers vary more.
 """
 
 import decimal
@@ -13,30 +13,31 @@ import zlib
 
 from . import figures
 
-# decimals of a double that is stored as a decimal number
+# most decimals of a double that is stored as a decimal number
 MOST_DECIMALS = 15
 
-# digits that a sum of decimal numbers has right
+# digits that are exact in a sum of decimal numbers
 ROUNDED = decimal.Context(prec=15)
 
-# items that have fewer values say nothing of how values follow each other
+# items with fewer values do not show how values follow each other
 FEWEST_VALUES = 3
 
-# newest times that items have in common when they share their times
+# items whose newest times are these many equal ones share their times
 COMMON_TIMES = 10
 
-# how much wider a day's numbers are at the high end than those of its last hour:
-# two bits, as of numbers that wander
+# bits by which a day's numbers are wider at the high end than those of its last hour: two,
+# as for a random walk
 WIDER = 2
 
 
 def width(numbers):
-    """Bits of a number when each is stored as what it is more than the least."""
+    """Bits per number if each is stored as its distance from the least."""
     return (max(numbers) - min(numbers)).bit_length() if numbers else 0
 
 
 def patched(numbers):
-    """The same, where the few greatest are stored apart."""
+    """The same with exceptions: the few greatest numbers have their higher bits stored
+    apart."""
     least = min(numbers)
     widths = sorted((n - least).bit_length() for n in numbers)
     place = (len(widths) - 1).bit_length()
@@ -47,15 +48,15 @@ def patched(numbers):
 
 
 def without_factor(numbers):
-    """What numbers are more than the first of them, without their common factor."""
+    """The distances from the first number, divided by their greatest common divisor."""
     rests = [n - numbers[0] for n in numbers]
     factor = math.gcd(*rests) or 1
     return [n // factor for n in rests]
 
 
 def stream_bits(numbers, wider=0):
-    """Bits of a number of a stream, the least and the greatest; of those that change
-    some more at the high end."""
+    """Bits per number of a stream, as a range; at the high end numbers that vary need some bits
+    more."""
     if len(numbers) < 2:
         return (width([0, *numbers]),) * 2
     numbers = without_factor(numbers)
@@ -71,13 +72,14 @@ def stream_bits(numbers, wider=0):
 
 
 def double_bits(number):
-    """A double's bits, the sign the lowest of them."""
+    """The bits of a double, rotated so that the sign is the lowest."""
     bits = struct.unpack("<Q", struct.pack("<d", number))[0]
     return (bits << 1 & (1 << 64) - 1) | bits >> 63
 
 
 def decimals_of(numbers):
-    """How many decimals numbers have; None if one of them is no decimal number."""
+    """The number of decimals of these numbers; None if one of them is not a decimal number that
+    fits."""
     if not all(number.is_finite() for number in numbers):
         return None
     most = max(max(0, -number.normalize().as_tuple().exponent) for number in numbers)
@@ -86,8 +88,8 @@ def decimals_of(numbers):
 
 
 def double_bits_a_value(texts):
-    """Bits of a double, the least and the greatest, and whether all are decimal
-    numbers; of sums of decimal numbers the last bits are corrected."""
+    """Bits per double, as a range, and whether all are stored as decimal numbers.  Sums of
+    decimal numbers need a correction of their last bits."""
     doubles = [float(text) for text in texts]
     ways = [stream_bits([double_bits(number) for number in doubles], WIDER)]
     is_decimal = False
@@ -105,15 +107,15 @@ def double_bits_a_value(texts):
 
 
 def integer_bits(texts):
-    """Bits of an integer, the least and the greatest; None if one of them is none."""
+    """Bits per integer, as a range; None if one of the texts is not an integer."""
     if not all(text.isdigit() for text in texts):
         return None
     return stream_bits([int(text) for text in texts], WIDER)
 
 
 def text_bits(texts, lengths):
-    """Bits of a text, the least and the greatest: compressed, or by its place among
-    the distinct ones.  Of long ones the beginning was looked at."""
+    """Bits per text, as a range: compressed, or as an index into the distinct ones.  Of long
+    texts only the beginning was read."""
     seen = sum(len(text.encode()) for text in texts)
     if seen == 0:
         return 0, 0
@@ -125,7 +127,7 @@ def text_bits(texts, lengths):
 
 
 class Item:
-    """The newest values of an item, the oldest of them first."""
+    """The newest values of an item, oldest first."""
 
     def __init__(self, rows, kinds):
         rows = sorted(rows, key=lambda row: (row[1], row[2] or 0))
@@ -135,7 +137,7 @@ class Item:
         self.kinds = kinds
         span = self.clocks[-1] - self.clocks[0]
         self.values_a_day = figures.DAY * (len(rows) - 1) / span if span > 0 else 1
-        # of an item with few values
+        # the span of few values says little
         self.values_a_day = min(max(self.values_a_day, 1), figures.DAY)
         self.times = tuple(zip(self.clocks, self.ns))[-COMMON_TIMES:]
 
@@ -143,13 +145,13 @@ class Item:
         return len(self.clocks)
 
     def is_decimal(self):
-        """Are its values decimal numbers?  None of an item without numbers."""
+        """Are its values stored as decimal numbers?  None if it has no numbers."""
         if not self.kinds or self.kinds[0] != "number":
             return None
         return double_bits_a_value(self.columns[0])[1]
 
     def bits(self, has_its_times):
-        """Bits of a value, the least and the greatest."""
+        """Bits per value, as a range."""
         parts = []
         if has_its_times:
             parts += [stream_bits(self.clocks), stream_bits(self.ns)]
@@ -168,16 +170,16 @@ def items_of(rows, kinds):
 
 
 def mean(pairs):
-    """The mean of numbers with weights; None of none."""
+    """The weighted mean of numbers; None if there are none."""
     pairs = list(pairs)
     weight = sum(w for _, w in pairs)
     return sum(n * w for n, w in pairs) / weight if weight else None
 
 
 def describe(rows, kinds, days):
-    """What the items of a sample are like: bytes of a packed value as a range, the
-    shares of items that share times and of those whose values are decimals.  A
-    packed day is so many days long.  None if there is too little to tell."""
+    """Describes the items of a sample: bytes per packed value as a range, and the shares of
+    items that share times and of those whose values are decimals.  days is the length of a
+    packed day.  None if there are too few values."""
     items = [item for item in items_of(rows, kinds) if len(item) >= FEWEST_VALUES]
     if not items:
         return None

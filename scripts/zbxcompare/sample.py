@@ -1,7 +1,7 @@
-"""Asks a Zabbix database what there is and what happens in it, for some minutes.
+"""Asks a Zabbix database what it contains, and watches it for some minutes.
 
-Everything is read in read-only transactions of little time each: catalogs,
-counters, and values by the primary key.  No table of values is scanned.
+All reads are short read-only transactions: catalogs, counters, and values by the primary key.
+No table of values is scanned.
 """
 
 import random
@@ -17,7 +17,7 @@ DAY = 86400
 HISTORY = ("history", "history_uint", "history_str", "history_log", "history_text")
 TABLES = (*HISTORY, "history_bin", "history_json", "trends", "trends_uint")
 
-# Zabbix's types of values, by the table that they go to
+# Zabbix's value types by table
 VALUE_TYPES = {
     "history": 0,
     "history_str": 1,
@@ -30,20 +30,20 @@ VALUE_TYPES = {
     "trends_uint": 3,
 }
 
-# a packed day is a UTC day of history, a month of trends
+# days of a packed day: one UTC day of history, a month of trends
 DAYS_PACKED = {"trends": 30, "trends_uint": 30}
 
-# how many values are looked at: at so many places of a table so many items, of
-# each the newest values; and for how long at most, for all tables
+# The sample of a table: at PLACES item ids the next ITEMS items, and of each the newest
+# VALUES; SECONDS limits the time for all tables.
 PLACES = 8
 ITEMS = 40
 VALUES = 60
 SECONDS = 90
 
-# of a text
+# of a text that are read
 CHARACTERS = 2000
 
-# no statement takes long, nobody's policy is run
+# no statement takes long, and no row security policy is evaluated
 SESSION = (
     "-c statement_timeout=10s -c row_security=off -c max_parallel_workers_per_gather=0 -c jit=off"
 )
@@ -67,7 +67,7 @@ SELECT jsonb_agg(DISTINCT n.nspname)
  WHERE c.relname = 'history' AND c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\\_%'
 """
 
-# the tables, with all that inherits from them: partitions, partitions of these, chunks
+# the tables and all that inherits from them: partitions, subpartitions, chunks
 LEAVES = """
 WITH RECURSIVE root AS (
     SELECT c.oid, c.relname
@@ -93,7 +93,7 @@ SELECT jsonb_build_object(
 """
 )
 
-# rows as the planner has them: as dense as when somebody last analyzed
+# rows as the planner estimates them, from the density at the last ANALYZE
 SIZES = (
     LEAVES
     + """
@@ -116,7 +116,7 @@ MANAGED = """
 SELECT jsonb_agg(p.parent::text) FROM zbxhist.parents p
 """
 
-# columns of a table, and whether an index leads to an item's newest values
+# columns of a table, and whether an index finds an item's newest values
 COLUMNS = """
 SELECT jsonb_build_object(
     'columns', (SELECT jsonb_agg(jsonb_build_array(a.attname, t.typcategory::text) ORDER BY a.attnum)
@@ -129,7 +129,7 @@ SELECT jsonb_build_object(
          WHERE i.indrelid = {oid} AND i.indisvalid AND i.indpred IS NULL))
 """
 
-# no table of values is scanned
+# never scan a table of values
 BY_INDEX = "SET enable_seqscan = off; SET enable_bitmapscan = off;"
 
 ENDS = (
@@ -153,7 +153,7 @@ SELECT coalesce(jsonb_agg(jsonb_build_array(few.itemid::text, v.row)), '[]')
 """
 )
 
-# items that Zabbix asks, by the type of their values; those of templates are none
+# items that are not templates', by value type
 ITEM_COUNTS = """
 SELECT jsonb_object_agg(c.value_type, c.items)
   FROM (SELECT i.value_type, count(*) AS items
@@ -199,7 +199,7 @@ SELECT jsonb_agg(jsonb_build_array(s.query, s.calls, s.rows, s.ms))
          GROUP BY 1) s
 """
 
-# what the whole server has written since its counters were reset, bytes a second
+# bytes per second that the server has written since its counters were reset
 PAGES_BEFORE_17 = """
 SELECT (b.buffers_checkpoint + b.buffers_clean + b.buffers_backend) * current_setting('block_size')::numeric
        / greatest(extract(epoch FROM now() - b.stats_reset)::numeric, 1)
@@ -218,7 +218,7 @@ LOG_RATE = """
 SELECT w.wal_bytes / greatest(extract(epoch FROM now() - w.stats_reset)::numeric, 1) FROM pg_stat_wal w
 """
 
-# compressed chunks, which inherit nothing from the hypertable's
+# compressed chunks, which do not inherit from the hypertable's chunks
 COMPRESSED = """
 SELECT jsonb_object_agg(h.table_name, jsonb_build_object('bytes', h.bytes, 'rows', h.rows))
   FROM (SELECT h.table_name, sum(s.compressed_heap_size + s.compressed_toast_size + s.compressed_index_size) AS bytes,
@@ -233,28 +233,28 @@ UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": DAY, "w": 7 * DAY}
 
 
 def identifier(name):
-    """A name in SQL, whatever it is."""
+    """Quotes an identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def array(names):
-    """An array of texts in SQL."""
+    """Returns an SQL array of texts."""
     return f"ARRAY[{', '.join(collect.quote(name) for name in names)}]"
 
 
 def exists(database, relation):
-    """Is there a relation of this name?"""
+    """Does a relation of this name exist?"""
     return database.ask(f"SELECT (to_regclass({collect.quote(relation)}) IS NOT NULL)::text::jsonb")
 
 
 def seconds_of(text):
-    """A storage period as Zabbix writes it, such as 31d."""
+    """Parses a storage period as Zabbix writes it, such as 31d."""
     match = re.fullmatch(r"(\d+)([smhdw]?)", text or "")
     return int(match.group(1)) * UNITS[match.group(2)] if match else None
 
 
 def schema_of(database, wanted):
-    """The schema with Zabbix's tables."""
+    """Finds the schema of Zabbix's tables."""
     schemas = database.ask(SCHEMAS) or []
     if wanted is not None:
         if wanted not in schemas:
@@ -271,7 +271,7 @@ def schema_of(database, wanted):
 
 
 def server_of(database):
-    """The server, which must be one that values are inserted into."""
+    """Asks about the server, which must not be a standby."""
     server = database.ask(SERVER)
     if server["in_recovery"]:
         raise collect.ReportError(
@@ -287,7 +287,7 @@ def server_of(database):
 
 
 class Statements:
-    """What pg_stat_statements knows of INSERTs."""
+    """What pg_stat_statements has counted of INSERTs."""
 
     def __init__(self, database):
         self.database = database
@@ -297,7 +297,7 @@ class Statements:
             self.sql = STATEMENTS.format(schema=identifier(place["schema"]), time=place["time"])
 
     def look(self):
-        """Calls, rows and milliseconds by table; {} if they are not to be had."""
+        """Calls, rows and milliseconds by table; {} if they are not available."""
         if self.sql is None:
             return {}
         found = {}
@@ -313,7 +313,7 @@ class Statements:
 
 
 def difference(before, after, table):
-    """A table's statements while they were watched, or else since they were counted."""
+    """A table's statements while it was watched, or else since they have been counted."""
     last = after.get(table)
     if last is None:
         return None
@@ -330,7 +330,7 @@ def difference(before, after, table):
 
 
 def retention_of(database, schema):
-    """Seconds that Zabbix keeps history and trends for, if its override says so."""
+    """Seconds that Zabbix keeps history and trends for, where its override is on."""
     place = database.section(
         "Zabbix's settings", SETTINGS_PLACE.format(schema=collect.quote(schema)), None
     )
@@ -346,7 +346,7 @@ def retention_of(database, schema):
 
 
 def expression(column, kind):
-    """A column as numbers or texts are read: doubles with all their digits."""
+    """The expression that reads a column as number or text; doubles with all digits."""
     name = f"v.{identifier(column)}"
     if kind == "N":
         return f"{name}::text"
@@ -354,15 +354,15 @@ def expression(column, kind):
 
 
 def values_of(database, relation, oid, deadline):
-    """Rows of some items [itemid, clock, ns, column, ...] and what their columns are;
-    None where no index leads to them."""
+    """Returns rows of some items [itemid, clock, ns, column, ...] and the kinds of their
+    columns.  Fails if no index finds them."""
     found = database.ask(COLUMNS.format(oid=oid))
     if not found["has_index"]:
         raise collect.ReportError(f"{relation} has no index that begins with itemid and clock")
     columns = found["columns"]
     has_ns = any(name == "ns" for name, _ in columns)
     others = [(n, kind) for n, kind in columns if n not in ("itemid", "clock", "ns")]
-    # the values themselves before what is beside them
+    # the column value first
     others.sort(key=lambda column: column[0] != "value")
     wanted = ["v.clock", "v.ns" if has_ns else "0"] + [expression(n, kind) for n, kind in others]
     first, last = database.ask(ENDS.format(relation=relation)) or (None, None)
@@ -385,13 +385,13 @@ def values_of(database, relation, oid, deadline):
 
 
 def places(first, last):
-    """Item ids to begin at, the least of all among them."""
+    """Random item ids to begin at, and the least one."""
     chosen = [first + random.randrange(last - first + 1) for _ in range(PLACES - 1)]
     return sorted({first, *chosen})
 
 
 def sampled(database, table, leaves, deadline):
-    """What the values of a table are like; None if that cannot be told."""
+    """Describes the values of a table; None if there is no sample."""
     leaf = max(
         (leaf for leaf in leaves if leaf["kind"] == "r"),
         key=lambda leaf: (leaf["inserted"], leaf["rows"] > 0, leaf["oid"]),
@@ -408,8 +408,8 @@ def sampled(database, table, leaves, deadline):
 
 
 def bloat_of(leaves, rows):
-    """Which share of the rows' pages is dead or empty, roughly: what is beyond the
-    rows at their average width; None where nobody has analyzed."""
+    """The share of the rows' pages that is dead or empty, roughly: what the rows at their
+    average width do not need.  None if nobody has run ANALYZE."""
     known = [leaf for leaf in leaves if leaf["width"] and leaf["rows"] and leaf["heap_bytes"]]
     needed = sum(leaf["rows"] * (28 + (leaf["width"] + 7) // 8 * 8) for leaf in known)
     there = sum(leaf["heap_bytes"] for leaf in known)
@@ -417,7 +417,7 @@ def bloat_of(leaves, rows):
 
 
 class Watch:
-    """A database that is looked at twice."""
+    """Looks at a database twice."""
 
     def __init__(self, database, schema):
         self.database = database
@@ -426,20 +426,20 @@ class Watch:
         self.statements = Statements(database)
 
     def ask(self, sql):
-        """A query about the tables."""
+        """Runs a query about the tables."""
         return self.database.ask(sql.format(schema=self.schema, names=self.names))
 
     def look(self):
-        """The counters of this moment."""
+        """Reads the counters."""
         return self.ask(COUNTERS), self.statements.look()
 
     def rates(self, name, query):
-        """Bytes a second of the whole server since its counters were reset."""
+        """Bytes per second of the whole server since its counters were reset."""
         rate = self.database.section(name, query, None)
         return None if rate is None else round(float(rate), 1)
 
     def server_rates(self, server, before, after):
-        """What the server writes, whoever lets it."""
+        """What the server writes, whatever the cause."""
         seconds = max(after["clock"] - before["clock"], 0.001)
         version = server["version"]
         return {
@@ -458,13 +458,13 @@ class Watch:
 
 
 def inserted_between(before, after):
-    """Rows that were inserted meanwhile, by table and part."""
+    """Rows inserted between the two looks, by table and part."""
     first = {oid: number for _, oid, number in before["inserted"]}
     return {oid: max(0, n - first.get(oid, 0)) for _, oid, n in after["inserted"]}
 
 
 def table_of(name, leaves, seconds, extra):
-    """What is known of a table from its parts' sizes and counters."""
+    """Describes a table by the sizes and counters of its parts."""
     chunks = extra["compressed"].get(name, {"bytes": 0, "rows": 0})
     rows = sum(leaf["rows"] for leaf in leaves) + int(chunks["rows"] or 0)
     heap = sum(leaf["heap_bytes"] for leaf in leaves)
@@ -494,14 +494,14 @@ def table_of(name, leaves, seconds, extra):
 
 
 def uncompressed(leaves):
-    """Bytes of a row that is in none of TimescaleDB's compressed chunks."""
+    """Bytes per row outside TimescaleDB's compressed chunks."""
     rows = sum(leaf["rows"] for leaf in leaves)
     size = sum(leaf["heap_bytes"] + leaf["index_bytes"] for leaf in leaves if leaf["rows"])
     return round(size / rows, 2) if rows else None
 
 
 def watch(database, wanted_schema, seconds):
-    """Everything that there is to know, after so many seconds."""
+    """Looks, waits that many seconds, looks again, and returns everything."""
     server = server_of(database)
     schema = schema_of(database, wanted_schema)
     look = Watch(database, schema)

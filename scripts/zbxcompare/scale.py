@@ -1,29 +1,29 @@
-"""The table of docs/scale.md: what so many values a second need, by measured
-figures a value."""
+"""The table of docs/scale.md: what a number of values per second needs, by measured figures per
+value."""
 
 from . import figures
 
 RATES = (1000, 10000, 50000, 100000, 200000, 500000, 1000000)
 DAYS = 90
 
-# rows a statement and seconds between checkpoints of all of it
+# rows per statement, and seconds between checkpoints
 ROWS = 1000
 CHECKPOINT = 900
 
 
 def thousands(number):
-    """A whole number with its commas."""
+    """A whole number with thousands separators."""
     return f"{number:,.0f}"
 
 
 def short(number):
-    """Three digits of a number."""
+    """A number with three significant digits."""
     digits = 0 if number >= 100 else 1 if number >= 10 else 2 if number >= 1 else 3
     return f"{number:,.{digits}f}"
 
 
 def terabytes(kind, rate):
-    """Disk for the days, in TB of 10^12 bytes."""
+    """Disk for the given days, in TB of 10^12 bytes."""
     size = figures.FIGURES[f"day_disk_settled_{kind}"]
     return (rate * figures.DAY * DAYS * size + rate * figures.DAY * figures.unpacked(kind)) / 1e12
 

@@ -7,12 +7,12 @@ KINDS = ("plain", "zbxhist")
 
 
 def clean(text):
-    """A name as a terminal may have it."""
+    """A name without control characters, for a terminal."""
     return "".join(c if c.isprintable() else "?" for c in str(text))
 
 
 def columns(lines):
-    """Lines of cells as columns, the first to the left."""
+    """Aligns lines of cells as columns; the first is left-aligned."""
     lines = [[clean(cell) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "".join(
@@ -27,12 +27,12 @@ def columns(lines):
 
 
 def percent(share):
-    """A share."""
+    """A share as a percentage."""
     return "–" if share is None else f"{100 * share:.0f} %"
 
 
 def between(pair, form):
-    """A range, or one number where both ends are the same to a reader."""
+    """A range, or one number if both ends look the same."""
     if pair is None:
         return "–"
     if not isinstance(pair, list):
@@ -47,7 +47,7 @@ def rate(number):
 
 
 def what_is_there(found):
-    """The tables as they are."""
+    """Describes the tables as they are."""
     lines = [
         (
             "",
@@ -82,7 +82,7 @@ def what_is_there(found):
 
 
 def what_values_are_like(found):
-    """The sampled values."""
+    """Describes the sampled values."""
     lines = [
         (
             "",
@@ -112,7 +112,7 @@ def what_values_are_like(found):
 
 
 def what_to_expect(found):
-    """What is now beside what is to be expected."""
+    """Shows the present figures beside the estimates."""
     expected = found["expected"]
     lines = [("", *HEADS)]
     for label, name, form in (
@@ -126,7 +126,7 @@ def what_to_expect(found):
 
 
 def of_the_server(found):
-    """What the whole server does, whoever lets it."""
+    """Describes what the whole server does, whatever the cause."""
     server = found["server"]
     times = [
         f"{clean(t['table'])} {decimal(t['statements']['us_per_value'])} µs"
@@ -143,7 +143,7 @@ def of_the_server(found):
 
 
 def notes(found):
-    """What the figures do not say."""
+    """Says what the figures do not cover."""
     rows = found["rows_per_statement"]
     text = (
         "Disk is told from the values looked at, as a range.  WAL, pages and CPU are those of history alone, in both\n"
@@ -163,7 +163,7 @@ def notes(found):
 
 
 def render(found):
-    """All of it."""
+    """Returns the whole text."""
     server = found["server"]
     total = sum(t["values_per_second"] for t in found["tables"])
     return (

@@ -1,1 +1,1 @@
-"""What scripts/export --format parquet is made of."""
+"""The parts of scripts/export --format parquet."""

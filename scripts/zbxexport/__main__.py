@@ -1,9 +1,9 @@
-"""Writes the rows of a history or trends table as Parquet files, one a UTC day;
-scripts/export says how it is called.
+"""Writes the rows of a history or trends table as Parquet files, one per UTC day, for
+scripts/export.
 
-A file is written under another name, read back, and compared with what is stored
-before it gets its own; then it is listed in manifest.json.  Called again, what is
-listed is left as it is, unless its day was not over yet.
+A file is written under a temporary name, read back, and compared with what is stored.  Then it
+gets its name and is listed in manifest.json.  The next call leaves listed days as they are,
+unless a day was not over when it was written.
 """
 
 import argparse
@@ -19,12 +19,12 @@ sys.path[0] = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir
 from zbxexport import parquet, table  # noqa: E402
 from zbxreport import collect  # noqa: E402
 
-# of the manifest; new names are no new format
+# version of the manifest; it changes only if names change or go
 FORMAT = 1
 
 
 def parse_arguments():
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(prog="export")
     parser.add_argument("--database", required=True, metavar="NAME")
     parser.add_argument("--user", metavar="ROLE")
@@ -61,11 +61,11 @@ class Export:
         )
 
     def path(self, name):
-        """A file of the directory."""
+        """The path of a file in the directory."""
         return os.path.join(self.directory, name)
 
     def lock(self):
-        """One export at a time, until the end of the process."""
+        """Locks the directory until the process ends, so that one export at a time writes."""
         self.locked = os.open(self.directory, os.O_RDONLY)
         try:
             fcntl.flock(self.locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,7 +73,7 @@ class Export:
             raise collect.ReportError(f"another export writes to {self.directory}") from None
 
     def read_manifest(self, wanted):
-        """What has been written so far, by a call of the same kind."""
+        """Reads the manifest; fails if it was written with other options."""
         if not os.path.exists(self.path("manifest.json")):
             return wanted | {"days": {}}
         with open(self.path("manifest.json"), encoding="utf-8") as file:
@@ -87,13 +87,13 @@ class Export:
         return found
 
     def write_manifest(self):
-        """Says what has been written."""
+        """Writes the manifest."""
         with open(self.path("manifest.json.tmp"), "w", encoding="utf-8") as file:
             json.dump(self.manifest, file, indent=1)
         parquet.into_place(self.path("manifest.json.tmp"), self.path("manifest.json"))
 
     def is_done(self, name, start, end):
-        """Whether a day has been written as it is."""
+        """Is there a file with the day as it is now?"""
         entry = self.manifest["days"].get(name)
         if (
             entry is None
@@ -106,7 +106,7 @@ class Export:
         return not self.changed or self.table.sums(start, end) == entry["sums"]
 
     def write_day(self, name, start, end):
-        """Writes a day, looks at it, and lists it."""
+        """Writes a day, checks it, and lists it; returns its rows."""
         began = int(time.time())
         path = self.path(f"{name}.parquet")
         temporary = path + ".tmp"
@@ -127,7 +127,7 @@ class Export:
         return int(sums["rows"])
 
     def run(self):
-        """Writes all days that are not there; says what each has."""
+        """Writes all missing days and prints the rows of each."""
         self.write_manifest()
         for day in self.table.days(self.start, self.end):
             name = time.strftime("%Y-%m-%d", time.gmtime(day * table.DAY))
@@ -142,7 +142,7 @@ class Export:
 
 
 def main():
-    """Returns the exit code."""
+    """Runs the export; returns the exit code."""
     arguments = parse_arguments()
     if arguments.user:
         os.environ["PGUSER"] = arguments.user

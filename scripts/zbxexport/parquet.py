@@ -8,13 +8,13 @@ from zbxreport import collect
 
 from zbxexport import table as source
 
-# a row must fit in a block
+# pyarrow parses CSV in blocks, and a row must fit in one
 BLOCK = 64 << 20
 ROW_GROUP = 1 << 18
 
 
 def libraries():
-    """pyarrow, which is not everywhere."""
+    """Imports pyarrow, which may be missing."""
     try:
         import pyarrow
         import pyarrow.compute
@@ -30,7 +30,7 @@ def libraries():
 
 
 def type_of(column, is_wide):
-    """The type that a column of PostgreSQL has in a file."""
+    """Returns the Parquet type of a column of PostgreSQL."""
     pa = libraries()
     name, precision, scale = column["type"], column["precision"], column["scale"]
     if source.is_narrow(column) and not is_wide:
@@ -58,7 +58,7 @@ class Writer:
             self.ids = self.pa.array(items["ids"], self.pa.int64())
 
     def schema(self, is_wide):
-        """The columns of a file: those of the table, then the names."""
+        """Returns the columns of a file: those of the table, then the names."""
         fields = [
             self.pa.field(column["name"], type_of(column, is_wide)) for column in self.table.columns
         ]
@@ -68,12 +68,13 @@ class Writer:
         return self.pa.schema(fields)
 
     def write(self, path, start, end):
-        """Writes the rows of a range; returns what they add up to."""
+        """Writes the rows of a range; returns their sums."""
         sums = self.write_as(path, start, end, False)
         return sums if sums["fits"] else self.write_as(path, start, end, True)
 
     def write_as(self, path, start, end, is_wide):
-        """The same with numerics as decimals, or as uint64 if they fit: else nothing is written."""
+        """The same with numerics as decimals, or as uint64; then it writes nothing if they do
+        not fit."""
         psql = self.table.stream(start, end)
         try:
             sums = json.loads(psql.stdout.readline() or "null")
@@ -117,7 +118,7 @@ class Writer:
                 writer.write_table(self.finished(batch, schema), row_group_size=ROW_GROUP)
 
     def finished(self, batch, schema):
-        """A batch of CSV as it is stored: bytes as bytes, and with names."""
+        """Converts a batch of CSV to what is stored: decoded bytes, and names."""
         pa = self.pa
         arrays = [
             (
@@ -139,7 +140,8 @@ class Writer:
         return pa.Table.from_arrays(arrays, schema=schema)
 
     def sums_of_file(self, path):
-        """What the rows of a file add up to, as table.Table.sums() says it, if they are sorted."""
+        """Returns the sums of a file's rows in the form of table.Table.sums(), if the rows are
+        sorted."""
         rows = 0
         totals = {column["name"]: [0, 0] for column in self.table.columns}
         keys = self.table.order.split(", ")
@@ -159,7 +161,7 @@ class Writer:
         }
 
     def in_order(self, keys):
-        """Whether rows are, by their keys, which no row has as another one."""
+        """Are the rows sorted by their keys, without duplicates?"""
         if len(keys[0]) < 2:
             return True
         compute = self.pa.compute
@@ -172,7 +174,7 @@ class Writer:
         return compute.all(result).as_py()
 
     def total(self, array):
-        """The sum of a column, as table.digest() makes it."""
+        """The sum of a column, computed as table.digest() does."""
         pa = self.pa
         if pa.types.is_floating(array.type):
             numbers = pa.compute.if_else(pa.compute.is_nan(array), None, array)
@@ -188,7 +190,7 @@ class Writer:
 
 
 def compare(name, stored, written):
-    """Raises an error unless a file has what is stored."""
+    """Raises an error unless the file's sums are those of the table."""
     for key, value in written.items():
         if stored[key] != value:
             raise collect.ReportError(
@@ -197,7 +199,7 @@ def compare(name, stored, written):
 
 
 def into_place(temporary, path):
-    """Gives a file that is whole its name, for good."""
+    """Renames a complete file to its final name, durably."""
     with open(temporary, "rb") as file:
         os.fsync(file.fileno())
     os.replace(temporary, path)

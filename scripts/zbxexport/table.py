@@ -1,9 +1,9 @@
-"""The table that is exported: its columns, its days, and what they add up to.
+"""The table that is exported: its columns, its days and its sums.
 
-What is stored is compared with what was written by sums that both sides can
-compute: the number of rows, and of each column the number of nulls and a sum of
-its values: integers themselves, doubles by their 64 bits, everything else by
-the first 60 bits of its MD5.
+To compare what is stored with what was written, PostgreSQL and this program compute the same
+sums: the number of rows, and for each column the number of nulls and a sum of its values.
+Integers are summed as they are, doubles by their 64 bits, all others by the first 60 bits of
+their MD5.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ from zbxreport import collect
 
 DAY = 86400
 
-# as in scripts/export: nobody else's functions are called
+# as in scripts/export: no functions outside pg_catalog are called
 NAMED_SESSION = collect.SESSION.replace("-c search_path=pg_catalog ", "")
 
 NAME = """
@@ -52,7 +52,8 @@ SELECT jsonb_build_object('ids', coalesce(jsonb_agg(i.itemid ORDER BY i.itemid),
   JOIN {schema}.hosts o ON o.hostid = i.hostid
 """
 
-# types whose values are added up themselves, or by their bits; all others are text
+# types that are summed as numbers, by their bits, or by their bytes; all others by their
+# text
 INTEGERS = ("int2", "int4", "int8", "numeric")
 KNOWN = INTEGERS + ("float8", "bytea")
 
@@ -73,28 +74,29 @@ class Table:
         self.order = ", ".join(name for name in ("itemid", "clock", "ns") if name in present)
 
     def range(self, start, end):
-        """Two times as clocks, the first included, the second excluded; None: no bound."""
+        """Two times as clocks, the first inclusive, the second exclusive; None is unbounded."""
         return self.database.ask(
             RANGE.format(start=collect.quote(start or ""), end=collect.quote(end or ""))
         )
 
     def days(self, start, end):
-        """The UTC days, counted from 1970, of which there are rows in a range of clocks."""
+        """The UTC days, counted from 1970, that have rows in a range of clocks."""
         return self.database.ask(DAYS.format(name=self.name, condition=condition(start, end))) or []
 
     def items(self):
-        """The names of hosts and items, in the order of the ids."""
+        """The names of hosts and items, in the order of their ids."""
         schema = self.name.rsplit(".", 1)[0] if self.name.count(".") == 1 else None
         if schema is None:
             raise collect.ReportError(f"table {self.name} is not in a schema of Zabbix")
         return self.database.ask(ITEMS.format(schema=schema))
 
     def sums(self, start, end):
-        """What a range of clocks adds up to, as text, and whether all that may be uint64 can."""
+        """The sums of a range of clocks, as text, and whether all narrow numerics fit
+        uint64."""
         return self.database.ask(self.sums_query(start, end))
 
     def sums_query(self, start, end):
-        """The query that says so."""
+        """The query for these sums."""
         outside = [
             f"h.{c['sql']} NOT BETWEEN 0 AND {LARGEST_UINT64}" for c in self.columns if is_narrow(c)
         ]
@@ -114,8 +116,8 @@ class Table:
         )
 
     def stream(self, start, end):
-        """psql, whose output is a line with the sums of a range and its rows as CSV, of one
-        snapshot."""
+        """Starts psql, which prints a line with the sums of a range and its rows as CSV, from
+        one snapshot."""
         names = ", ".join(
             f"h.{c['sql']}{'' if c['type'] in KNOWN else '::text'}" for c in self.columns
         )
@@ -147,17 +149,17 @@ def condition(start, end):
 
 
 def is_narrow(column):
-    """Whether a numeric may be an unsigned integer of 64 bits, as in Zabbix's tables."""
+    """Can a numeric be an unsigned integer of 64 bits, as in Zabbix's tables?"""
     return column["type"] == "numeric" and column["scale"] == 0 and column["precision"] <= 20
 
 
 def digest(column):
-    """The expression that is added up of a column."""
+    """The expression that is summed for a column."""
     name = f"h.{column['sql']}"
     if column["type"] in INTEGERS:
         return f"{name}::numeric"
     if column["type"] == "float8":
-        # the bits of NaN are not told by its text
+        # a NaN's text does not tell its bits
         return (
             f"CASE WHEN {name} <> 'NaN' THEN"
             f" ('x' || encode(float8send({name}), 'hex'))::bit(64)::bigint END::numeric"

@@ -1,1 +1,1 @@
-"""What scripts/failover has beside itself: a real Zabbix that writes, behind HAProxy."""
+"""A part of scripts/failover: a real Zabbix as the writer, behind HAProxy."""

@@ -1,8 +1,8 @@
-"""Zabbix 7.0 as the writer: its server, unmodified, is sent values each second.
+"""Zabbix 7.0 as the writer: an unmodified server that gets values each second.
 
-It is connected to scripts/record, which writes down what was committed, that to HAProxy
-with dist/haproxy/haproxy.cfg, and that to the primary.  zabbix_sender's answers are of the
-server's cache; the server itself stores what it has there when it is connected again.
+It connects to scripts/record, which records what was committed; that connects to HAProxy with
+dist/haproxy/haproxy.cfg, and that to the primary.  zabbix_sender is answered when the server has
+the values in its cache.  The server keeps them there and stores them when it can connect again.
 """
 
 import collections
@@ -28,7 +28,8 @@ from zbxtest.values import FLOAT, STR, TABLES, TEXT, TYPES, UINT, Value, normal 
 
 HOST = "zbxhist-failover"
 ITEMS = {FLOAT: ("f", 120), UINT: ("u", 60), STR: ("s", 10), TEXT: ("t", 10)}
-# what a failover does to a session, and what became of a commit whose answer was lost
+# errors that a failover causes in a session, and the outcome of a commit whose answer was
+# lost
 OF_FAILOVER = ("57P01", "57P02", "57P03", "25006")
 REPEATED = "23505"
 INSERT = re.compile(r"insert into (history\w*) \(itemid,clock,ns,value\) values ", re.I)
@@ -42,7 +43,7 @@ SELECT * FROM zbxhist.setup(history_retention => '90 days', trends_retention => 
 
 
 class Place(Cluster):
-    """A server somewhere, as the tests of Zabbix call it."""
+    """A server for the modules of test/zabbix."""
 
     def __init__(self, port, programs, directory="127.0.0.1"):
         self.directory = self.host = directory
@@ -50,7 +51,7 @@ class Place(Cluster):
 
 
 class Proxy:
-    """HAProxy with the recipe of docs/standbys.md."""
+    """HAProxy with the configuration of docs/standbys.md."""
 
     def __init__(self, place, members):
         self.primary, self.reports = proc.free_port(), proc.free_port()
@@ -64,14 +65,14 @@ class Proxy:
             text = text.replace(f"db{number}:5432", f"127.0.0.1:{member.port}")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        # Debian's is not in the path of ordinary users
+        # /usr/sbin, where Debian has it, is not in the PATH of ordinary users
         environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"}
         command = [os.environ.get("HAPROXY", "haproxy"), "-db", "-f", path]
         proc.start(command, f"{place}/haproxy.log", env=environment)
 
 
 class Reader(threading.Thread):
-    """Somebody who looks at a graph."""
+    """A client that reads a graph again and again."""
 
     def __init__(self, place):
         super().__init__(daemon=True)
@@ -82,7 +83,7 @@ class Reader(threading.Thread):
         self.ending = threading.Event()
 
     def run(self):
-        """Until it is told to end."""
+        """Reads until it is told to end."""
         while not self.ending.wait(0.5):
             try:
                 self.answers[self.ask()] += 1
@@ -90,7 +91,7 @@ class Reader(threading.Thread):
                 self.answers[error.pgcode or "connection lost or refused"] += 1
 
     def ask(self):
-        """Who has answered."""
+        """The server that has answered: primary or standby."""
         connection = psycopg2.connect(self.where)
         try:
             with connection.cursor() as cursor:
@@ -103,7 +104,7 @@ class Reader(threading.Thread):
 
 
 class Zabbix(threading.Thread):
-    """The server and what is sent to it; the same as a Writer for who watches."""
+    """The Zabbix server and its senders; it has the methods of Writer."""
 
     def __init__(self, trial):
         super().__init__(daemon=True)
@@ -117,7 +118,8 @@ class Zabbix(threading.Thread):
         self.itemids, self.server, self.record, self.reader = {}, None, None, None
 
     def prepare(self, query):
-        """The database as Zabbix' packages and zbxhist make it, then all that stands before it."""
+        """Makes the database with Zabbix's packages and zbxhist, then starts the proxies before
+        it."""
         store = Store(os.environ.get("ZBXHIST_ZABBIX_CACHE") or f"{self.place}/packages")
         release = store.release("7.0")
         query("CREATE ROLE zabbix LOGIN; CREATE ROLE haproxy LOGIN", "postgres")
@@ -141,13 +143,13 @@ class Zabbix(threading.Thread):
         self.server.start()
 
     def places(self):
-        """A server to set up, where the primary is at any time, and where reports are read."""
+        """The server for the set-up, the address of the primary, and that for reports."""
         proxy = Proxy(self.place, self.members)
         ports = (self.members[0].port, proxy.primary, proxy.reports)
         return [Place(port, self.programs) for port in ports]
 
     def items(self):
-        """A host with trapper items; nothing else reports."""
+        """Makes a host with trapper items; nothing else sends values."""
         lines = [
             "UPDATE hosts SET status = 1 WHERE status = 0;",
             f"INSERT INTO hosts (hostid, host, name) VALUES (1, '{HOST}', '{HOST}');",
@@ -165,7 +167,7 @@ class Zabbix(threading.Thread):
         return "\n".join(lines)
 
     def run(self):
-        """A value of each item a second, until it is told to end."""
+        """Sends a value of each item per second until it is told to end."""
         number = 0
         self.reader.start()
         while not self.ending.wait(1):
@@ -185,7 +187,7 @@ class Zabbix(threading.Thread):
             self.sent.update({(value.key, value.clock, value.ns): value.value for value in values})
 
     def finish(self, query):
-        """What is in the server's cache is stored; then the recording is read."""
+        """Waits until the server's cache is stored, then reads the recording."""
         self.join()
         self.reader.ending.set()
         self.reader.join()
@@ -199,11 +201,12 @@ class Zabbix(threading.Thread):
         Recording(self).read()
 
     def end(self):
-        """Nothing is left running."""
+        """Ends all processes."""
         proc.stop_all()
 
     def missing(self, query):
-        """Committed values that are not there, and those sent that are not there as they were."""
+        """Counts committed values that are missing, and sent values that are missing or
+        different."""
         stored = {}
         for kind in ITEMS:
             for *key, value in query(f"SELECT itemid, clock, ns, value FROM {TABLES[kind]}"):
@@ -222,19 +225,19 @@ class Zabbix(threading.Thread):
 
 
 class Recording:
-    """What Zabbix' sessions were answered."""
+    """Finds committed values in the recording, and counts errors."""
 
     def __init__(self, zabbix):
         self.zabbix = zabbix
         self.pending = collections.defaultdict(list)
 
     def read(self):
-        """All of it."""
+        """Reads all lines."""
         header, lines = pieces.read(f"{self.zabbix.place}/recording")
         for line in lines:
             session = line[1]
             if len(line) == 3:
-                # it has begun or ended
+                # the session has begun or ended
                 self.pending.pop(session, None)
                 continue
             _, _, state, _, tags, _, _, error, text = line[:9]
@@ -250,7 +253,7 @@ class Recording:
                 self.pending.pop(session, None)
 
     def note_error(self, error, is_insert):
-        """What is no fault of a failover is one of ours."""
+        """Counts an error by its cause."""
         if error == REPEATED:
             self.zabbix.errors["sent again, and there"] += 1
         elif error in OF_FAILOVER:
@@ -261,7 +264,7 @@ class Recording:
             self.zabbix.errors[f"other statements: {error}"] += 1
 
     def commit(self, session, when):
-        """Its transaction's values are there from now on."""
+        """Notes a committed transaction's values."""
         keys = self.pending.pop(session, [])
         if keys:
             self.zabbix.acknowledged.update(keys)

@@ -1,1 +1,1 @@
-"""What scripts/record is made of; bench/run life reads recordings with it."""
+"""The parts of scripts/record; bench/run life reads recordings with them."""

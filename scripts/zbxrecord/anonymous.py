@@ -1,19 +1,19 @@
-"""Texts that say nothing about anybody, and are like those that do.
+"""Replaces texts by others of the same form, so that a recording reveals nothing.
 
-Numbers stay: item ids, clocks, values.  A literal with letters becomes another
-of the same length: each word another word of the same kind of characters, the
-same one each time, so that what repeats still repeats and compresses alike.
+Numbers are kept: item ids, clocks, values.  A literal with letters is replaced by another of the
+same length.  Each word becomes a word of the same kind of characters, always the same one, so
+that repetitions and compressibility are kept.
 """
 
 import hashlib
 import re
 
-# a literal, with quotes doubled inside; what begins a comment or a name in
-# double quotes is passed over so that a quote in it begins none
+# a literal, in which quotes are doubled; comments and quoted identifiers are matched, too,
+# so that a quote in them does not begin a literal
 LITERAL = re.compile(r"""(?s)"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|[eE]?'(?:[^']|'')*'""")
 NUMBER = re.compile(r"'[-+]?\d*\.?\d*(?:[eE][-+]?\d+)?'")
 WORD = re.compile(r"[^\W_]+")
-# what a statement asks for by name, which is nobody's
+# names that statements ask for and that reveal nothing
 KNOWN = re.compile(
     r"'(?:history|trends|auditlog|housekeeper)(?:_\w+)?'|'(?:public|pg_catalog|timescaledb|PRIMARY KEY)'"
 )
@@ -21,20 +21,20 @@ CATALOG = re.compile(r"\b(?:pg_\w+|information_schema)\b", re.I)
 
 
 class Anonymizer:
-    """Replaces texts; key makes the words of one recording its own."""
+    """Replaces texts.  The key makes the words of each recording different."""
 
     def __init__(self, key):
         self.key = key
         self.words = {}
 
     def statement(self, text):
-        """A statement with its literals replaced; those of catalogs stay."""
+        """Returns a statement with its literals replaced; statements on catalogs are kept."""
         if "'" not in text or CATALOG.search(text):
             return text
         return LITERAL.sub(self._literal, text)
 
     def value(self, text):
-        """A parameter's text."""
+        """Returns the replaced text of a parameter."""
         if text is None or NUMBER.fullmatch("'%s'" % text):
             return text
         return WORD.sub(self._word, text)
@@ -60,7 +60,7 @@ class Anonymizer:
         return found
 
     def _like(self, word, alphabet):
-        """Characters of the same kinds as a word's."""
+        """Returns characters of the same kinds as a word's."""
         made = []
         for place, byte in zip(word, self._bytes(word)):
             if alphabet:
@@ -76,6 +76,7 @@ class Anonymizer:
         return "".join(made)
 
     def _bytes(self, word):
-        """As many bytes as the word has characters, which follow from it and the key."""
+        """Returns as many bytes as the word has characters; they depend on the word and the
+        key."""
         digest = hashlib.shake_128(self.key + word.encode())
         return digest.digest(len(word))

@@ -1,4 +1,4 @@
-"""What a recording contains, in figures."""
+"""Computes figures about a recording."""
 
 import collections
 import re
@@ -27,7 +27,7 @@ class Description:
         self.last = self.recorded = 0
 
     def add(self, line):
-        """One line of a recording."""
+        """Counts one line of a recording."""
         passed = max(line[0] - self.last, 0)
         self.last += passed
         if passed <= pieces.GAP * 1e6:
@@ -52,7 +52,7 @@ class Description:
         self.newest[table] = max(self.newest.get(table, 0), max(clocks))
 
     def document(self):
-        """All of it, for JSON."""
+        """Returns everything for JSON."""
         return {
             "seconds": self.recorded / 1e6,
             "sessions": self.sessions,
@@ -65,7 +65,7 @@ class Description:
         }
 
     def _share(self, kind):
-        """Of the statements on history and trends, those of a kind."""
+        """The share of a kind among the statements on history and trends."""
         of_history = [shape for shape in self.shapes if shapes.table_of(shape)]
         total = sum(len(self.shapes[shape]) for shape in of_history)
         some = sum(len(self.shapes[s]) for s in of_history if shapes.kind_of(s) == kind)
@@ -97,7 +97,7 @@ class Description:
 
 
 def describe(directory):
-    """The document of a recording."""
+    """Returns the figures of a recording."""
     description = Description()
     _, lines = pieces.read(directory)
     for line in lines:
@@ -106,7 +106,7 @@ def describe(directory):
 
 
 def text_of(document, most=60):
-    """The same for people, as Markdown."""
+    """Formats them as Markdown."""
     out = [
         "%.0f minutes, %d sessions, %d statements, %d values; of the statements on history and"
         " trends %.0f %% are SELECTs; errors: %s"

@@ -1,18 +1,17 @@
-"""A recording: a directory of pieces, each of so many minutes, compressed when it is over.
+"""A recording: a directory of pieces of some minutes each, compressed when they are over.
 
-The first line of a piece says what it is; each further line is a statement, or
-the begin or end of a session:
+The first line of a piece describes it.  Each other line is a statement, or the begin or end of
+a session:
 
     [time, session, state, microseconds, tags, rows, bytes, error, text]
     [time, session, state, microseconds, tags, rows, bytes, error, text, parameters]
     [time, session, "begin" or "end"]
 
-time is microseconds since the session of recording began to which the piece
-belongs, which its first line says; several of them, one after another, are one
-recording, whose times and sessions go on.  state is that of the transaction
-before the statement: I (none), T (in one), E (failed).  tags are the server's,
-one for each statement of a text; rows and bytes those of the answer.  error is
-the SQLSTATE, or null.
+time is in microseconds since this recording began; the first line of the piece says which one it
+belongs to, as a recording can be continued (--append).  Readers see the parts as one recording
+with continuous times and session numbers.  state is that of the transaction before the
+statement: I (none), T (in one), E (failed).  tags are the server's command tags, one for each
+statement of a text; rows and bytes are those of the answer.  error is the SQLSTATE, or null.
 """
 
 import glob
@@ -22,14 +21,14 @@ import os
 import threading
 
 FORMAT = "zbxhist recording 1"
-# seconds without any statement: it was continued at another time
+# a pause longer than this, in seconds, means that the recording was continued later
 GAP = 300
-# a twentieth smaller, for no more memory
+# "extreme" makes pieces a twentieth smaller and takes no more memory
 PRESET = 6 | lzma.PRESET_EXTREME
 
 
 class Writer:
-    """Writes pieces; after those which are there, if they may be continued."""
+    """Writes pieces, after existing ones if that was asked for."""
 
     def __init__(self, directory, header, seconds, append=False):
         self.directory = directory
@@ -49,7 +48,7 @@ class Writer:
             self.before = self.number = last["piece"]
 
     def write(self, line):
-        """One line, in the piece that its time belongs to."""
+        """Writes one line into the piece of its time."""
         if self.file is None or line[0] >= (self.number - self.before) * self.piece_us:
             self._next()
         json.dump(line, self.file, ensure_ascii=False, separators=(",", ":"))
@@ -59,13 +58,13 @@ class Writer:
         self._end()
         self.number += 1
         path = "%s/piece-%04d.jsonl" % (self.directory, self.number)
-        # each line at once: a recorder that is killed has lost none
+        # each line at once, so that a killed recorder loses none
         self.file = open(path, "w", 1, encoding="utf-8")
         json.dump(dict(self.header, piece=self.number), self.file)
         self.file.write("\n")
 
     def _end(self):
-        """Compresses the piece that is over; until that is done it stays as it is."""
+        """Compresses the piece that is over.  Until that is done, the plain file stays."""
         if self.file is not None:
             self.file.close()
             thread = threading.Thread(target=_compress, args=(self.file.name,))
@@ -74,7 +73,7 @@ class Writer:
             self.file = None
 
     def close(self):
-        """The last piece is compressed when this returns."""
+        """Returns when the last piece is compressed."""
         self._end()
         for thread in self.compressing:
             thread.join()
@@ -89,8 +88,8 @@ def _compress(path):
 
 
 def _paths(directory):
-    """The pieces in their order, each once: not one half compressed, nor a plain one that also
-    is compressed, which a recorder that is killed may leave."""
+    """Returns the pieces in order, each once.  A killed recorder may leave a partly compressed
+    piece, or a plain one beside its compressed one; both are left out."""
     paths = set(glob.glob(directory + "/piece-*.jsonl")) | set(
         glob.glob(directory + "/piece-*.jsonl.xz")
     )
@@ -102,12 +101,12 @@ def _lines(path):
     with opened(path, "rt", encoding="utf-8") as file:
         for line in file:
             if not line.endswith("\n"):
-                return  # the recorder was killed here
+                return  # the recorder was killed while it wrote this line
             yield json.loads(line)
 
 
 def read(directory):
-    """The header, and an iterator over all lines in their order."""
+    """Returns the header and an iterator over all lines in order."""
     paths = _paths(directory)
     if not paths:
         raise FileNotFoundError("%s has no recording" % directory)
@@ -118,7 +117,8 @@ def read(directory):
 
 
 def _all_lines(first, paths):
-    """Lines of all pieces, with times since the first began, and no session's number twice."""
+    """Yields the lines of all pieces, with times since the first began and distinct session
+    numbers."""
     began, sessions, most = first, 0, 0
     for path in paths:
         rows = _lines(path)

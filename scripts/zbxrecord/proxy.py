@@ -1,8 +1,7 @@
-"""A proxy between Zabbix and PostgreSQL that writes down what passes.
+"""A proxy between Zabbix and PostgreSQL that records what passes.
 
-It forwards bytes as they come and reads along: PostgreSQL's protocol 3, simple
-and extended.  Nothing is changed but the answer to a request for encryption,
-which is no, for what is encrypted could not be read.
+It forwards bytes as they come and parses them: PostgreSQL's protocol 3, simple and extended.  It
+changes only one thing: it refuses encryption, because it could not read what is encrypted.
 """
 
 import asyncio
@@ -16,13 +15,13 @@ BLOCK = 1 << 16
 
 
 class Messages:
-    """Cuts a stream into messages: (type, body)."""
+    """Splits a stream into messages: (type, body)."""
 
     def __init__(self):
         self.buffer = bytearray()
 
     def feed(self, data):
-        """The messages that are complete now."""
+        """Returns the messages that are complete now."""
         self.buffer += data
         place, size = 0, len(self.buffer)
         while size - place >= 5:
@@ -30,7 +29,7 @@ class Messages:
             if size - place < length:
                 break
             kind = chr(self.buffer[place])
-            # rows are counted, not read
+            # rows are counted but not parsed
             body = b"" if kind in "Dd" else bytes(self.buffer[place + 5 : place + length])
             yield kind, body, length
             place += length
@@ -38,7 +37,7 @@ class Messages:
 
 
 class Statement:
-    """One that waits for its answer."""
+    """A statement that waits for its answer."""
 
     def __init__(self, began, state, text, parameters, is_simple):
         self.began, self.state, self.text = began, state, text
@@ -47,7 +46,7 @@ class Statement:
 
 
 class Session:
-    """One connection's statements and answers."""
+    """The statements and answers of one connection."""
 
     def __init__(self, number, recorder):
         self.number, self.recorder = number, recorder
@@ -57,7 +56,7 @@ class Session:
         self.from_client, self.from_server = Messages(), Messages()
 
     def sent(self, data):
-        """Reads what the client sends."""
+        """Parses what the client sends."""
         for kind, body, _ in self.from_client.feed(data):
             if kind == "Q":
                 self._ask(_text(body[:-1]), None, True)
@@ -78,7 +77,7 @@ class Session:
         self.waiting.append(Statement(self.recorder.now(), self.state, text, parameters, is_simple))
 
     def answered(self, data):
-        """Reads what the server answers."""
+        """Parses what the server answers."""
         for kind, body, length in self.from_server.feed(data):
             if kind == "Z":
                 self.state = body.decode()
@@ -86,7 +85,7 @@ class Session:
                     self._write(self.waiting.popleft())
                     break
                 if self.waiting and self.waiting[0].error:
-                    # of the extended protocol: what came after an error was not executed
+                    # in the extended protocol, what follows an error is not executed
                     self.waiting.clear()
             elif self.waiting:
                 self._note(self.waiting[0], kind, body, length)
@@ -117,7 +116,7 @@ def _text(data):
 
 
 def _parameters(data):
-    """Of a Bind message: texts, or hexadecimal digits of what is binary."""
+    """The parameters of a Bind message: texts, or hexadecimal digits of binary ones."""
     count = struct.unpack_from("!H", data)[0]
     formats = struct.unpack_from("!%dH" % count, data, 2)
     place = 2 + 2 * count
@@ -154,16 +153,16 @@ class Recorder:
         self.sessions = self.statements = 0
 
     def now(self):
-        """Microseconds since the beginning."""
+        """Microseconds since the recording began."""
         return int((time.monotonic() - self.started) * 1e6)
 
     def write(self, line):
-        """One line of the recording; lines are in the order in which statements ended."""
+        """Writes one line of the recording, in the order in which statements end."""
         self.writer.write(line)
         self.statements += len(line) > 3
 
     async def serve(self, reader, writer):
-        """One client, to its end."""
+        """Serves one client until it disconnects."""
         upstream = None
         try:
             startup = await self._startup(reader, writer)
@@ -182,7 +181,7 @@ class Recorder:
                 end.close()
 
     async def _startup(self, reader, writer):
-        """The client's first message."""
+        """Reads the client's first message."""
         while True:
             head = await reader.read(1)
             if not head:
@@ -208,13 +207,13 @@ class Recorder:
             try:
                 await asyncio.gather(up, down, return_exceptions=True)
             finally:
-                # also if the recording ends while the session does
+                # also if the recording ends before the session
                 self.write([self.now(), session.number, "end"])
 
 
 async def _forward(reader, writer, look):
-    """Bytes from one side to the other.  They are looked at before they are sent, so that
-    a statement's time has begun when the server gets it."""
+    """Forwards bytes from one side to the other.  It parses them before it forwards them, so
+    that a statement's time begins before the server gets it."""
     while True:
         data = await reader.read(BLOCK)
         if not data:
@@ -225,7 +224,8 @@ async def _forward(reader, writer, look):
 
 
 def address_of(text):
-    """A directory of sockets (with a port behind a colon) or host and port, for asyncio."""
+    """Parses a directory of sockets or a host, each optionally with a colon and a port, for
+    asyncio."""
     place, _, port = text.rpartition(":")
     if not place:
         place, port = text, "5432"
@@ -235,14 +235,14 @@ def address_of(text):
 
 
 async def connect_to(address):
-    """Reader and writer of a connection to the server."""
+    """Opens a connection to the server."""
     if "path" in address:
         return await asyncio.open_unix_connection(address["path"])
     return await asyncio.open_connection(address["host"], address["port"])
 
 
 async def listen_on(address, serve):
-    """The proxy's own socket; one of a directory may be used by everybody, as PostgreSQL's."""
+    """Opens the proxy's own socket.  In a directory everybody may use it, like PostgreSQL's."""
     if "path" not in address:
         return await asyncio.start_server(serve, address["host"], address["port"])
     server = await asyncio.start_unix_server(serve, address["path"])

@@ -1,1 +1,1 @@
-"""What scripts/release does, a concept a file."""
+"""The parts of scripts/release, one subject per file."""

@@ -1,4 +1,4 @@
-"""What was run before a release, with figures."""
+"""The checklist of a release: what was run, with figures."""
 
 import hashlib
 import re
@@ -13,8 +13,8 @@ SKIPPED = re.compile(r"^ *(\S.*?) +skipped: (.*)$")
 
 
 def read_log(text):
-    """The suites of a log of scripts/test: name to what came of it.  Those told of twice, when
-    they end and in the summary, are the same."""
+    """Reads the suites of a log of scripts/test: name to result.  A suite is in it twice, when
+    it ends and in the summary."""
     suites = {}
     for line in text.splitlines():
         counted, left_out = COUNTED.match(line), SKIPPED.match(line)
@@ -27,7 +27,7 @@ def read_log(text):
 
 
 def read_logs(files):
-    """The suites of all logs, and what these are."""
+    """Returns the suites of all logs, and descriptions of the logs."""
     suites, sources = {}, []
     for name in files:
         with open(name, "rb") as file:
@@ -39,7 +39,7 @@ def read_logs(files):
 
 
 def shortcomings(suites):
-    """What is to be said against a release: suites that failed or were not run."""
+    """Returns what speaks against a release: suites that failed or were not run."""
     run = {name.split()[0] for name, figures in suites.items() if isinstance(figures, tuple)}
     for name, figures in suites.items():
         if isinstance(figures, tuple) and figures[1]:
@@ -50,7 +50,7 @@ def shortcomings(suites):
 
 
 def suite_lines(suites):
-    """The table of suites."""
+    """Returns the table of suites."""
     for name, figures in suites.items():
         if isinstance(figures, tuple):
             mark = " " if figures[1] else "x"
@@ -64,7 +64,8 @@ def suite_lines(suites):
 
 
 def make(version, commit, checks, files, suites, sources):
-    """The document.  checks: lines of what was checked; files: (name, bytes, SHA-256)."""
+    """Returns the document.  checks: lines of what was checked; files: (name, bytes,
+    SHA-256)."""
     lines = [f"# zbxhist {version}", "", f"Of commit {commit}.", "", "## Checked", ""]
     lines += [f"- [x] {check}" for check in checks]
     lines += ["", "## Run", ""]

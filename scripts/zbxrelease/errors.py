@@ -1,8 +1,8 @@
-"""What stands in the way of a release."""
+"""The error that stops a release."""
 
 
 class ReleaseError(Exception):
-    """Told to the user, with what to do about it."""
+    """An error for the user, with a hint."""
 
     def __init__(self, message, hint=None):
         super().__init__(message)

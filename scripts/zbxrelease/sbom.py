@@ -1,5 +1,5 @@
-"""The bill of materials of a release, CycloneDX 1.5: what the sources are, what they hold of
-others, and what they need.  It is made of the Makefile, META.json, the control files and
+"""The bill of materials of a release, CycloneDX 1.5: the sources, code of others in them, and
+dependencies.  It is computed from the Makefile, META.json, the control files and
 debian/copyright."""
 
 import json
@@ -8,21 +8,21 @@ import uuid
 
 from . import versions
 
-# what a -l of the Makefile is
+# the library of a -l option in the Makefile
 LIBRARIES = {
     "zstd": ("BSD-3-Clause", "https://github.com/facebook/zstd", "compresses packed days"),
 }
-# licences of debian/copyright by their SPDX names
+# licences of debian/copyright and their SPDX names
 SPDX = {"Expat": "MIT"}
 
 
 def licence(name):
-    """A component's licence."""
+    """The licence of a component."""
     return [{"license": {"id": SPDX.get(name, name)}}]
 
 
 def extension(tree, name, version):
-    """One of the extensions."""
+    """One of the two extensions."""
     control = versions.read(tree, f"{name}.control")
     return {
         "type": "library",
@@ -35,7 +35,7 @@ def extension(tree, name, version):
 
 
 def libraries(tree):
-    """The libraries that the extension's is linked with."""
+    """The libraries that the extension's library is linked with."""
     linked = re.search(r"^SHLIB_LINK *= *(.*)$", versions.read(tree, "Makefile"), re.M).group(1)
     for name in re.findall(r"-l(\S+)", linked):
         spdx, address, use = LIBRARIES[name]
@@ -51,7 +51,7 @@ def libraries(tree):
 
 
 def server(meta):
-    """PostgreSQL, with the oldest version that will do."""
+    """PostgreSQL, with the oldest version that is supported."""
     oldest = meta["prereqs"]["runtime"]["requires"]["PostgreSQL"]
     return {
         "type": "platform",
@@ -64,7 +64,7 @@ def server(meta):
 
 
 def others(tree):
-    """What the archive holds of others, and no package does."""
+    """Code of others in the archive that is in no package."""
     for stanza in versions.read(tree, "debian/copyright").split("\n\n")[1:]:
         fields = dict(re.findall(r"^(\S+): (.*)$", stanza, re.M))
         if fields.get("Files", "*") != "*":
@@ -93,7 +93,7 @@ def main_component(meta, digest):
 
 
 def make(tree, version, date, digest):
-    """The whole document, the same whenever it is made."""
+    """Returns the whole document; it is always the same for the same sources."""
     meta = json.loads(versions.read(tree, "META.json"))
     main = main_component(meta, digest)
     extensions = [extension(tree, name, version) for name in meta["provides"]]

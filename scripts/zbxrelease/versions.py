@@ -1,4 +1,4 @@
-"""The version and date of a release.  The first heading of CHANGELOG.md is where they are said;
+"""The version and date of a release.  They are defined by the first heading of CHANGELOG.md;
 all other files repeat them."""
 
 import datetime
@@ -11,8 +11,8 @@ VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 HEADING = re.compile(r"^## (\S+) \((.*)\)$", re.M)
 AUTHOR = "zbxhist authors <zbxhist@localhost>"
 
-# The places that repeat the version: file, the text before it, the text after it, and whether it
-# is that of the SQL objects, without the last number.
+# The places that repeat the version: file, the text before it, the text after it, and
+# whether it is the version of the SQL objects, which lacks the last number.
 PLACES = (
     ("Makefile", r"^EXTVERSION = ", r"$", True),
     ("zbxhist.control", r"^default_version = '", r"'$", True),
@@ -25,7 +25,7 @@ PLACES = (
 
 
 def read(tree, name):
-    """The text of a file."""
+    """Reads a file."""
     with open(os.path.join(tree, name), encoding="utf-8") as file:
         return file.read()
 
@@ -37,7 +37,7 @@ def write(tree, name, text):
 
 
 def check_version(version):
-    """Is it one that PGXN takes?"""
+    """Does PGXN accept this version?"""
     if not VERSION.fullmatch(version):
         raise ReleaseError(f'"{version}" is not a version', "it has three numbers: 1.0.0")
 
@@ -48,7 +48,7 @@ def sql_version(version):
 
 
 def released(tree):
-    """Version and date as CHANGELOG.md says them."""
+    """The version and date of CHANGELOG.md."""
     heading = HEADING.search(read(tree, "CHANGELOG.md"))
     version, date = heading.groups() if heading else ("", "")
     if not VERSION.fullmatch(version) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
@@ -60,13 +60,13 @@ def released(tree):
 
 
 def section(tree):
-    """What CHANGELOG.md says of the newest version, without its heading."""
+    """The changes of the newest version in CHANGELOG.md, without the heading."""
     text = read(tree, "CHANGELOG.md")
     return re.split(r"^## .*$", text, flags=re.M)[1].strip()
 
 
 def disagreements(tree, version, date):
-    """The places that say something else than CHANGELOG.md, and how many there are."""
+    """Returns the places that differ from CHANGELOG.md, and how many were compared."""
     wrong, count = [], 2
     for name, before, after, is_sql in PLACES:
         wanted = sql_version(version) if is_sql else version
@@ -84,8 +84,8 @@ def disagreements(tree, version, date):
 
 
 def update_script_missing(tree, version):
-    """The update script that must be there, if it is not: each version of the SQL objects is
-    reached from the one that CHANGELOG.md has before it."""
+    """Returns the missing update script from the previous version of the SQL objects in
+    CHANGELOG.md to this one; None if it exists or none is needed."""
     versions = [sql_version(v) for v, _ in HEADING.findall(read(tree, "CHANGELOG.md"))]
     older = [v for v in versions if v != sql_version(version)]
     if not older:
@@ -100,7 +100,7 @@ def debian_head(version):
 
 
 def debian_end(date):
-    """... and the last one."""
+    """The last line of an entry of debian/changelog."""
     return f" -- {AUTHOR}  {date:%a, %d %b %Y} 00:00:00 +0000"
 
 
@@ -122,7 +122,7 @@ def set_everywhere(tree, version, date):
 
 
 def set_changelog(tree, version, date):
-    """The first heading is the release: that of what is not released yet, or of the same version."""
+    """The first heading becomes the release if it is unreleased or of the same version."""
     text = read(tree, "CHANGELOG.md")
     heading = HEADING.search(text)
     if not heading or (heading.group(2) != "unreleased" and heading.group(1) != version):
@@ -135,7 +135,7 @@ def set_changelog(tree, version, date):
 
 
 def set_debian(tree, version, date):
-    """The entry of debian/changelog: a new one, or its date."""
+    """Adds an entry to debian/changelog, or sets its date."""
     text = read(tree, "debian/changelog")
     entry, _, older = text.partition("\nzbxhist (")
     if not entry.startswith(f"zbxhist ({version}) "):
@@ -148,7 +148,7 @@ def set_debian(tree, version, date):
 
 
 def set_spec(tree, version, date):
-    """The entry of the spec's changelog: a new one, or its date."""
+    """Adds an entry to the spec's changelog, or sets its date."""
     text = read(tree, "dist/rpm/zbxhist.spec")
     same = re.compile(rf"^\* .* - {re.escape(version)}-1\n", re.M)
     if same.search(text):

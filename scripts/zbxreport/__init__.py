@@ -1,1 +1,1 @@
-"""What scripts/report is made of."""
+"""The parts of scripts/report."""

@@ -1,5 +1,5 @@
-"""Charts as inline SVG.  They are stretched to the width that there is, so that
-their text is beside them, in HTML, and stays readable on a phone."""
+"""Charts as inline SVG.  They are stretched to the available width.  Their text is beside them,
+in HTML, so that it stays readable on a phone."""
 
 from .text import day, decimal, escape, size
 
@@ -10,7 +10,7 @@ DAY = 86400
 
 
 def drawing(shapes, label, low=False):
-    """A drawing with its label for those who do not see it."""
+    """A drawing, with its label for screen readers."""
     return (
         f'<div class="chart{" low" if low else ""}"><svg role="img" aria-label="{escape(label)}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none">'
@@ -20,18 +20,18 @@ def drawing(shapes, label, low=False):
 
 
 def scale(*labels):
-    """Labels under a drawing, from the left to the right."""
+    """Labels below a drawing, from left to right."""
     return f'<div class="scale">{"".join(f"<span>{escape(x)}</span>" for x in labels)}</div></div>'
 
 
 def place(clock, first, last):
-    """Where a time is."""
+    """The horizontal position of a time."""
     return (clock - first) * WIDTH / max(1, last - first)
 
 
 def timeline(days):
-    """Bytes of each day, by how it is stored.  A month is as wide as its days,
-    and as high as one of them."""
+    """Bytes per day by kind of storage.  A month is as wide as its days, and as high as one of
+    them."""
     if not days:
         return ""
     first, last = days[0]["from"], max(d["to"] for d in days)
@@ -49,7 +49,7 @@ def timeline(days):
             height = item[f"{kind}_bytes"] / length(item) / top * HEIGHT
             if height == 0:
                 continue
-            # what is there is seen
+            # draw at least a visible bar if there is anything
             height = max(height, 1)
             bottom -= height
             shapes.append(
@@ -63,7 +63,7 @@ def timeline(days):
 
 
 def value_sizes(days):
-    """Bytes of a value, day by day."""
+    """Bytes per value, day by day."""
     known = [d for d in days if d["bytes_per_value"] and not d["is_current"]]
     if len(known) < 2:
         return ""
@@ -86,7 +86,7 @@ def value_sizes(days):
 
 
 def forecast(points, now_bytes):
-    """The size to come."""
+    """The expected size."""
     if len(points) < 2:
         return ""
     first, last = points[0][0], points[-1][0]

@@ -1,7 +1,7 @@
-"""Asks a database for all that a report tells.
+"""Asks a database for all data of a report.
 
-Each section is asked for on its own, so that what a role may not see, or what
-somebody has locked, leaves the others as they are.
+Each section has its own query.  If a role may not see something, or a table is locked, only that
+section is missing.
 """
 
 import json
@@ -11,12 +11,12 @@ import subprocess
 
 from . import forecast
 
-# the names in the JSON document stay; a new one is no new format
+# version of the JSON document; it changes only if names change or go
 FORMAT = 1
 
 DAY = 86400
 
-# no operator or function is looked for beside PostgreSQL's, nothing is changed
+# only operators and functions of pg_catalog, and nothing is changed
 SESSION = (
     "-c search_path=pg_catalog -c default_transaction_read_only=on -c lock_timeout=10s"
     " -c client_min_messages=error -c timezone=UTC -c datestyle=iso -c application_name=zbxhist-report"
@@ -77,7 +77,7 @@ CHECK = """
 SELECT jsonb_agg(to_jsonb(c)) FROM zbxhist.check() c
 """
 
-# of all items in the range: the hosts' sums need them
+# all items of the range, because the sums of hosts need them
 USAGE = """
 WITH u AS MATERIALIZED (
     SELECT * FROM zbxhist.item_usage({table}::regclass, {since}, max_items => NULL)),
@@ -121,7 +121,7 @@ SELECT jsonb_agg(jsonb_build_object('table', coalesce(p.parent::text, 'all table
   FROM zbxhist.progress p
 """
 
-# the library brings its own
+# loading the library defines its settings
 SETTINGS = """
 DO $$ BEGIN PERFORM zbxhist.version(); END $$;
 SELECT jsonb_agg(jsonb_build_object('name', s.name, 'value', current_setting(s.name), 'default', s.boot_val,
@@ -141,7 +141,7 @@ SELECT jsonb_agg(to_jsonb(l) ORDER BY l.salvaged_at DESC)
           FROM zbxhist.lost_values v GROUP BY v.parent, v.day, v.salvaged_at) l
 """
 
-# what maintenance or a reader has stumbled over and left alone
+# damage that maintenance or a reader has found
 DAMAGED = """
 SELECT jsonb_agg(to_jsonb(d) ORDER BY d.last DESC)
   FROM (SELECT l.parent::text AS "table", l.action, l.relation, l.sqlstate, max(l.message) AS message,
@@ -157,7 +157,7 @@ SELECT jsonb_agg(jsonb_build_object('day', v.day::text, 'itemid', v.itemid, 'clo
 
 
 class ReportError(Exception):
-    """Something a user can mend; hint is the command that does, or None."""
+    """An error that the user can fix; hint is the command for it, or None."""
 
     def __init__(self, message, hint=None):
         super().__init__(message)
@@ -165,23 +165,24 @@ class ReportError(Exception):
 
 
 class Database:
-    """Asks by psql, a session for each question, with the options of a session."""
+    """Runs queries by psql, each in a session of its own, with these options."""
 
     def __init__(self, name, options=SESSION):
         self.name = name
         self.unreadable = {}
-        # a name, whatever it looks like
+        # as a variable, because on the command line some names would be taken as connection
+        # strings
         self.environment = dict(
             os.environ, PGDATABASE=name, PGCLIENTENCODING="UTF8", LC_MESSAGES="C"
         )
         self.environment["PGOPTIONS"] = f"{os.environ.get('PGOPTIONS', '')} {options}".strip()
         user = system_user(name)
         self.psql = ["runuser", "-u", user, "--", "psql"] if user else ["psql"]
-        # which that user may enter
+        # a directory that this user may enter
         self.directory = "/" if user else None
 
     def ask(self, sql):
-        """The one JSON value that a query returns; None if it is null."""
+        """Returns the one JSON value of a query; None if it is null."""
         command = ["-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1", "-f", "-"]
         try:
             run = subprocess.run(
@@ -200,7 +201,7 @@ class Database:
         return json.loads(run.stdout) if run.stdout.strip() else None
 
     def section(self, name, sql, default):
-        """The same for a section that may be left out."""
+        """The same for a section that may be missing."""
         try:
             answer = self.ask(sql)
         except ReportError as error:
@@ -210,7 +211,7 @@ class Database:
 
 
 def system_user(database):
-    """As which user of this machine psql reaches the database, if not as ours."""
+    """Returns the user of this machine as whom psql should connect; "" for the current one."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "system-user")
     run = subprocess.run(
         [script, database], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False
@@ -222,7 +223,7 @@ def system_user(database):
 
 
 def first_error(text):
-    """The message of psql's output, without its place in the script."""
+    """Returns the error message in psql's output, without its position in the script."""
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines:
         match = re.match(r"psql:<stdin>:\d+: (?:ERROR|FATAL): +(.*)", line)
@@ -232,18 +233,18 @@ def first_error(text):
 
 
 def quote(text):
-    """A literal, whatever the server's settings."""
+    """Quotes a literal, whatever the server's settings are."""
     return "E'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def shell(text):
-    """A word of a command, as a shell takes it whatever is in it."""
+    """Quotes a word for the shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
 def days_of(partitions):
-    """Partitions and packed days as ranges of a day or more, by kind.  Of archived days
-    archived_bytes are on another server, and packed_bytes what is left here."""
+    """Returns partitions and packed days as ranges of a day or more, by kind.  For archived
+    days, archived_bytes are on the other server and packed_bytes are those left here."""
     days = {}
     for _, kind, state, start, end, rows, size, heap_bytes, away in partitions:
         since = start
@@ -276,13 +277,13 @@ def days_of(partitions):
 
 
 def usage_of(database, table, now, usage_days):
-    """Which items and hosts take a table's disk."""
+    """The items and hosts that take a table's disk."""
     since = "NULL::integer" if usage_days == 0 else str(max(0, now - usage_days * DAY))
     return database.section(f"items of {table}", USAGE.format(table=quote(table), since=since), {})
 
 
 def verified(database, tables):
-    """The damage that is found by looking."""
+    """Runs verify() to look for damage."""
     found = []
     for table in tables:
         found += [
@@ -295,7 +296,7 @@ def verified(database, tables):
 
 
 def server_of(database):
-    """The server, which must have the extension."""
+    """Asks about the server; fails if the database does not have the extension."""
     server = database.ask(SERVER)
     if server["zbxhist"] is None:
         raise ReportError(
@@ -307,7 +308,7 @@ def server_of(database):
 
 
 def collect(name, usage_days, verify):
-    """The whole report."""
+    """Returns the whole report."""
     database = Database(name)
     server = server_of(database)
     tables = database.ask(TABLES) or []

@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from . import collect
 
 
 def check_directory(path):
-    """The directory of a file that will be written must be there."""
+    """Fails unless the directory of an output file exists."""
     directory = os.path.dirname(path or "")
     if directory and not os.path.isdir(directory):
         raise collect.ReportError(
@@ -17,7 +17,7 @@ def check_directory(path):
 
 
 def write(path, text):
-    """Writes a file; None is standard output, which need not be read to its end."""
+    """Writes a file.  None is standard output; it is no error if its reader stops early."""
     if path is None:
         try:
             sys.stdout.buffer.write(text.encode())

@@ -1,16 +1,15 @@
-"""How large a table becomes with the retention that is set.
+"""Forecasts the size of a table with its retention.
 
-A day to come takes what the last full days took when they were packed, if the
-policy packs at all; a day goes when its last value is past retention.  Of a day that is
-archived by then, what stays here is counted.
+A day in the future takes as much as the last full days when packed, if the policy packs at all.
+A day goes when its last value expires.  Of an archived day only the part that stays here counts.
 """
 
 DAY = 86400
 
-# full days that the rate is the mean of
+# full days of which the mean is taken
 RATE_DAYS = 7
 
-# points of the forecast, and how far it looks where nothing is ever dropped
+# points of the forecast, and its length in days without a retention
 POINTS = 60
 HORIZON = 365
 
@@ -21,7 +20,7 @@ def full_days(table):
 
 
 def packed_size(table):
-    """Bytes of a value in packed days, wherever; None if there is none or none will be."""
+    """Bytes per value in packed days, on any server; None if nothing is or will be packed."""
     days = table["days"]
     values = sum(d["packed_values"] for d in days)
     if table["pack_after"] is None or values == 0:
@@ -30,21 +29,22 @@ def packed_size(table):
 
 
 def left_here(table):
-    """The part of a packed day that stays here when it is archived; None if none is."""
+    """The share of a packed day that stays here when it is archived; None if none is
+    archived."""
     here = sum(d["archived_bytes_here"] for d in table["days"])
     everywhere = here + sum(d["archived_bytes"] for d in table["days"])
     return here / everywhere if everywhere else None
 
 
 def settled_bytes(day, size):
-    """What a day takes here, or will when it is packed."""
+    """Bytes that a day takes here, or will take when it is packed."""
     if size is None:
         return day["bytes"]
     return day["packed_bytes"] + day["heap_values"] * size
 
 
 def bytes_to_be(table, day, size, moment):
-    """The same at a moment to come, when it may have been archived."""
+    """The same at a time in the future, when it may be archived."""
     part = left_here(table)
     settled = settled_bytes(day, size)
     if (
@@ -57,10 +57,10 @@ def bytes_to_be(table, day, size, moment):
 
 
 def rate(table, size):
-    """Bytes and values of a day to come; (0, 0) if there is no full day."""
+    """Bytes and values of a day in the future; (0, 0) if there is no full day."""
     recent, seconds = [], 0
     days = full_days(table)
-    # values need not have begun with the first day
+    # without the first day, during which values may have begun
     for day in reversed(days[1:] or days):
         recent.append(day)
         seconds += day["to"] - (day["from"] if days[1:] else max(day["from"], day["since"] or 0))
@@ -75,7 +75,7 @@ def rate(table, size):
 
 
 def per_second(table, values, now):
-    """Values a second: of full days, else since the first value of today's partitions."""
+    """Values per second: of full days, else since the first value of today's partitions."""
     if values:
         return values / DAY
     today = [d for d in table["days"] if d["is_current"] and d["since"] is not None]
@@ -86,15 +86,16 @@ def per_second(table, values, now):
 
 
 def fixed_bytes(table, size, moment, now):
-    """What does not go with the days: the table itself, until all that it has is past
-    retention, and what is unpacked at any time beyond what it will be when packed."""
+    """Bytes that do not belong to days: the table itself, until all its rows have expired, and
+    the difference between unpacked days and their packed size, because some days are always
+    unpacked."""
     unpacked = sum(d["bytes"] - settled_bytes(d, size) for d in table["days"])
     is_gone = table["retention"] and moment - now >= table["retention"]
     return (0 if is_gone else table["parent_bytes"]) + max(0, unpacked)
 
 
 def bytes_at(table, moment, now, size, daily):
-    """Bytes of all days at a moment to come."""
+    """Bytes of the table at a time in the future."""
     since = moment - table["retention"] if table["retention"] else None
     kept = [d for d in table["days"] if since is None or d["to"] > since]
     new_days = (moment - now) / DAY
@@ -112,10 +113,10 @@ def bytes_at(table, moment, now, size, daily):
 
 
 def forecast(table, now):
-    """The rate, the size in the end and when that is reached, and points on the way."""
+    """Returns the rate, the final size, the time when it is reached, and points in between."""
     size = packed_size(table)
     daily, values = rate(table, size)
-    # of today alone nobody knows what a day will take
+    # today alone does not tell how much a day takes
     is_known = daily > 0 or not any(d["heap_values"] + d["packed_values"] for d in table["days"])
     end = table["retention"] // DAY + 1 if table["retention"] else HORIZON
     step = max(1, end // POINTS)

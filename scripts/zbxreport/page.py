@@ -1,4 +1,4 @@
-"""The report as one HTML page."""
+"""Makes the report's HTML page."""
 
 from . import charts
 from .style import CSS
@@ -8,17 +8,17 @@ SEVERITIES = ("error", "warning", "info")
 
 
 def short(table):
-    """A table's name as most people call it."""
+    """A table's name, without the schema public."""
     return table[len("public.") :] if table.startswith("public.") else table
 
 
 def anchor(number):
-    """The id of a table's section."""
+    """The HTML id of a table's section."""
     return f"table-{number}"
 
 
 def unless_unreadable(report, section, html):
-    """A section, or why it is not here."""
+    """A section, or the reason why it is missing."""
     problem = report["unreadable"].get(section)
     if problem is None:
         return html
@@ -29,17 +29,17 @@ def unless_unreadable(report, section, html):
 
 
 def tile(label, value, kind=""):
-    """One figure."""
+    """A figure with its label."""
     return f'<div class="tile {kind}"><b>{escape(value)}</b><span>{escape(label)}</span></div>'
 
 
 def lines_of(report, severity):
-    """How many lines of check() are so severe."""
+    """Counts the lines of check() of this severity."""
     return sum(line["severity"] == severity for line in report["check"])
 
 
 def overall(report):
-    """Whether all is well, in a word and its kind."""
+    """The overall state: a word and its kind."""
     if "check" in report["unreadable"]:
         return "not known", "warn"
     for severity, kind in (("error", "bad"), ("warning", "warn")):
@@ -50,12 +50,12 @@ def overall(report):
 
 
 def per_second(tables):
-    """Values a second, of all tables."""
+    """Values per second of all tables."""
     return sum(t["forecast"]["values_per_second"] for t in tables)
 
 
 def tiles(report):
-    """The figures that matter most."""
+    """The most important figures."""
     tables = report["tables"]
     days = [d for t in tables for d in t["days"]]
     archived = sum(d["archived_bytes"] for d in days)
@@ -93,7 +93,7 @@ def tiles(report):
 
 
 def header(report):
-    """What this is a report of."""
+    """The heading: server, database and time."""
     server = report["server"]
     links = [
         f'<a href="#{anchor(i)}">{escape(short(t["table"]))}</a>'
@@ -117,7 +117,7 @@ def header(report):
 
 
 def check(report):
-    """What check() says."""
+    """The lines of check()."""
     lines = [
         [
             f'{escape(line["message"])}'
@@ -140,7 +140,7 @@ def check(report):
 
 
 def progress(report):
-    """What is being done."""
+    """Operations in progress."""
     if not report["progress"]:
         return ""
     lines = [
@@ -165,7 +165,7 @@ def span_of(pair, form):
 
 
 def promised(report):
-    """What scripts/compare has said before, beside what it is."""
+    """The estimates of scripts/compare beside what came true."""
     found = report.get("promised")
     if found is None:
         return ""
@@ -202,13 +202,13 @@ def promised(report):
 
 
 def waiting(table):
-    """How many rows are in the table itself."""
+    """The number of rows in the table itself."""
     about = "" if table["rows_waiting_exact"] else "about "
     return f'{about}{count(table["rows_waiting"])} waiting'
 
 
 def legend(table):
-    """What the colours of the timeline are, and what is of no day."""
+    """The legend of the timeline, and what belongs to no day."""
     return (
         '<div class="legend"><span><i class="packed"></i>packed</span>'
         '<span><i class="heap"></i>heap (not packed)</span>'
@@ -268,7 +268,7 @@ def outlook(table, now):
 
 
 def facts(table):
-    """What a table consists of."""
+    """The parts of a table."""
     days = table["days"]
     heap = sum(d["heap_bytes"] for d in days)
     packed = sum(d["packed_bytes"] for d in days)
@@ -296,7 +296,7 @@ def facts(table):
 
 
 def item_label(item):
-    """An item by its names, or its number."""
+    """An item's names, or its number."""
     if item["item"] is None:
         return f'item {item["itemid"]} <span class="soft">(no name)</span>'
     return f'{name(item["item"])}<br><code>{name(item["item_key"])}</code>'
@@ -357,7 +357,7 @@ def usage(report, table):
 
 
 def table_section(report, number, table):
-    """All about a table."""
+    """The section of a table."""
     days = [d for d in table["days"] if d["bytes"] > 0]
     sizes = charts.value_sizes(days)
     return (
@@ -375,7 +375,7 @@ def table_section(report, number, table):
 
 
 def maintenance(report):
-    """What maintenance has done in the last 30 days."""
+    """What maintenance did in the last 30 days."""
     log = report["maintenance"]
     if log is None:
         body = unless_unreadable(report, "maintenance", "")
@@ -446,7 +446,7 @@ def lost_values(report):
 
 
 def met_damage(report):
-    """Damage that maintenance has met."""
+    """Damage that maintenance has found."""
     if not report["damage"]["met"]:
         return unless_unreadable(
             report, "damage", '<p class="ok">Maintenance has met no damage.</p>'
@@ -467,12 +467,12 @@ def met_damage(report):
 
 
 def literal(text):
-    """A literal of SQL."""
+    """Quotes an SQL literal."""
     return "'" + (text or "").replace("'", "''") + "'"
 
 
 def verified(report):
-    """What a look through all packed days has found."""
+    """The result of checking all packed days."""
     found = report["damage"]["verified"]
     if found is None:
         return (
@@ -499,7 +499,7 @@ def verified(report):
 
 
 def damage(report):
-    """All that is known of damage."""
+    """All known damage."""
     return (
         '<h2 id="damage">Damage</h2><div class="card">'
         f"{met_damage(report)}{lost_values(report)}{verified(report)}</div>"
@@ -507,7 +507,7 @@ def damage(report):
 
 
 def settings(report):
-    """The settings that count."""
+    """The important settings."""
     lines = [
         [
             f'<code>{escape(s["name"])}</code>',
@@ -524,7 +524,7 @@ def settings(report):
 
 
 def footer(report):
-    """What is missing."""
+    """The parts that are missing, and why."""
     missing = "".join(
         f"<p>Left out: {escape(section)}: {escape(problem)}</p>"
         for section, problem in report["unreadable"].items()
@@ -536,7 +536,7 @@ def footer(report):
 
 
 def render(report):
-    """The page."""
+    """Returns the page."""
     tables = "".join(table_section(report, i, t) for i, t in enumerate(report["tables"]))
     if not report["tables"]:
         tables = (

@@ -1,15 +1,15 @@
-"""What scripts/compare has said before the set-up, beside what came of it."""
+"""Compares the estimates of scripts/compare from before the set-up with what came true."""
 
 import json
 
 from .collect import ReportError
 
-# of scripts/compare's JSON
+# version of the JSON document of scripts/compare
 FORMAT = 1
 
 
 def read(path):
-    """What was said; None if no file is named."""
+    """Reads the estimates; None if no file is given."""
     if path is None:
         return None
     try:
@@ -28,7 +28,7 @@ def read(path):
 
 
 def promise_of(table):
-    """A table's figures of then."""
+    """The estimates of a table."""
     sample = table["sample"]
     return {
         "name": str(table["table"]),
@@ -42,25 +42,25 @@ def promise_of(table):
 
 
 def number(value):
-    """A number, or None."""
+    """Returns a number, or None."""
     return None if value is None else float(value)
 
 
 def pair(value):
-    """A range, or None."""
+    """Returns a range, or None."""
     return None if value is None else [float(value[0]), float(value[1])]
 
 
 def at_retention(promise, retention):
-    """The disk that was promised, for the retention that counts now."""
+    """The estimated disk, converted to the present retention."""
     factor = retention / promise["kept"] if retention and promise["kept"] else 1
     promised = promise["bytes"] and [size * factor for size in promise["bytes"]]
     return {"bytes_plain": promise["bytes_plain"] * factor, "bytes": promised}
 
 
 def beside(document, report):
-    """What was said of each table, and what it is now; of packed days those that are
-    there, of the disk what the retention leads to."""
+    """Returns each table's estimates beside the present figures: the bytes of existing packed
+    days, and the disk that the retention leads to."""
     lines = []
     for table in report["tables"]:
         name = table["table"].rpartition(".")[2].strip('"')

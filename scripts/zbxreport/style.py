@@ -1,4 +1,4 @@
-"""How the page looks: light and dark, on screens, phones and paper."""
+"""The page's style sheet: light and dark, for screens, phones and paper."""
 
 CSS = """
 :root { color-scheme: light dark;

@@ -1,22 +1,22 @@
-"""Numbers, times and names as HTML.  Everything from the database goes through
-escape(): names of items and hosts are whatever somebody could make them."""
+"""Numbers, times and names as HTML.  Everything from the database goes through escape(),
+because anybody could have chosen the names of items and hosts."""
 
 import datetime
 import html
 
 
 def escape(text):
-    """Text as HTML; None is nothing."""
+    """Text as HTML; None becomes empty."""
     return "" if text is None else html.escape(str(text), quote=True)
 
 
-# characters of a name that are shown
+# most characters of a name that are shown
 NAME_LENGTH = 120
 
 
 def name(text):
-    """A name of somebody's, whose direction of writing does not reach beyond it;
-    of a long one the beginning."""
+    """A name from the database: its beginning if it is long, isolated so that its writing
+    direction affects nothing else."""
     text = "" if text is None else str(text)
     if len(text) <= NAME_LENGTH:
         return f"<bdi>{escape(text)}</bdi>"
@@ -24,7 +24,7 @@ def name(text):
 
 
 def size(number):
-    """Bytes for a reader."""
+    """Formats bytes."""
     if number is None:
         return "–"
     number = float(number)
@@ -37,7 +37,7 @@ def size(number):
 
 
 def count(number):
-    """A number of values for a reader."""
+    """Formats a number of values."""
     if number is None:
         return "–"
     number = float(number)
@@ -50,12 +50,12 @@ def count(number):
 
 
 def decimal(number, digits=1):
-    """A number with some decimals."""
+    """Formats a number with some decimals."""
     return "–" if number is None else f"{float(number):.{digits}f}"
 
 
 def span(seconds):
-    """A duration in its largest unit that is at least one."""
+    """Formats a duration in its largest unit of which it has at least one."""
     if seconds is None:
         return "–"
     seconds = float(seconds)
@@ -69,7 +69,7 @@ def span(seconds):
 
 
 def moment(clock):
-    """A time, in UTC."""
+    """Formats a time in UTC."""
     if clock is None:
         return "–"
     return (
@@ -79,13 +79,13 @@ def moment(clock):
 
 
 def day(clock):
-    """The day of a time, in UTC."""
+    """Formats the UTC day of a time."""
     return moment(clock)[:10]
 
 
 def rows(columns, lines):
-    """A table; columns are (heading, class), lines their cells as HTML.  On a
-    phone each line is a block, whose cells say what they are."""
+    """A table.  columns are (heading, class), lines their cells as HTML.  On a phone each line
+    becomes a block whose cells are labelled."""
     head = "".join(f'<th class="{kind}">{escape(label)}</th>' for label, kind in columns)
     body = []
     for line in lines:
