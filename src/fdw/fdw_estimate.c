@@ -19,7 +19,6 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -30,7 +29,6 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "binary_search.h"
 #include "compat.h"
 #include "fdw/fdw.h"
 #include "fdw/fdw_plan.h"

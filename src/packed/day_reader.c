@@ -474,11 +474,12 @@ DecodeInRange(DayReader *reader, bool is_partly)
 }
 
 /*
- * EnterSegment decodes the segment that has been found, unless that is done, and
- * limits its rows to the range and to those that may pass the filter.
+ * ZbxhistDayReaderEnter decodes the segment that has been found, unless that is done, and
+ * goes before the first of its rows that are in the range and may pass the filter, by
+ * which the segment has been judged.
  */
-static void
-EnterSegment(DayReader *reader, const SegmentInfo *info, FilterVerdict verdict)
+void
+ZbxhistDayReaderEnter(DayReader *reader, const SegmentInfo *info, FilterVerdict verdict)
 {
 	const ItemRange *range = &reader->range;
 	bool		is_partly = !ZbxhistIsWithinRange(info, range);
@@ -495,10 +496,11 @@ EnterSegment(DayReader *reader, const SegmentInfo *info, FilterVerdict verdict)
 													 range->last + 1) - 1;
 	reader->offsets.first = -1;
 	reader->passes = NULL;
-	if (verdict == FILTER_SOME &&
+	if (verdict == FILTER_SOME && HasFilter(reader) &&
 		ZbxhistMarkPassing(reader->spec->filter, reader->map, &reader->rows,
 						   reader->first_row, reader->last_row, reader->marks))
 		reader->passes = reader->marks;
+	reader->row = range->is_descending ? reader->last_row + 1 : reader->first_row - 1;
 }
 
 /*
@@ -520,10 +522,8 @@ ZbxhistDayReaderNextSegment(DayReader *reader)
 			ZbxhistDayReaderSkip(reader);
 			continue;
 		}
-		EnterSegment(reader, info, verdict);
+		ZbxhistDayReaderEnter(reader, info, verdict);
 		ZbxhistDayReaderSkip(reader);
-		reader->row = reader->range.is_descending ? reader->last_row + 1 :
-			reader->first_row - 1;
 		if (next_in_segment(reader))
 			return true;
 	}

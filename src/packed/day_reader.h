@@ -100,6 +100,8 @@ extern void ZbxhistDayReaderStats(const DayReader *reader,
 								  const SegmentInfo *info,
 								  SegmentStats *stats);
 extern void ZbxhistDayReaderSkip(DayReader *reader);
+extern void ZbxhistDayReaderEnter(DayReader *reader, const SegmentInfo *info,
+								  FilterVerdict verdict);
 extern bool ZbxhistDayReaderNextSegment(DayReader *reader);
 extern bool ZbxhistDayReaderFindItem(DayReader *reader, const ItemRange *range,
 									 int64 first_itemid, int64 last_itemid,

@@ -263,8 +263,8 @@ SupersedeRows(AddCall *call)
 static void
 FindExisting(AddCall *call)
 {
-	ItemReader *reader = ZbxhistOpenReader(call->parent, GetActiveSnapshot(),
-										   true);
+	ItemReaderSpec spec = {.keeps_sources = true};
+	ItemReader *reader = ZbxhistOpenReader(call->parent, GetActiveSnapshot(), &spec);
 
 	call->nexisting = 0;
 	for (int i = 0; i < call->nrows; i++)

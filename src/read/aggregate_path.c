@@ -32,6 +32,7 @@
 #include "compat_marks.h"
 #include "guc.h"
 #include "read/aggregate_path.h"
+#include "read/clock_order.h"
 #include "read/groups.h"
 #include "read/item_path.h"
 #include "tables/row_type.h"
@@ -98,7 +99,6 @@ static bool
 FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 {
 	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	List	   *rels = NIL;
 	ListCell   *lc;
 
 	memset(tables, 0, sizeof(Tables));
@@ -106,21 +106,7 @@ FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 		return false;
 	if (get_table_mark(rte) != NIL)
 		return FindMarkedTables(rel, rte, tables);
-	if (!rte->inh)
-		rels = list_make1(rel);
-	else
-	{
-		foreach(lc, root->append_rel_list)
-		{
-			AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
-			RelOptInfo *child = root->simple_rel_array[appinfo->child_relid];
-
-			if (appinfo->parent_relid == rel->relid && child != NULL &&
-				!IS_DUMMY_REL(child))
-				rels = lappend(rels, child);
-		}
-	}
-	foreach(lc, rels)
+	foreach(lc, ZbxhistListTables(root, rel))
 	{
 		RelOptInfo *child = lfirst(lc);
 

@@ -78,7 +78,6 @@ typedef struct AggregateScanState
 	const DayReader *reader;	/* whose it is */
 	bool		by_column;		/* rows need not be made */
 	bool		wanted_packed[MaxHeapAttributeNumber];	/* for inputs only */
-	bool		wanted_rows[MaxHeapAttributeNumber];	/* for rows of the input */
 	MemoryContext segment_context;
 
 	/* keys at the beginning of the current run of rows, and at another one */

@@ -118,16 +118,16 @@ AddChild(PlannerInfo *root, ClockTables *tables, RelOptInfo *rel)
 }
 
 /*
- * ListTables lists the tables of a relation that have not been left out: its children, or
- * the packed table itself where that stands for the parent.
+ * ZbxhistListTables lists the tables of a relation that have not been left out: its
+ * children, or the relation itself if it is not expanded.
  */
-static List *
-ListTables(PlannerInfo *root, RelOptInfo *rel)
+List *
+ZbxhistListTables(PlannerInfo *root, RelOptInfo *rel)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	if (ZbxhistPackedRelOf(rel) != NULL)
+	if (!planner_rt_fetch(rel->relid, root)->inh)
 		return list_make1(rel);
 	foreach(lc, root->append_rel_list)
 	{
@@ -148,7 +148,7 @@ ListTables(PlannerInfo *root, RelOptInfo *rel)
 static bool
 FindClockTables(PlannerInfo *root, RelOptInfo *rel, ClockTables *tables)
 {
-	List	   *children = ListTables(root, rel);
+	List	   *children = ZbxhistListTables(root, rel);
 	int			n = 0;
 	ListCell   *lc;
 

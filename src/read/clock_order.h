@@ -10,6 +10,7 @@
 
 #include "nodes/pathnodes.h"
 
+extern List *ZbxhistListTables(PlannerInfo *root, RelOptInfo *rel);
 extern void ZbxhistConsiderClockOrder(PlannerInfo *root, RelOptInfo *rel,
 									  RangeTblEntry *rte);
 

@@ -183,21 +183,21 @@ NextReadItem(ItemReadState *state)
 }
 
 /*
- * FilterPackedRows lets the reader leave out packed rows by the plan's filter, unless rows
- * of one second are read, for which that takes longer than reading them.
+ * GetPackedFilter returns the plan's filter for packed rows, unless rows of one second are
+ * read, for which that takes longer than reading them.
  */
-static void
-FilterPackedRows(ItemReadState *state)
+static const ColumnFilter *
+GetPackedFilter(ItemReadState *state)
 {
 	PlanState  *ps = &state->css.ss.ps;
 
 	if (ps->plan->qual == NIL || !zbxhist_enable_packed_scan_pruning ||
 		position_clock(state->range.first) == position_clock(state->range.last))
-		return;
+		return NULL;
 	if (state->filter == NULL)
 		state->filter = ZbxhistMakeColumnFilter(ps->plan->qual, ps);
 	ZbxhistSetFilterValues(state->filter, ps->ps_ExprContext, state->context);
-	ZbxhistFilterPacked(state->reader, state->filter);
+	return state->filter;
 }
 
 /*
@@ -219,12 +219,14 @@ StartItemRead(ItemReadState *state)
 		state->bounds.nitems = 0;
 	if (state->bounds.nitems > 0)
 	{
+		ItemReaderSpec spec = {
+			.keeps_sources = state->bounds.nitems > 1,
+			.reads_all = state->limit == PG_UINT64_MAX,
+			.filter = GetPackedFilter(state)
+		};
+
 		ZbxhistLockScannedPartitions(parent, &state->range, &state->locked);
-		state->reader = ZbxhistOpenReader(parent, estate->es_snapshot,
-										  state->bounds.nitems > 1);
-		if (state->limit == PG_UINT64_MAX)
-			ZbxhistReadsToEnd(state->reader);
-		FilterPackedRows(state);
+		state->reader = ZbxhistOpenReader(parent, estate->es_snapshot, &spec);
 	}
 	MemoryContextSwitchTo(old);
 }

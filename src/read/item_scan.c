@@ -322,16 +322,16 @@ StartItem(ItemScanState *state)
 	ZbxhistLockScannedPartitions(state->css.ss.ss_currentRelation, &range, &state->locked);
 	if (state->reader == NULL)
 	{
+		ItemReaderSpec spec = {
+			.keeps_sources = !state->query.is_by_key,
+			.reads_all = list_nth_int(numbers, QUERY_READS_ALL),
+			.leaves_packed = list_nth_int(numbers, QUERY_LEAVES_PACKED),
+			.wants_tids = NeedsTids(scan),
+			.filter = state->filter
+		};
+
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
-										  estate->es_snapshot,
-										  !state->query.is_by_key);
-		if (list_nth_int(numbers, QUERY_READS_ALL))
-			ZbxhistReadsToEnd(state->reader);
-		if (list_nth_int(numbers, QUERY_LEAVES_PACKED))
-			ZbxhistLeavePacked(state->reader);
-		if (NeedsTids(scan))
-			ZbxhistWantTids(state->reader);
-		ZbxhistFilterPacked(state->reader, state->filter);
+										  estate->es_snapshot, &spec);
 	}
 	state->range = range;
 	if (state->query.is_by_key)
@@ -440,7 +440,7 @@ NextKeyItem(ItemScanState *state)
 	ItemRange	range = state->range;
 
 	/* many want no more than rows of one item */
-	if (state->nitems > 0)
+	if (state->nitems == 1)
 		ZbxhistKeepSources(state->reader);
 	if (bounds->from_item > bounds->to_item ||
 		!FindNextKeyItem(state, &range.itemid))

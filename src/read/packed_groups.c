@@ -116,6 +116,7 @@ ZbxhistBeginPackedGroups(AggregateScanState *state)
 	state->scan = ZbxhistBeginPackedScan(state->packed, lsecond_oid(tables),
 										 estate->es_snapshot, state->wanted,
 										 false);
+	state->scan->open.spec.filter = state->filter;
 }
 
 /*
@@ -159,8 +160,6 @@ EnterAggregatedDay(AggregateScanState *state)
 	state->reader = state->scan->open.reader;
 	state->by_column = true;
 	memset(state->wanted_packed, false, sizeof(state->wanted_packed));
-	memset(state->wanted_rows, false, sizeof(state->wanted_rows));
-	ZbxhistAddPackedWanted(state->reader->map, state->wanted_rows);
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
 		InputSource *source = &state->sources[i];

@@ -77,11 +77,7 @@ struct ItemReader
 	Relation	parent;			/* borrowed */
 	PartitionSet *set;
 	Snapshot	snapshot;
-	bool		keeps_sources;	/* keep sources open for further items */
-	bool		reads_all;		/* reads to the end */
-	bool		leaves_packed;	/* leaves packed days out */
-	bool		wants_tids;		/* slots have the rows' ctids */
-	const ColumnFilter *filter; /* of packed days; NULL: none */
+	ItemReaderSpec spec;
 	bool		is_in_change;	/* rows may be added while it reads */
 	uint64		nopened;		/* tables read, packed days not counted */
 	ItemRange	range;
@@ -193,15 +189,15 @@ EnterPackedDay(ItemReader *reader, const WalkStep *step)
 		reader->packed = palloc0(sizeof(OpenSource));
 		reader->packed->source = source;
 		reader->days = ZbxhistSourceDays(source);
-		reader->days->spec.wants_row_id = reader->wants_tids;
-		reader->days->spec.filter = reader->filter;
+		reader->days->spec.wants_row_id = reader->spec.wants_tids;
+		reader->days->spec.filter = reader->spec.filter;
 		reader->days->walk = &reader->walk;
 		reader->days->range = &reader->range;
-		reader->days->reads_all = reader->reads_all;
-		ZbxhistRestartArchive(reader->days->spec.archive, reader->reads_all);
+		reader->days->reads_all = reader->spec.reads_all;
+		ZbxhistRestartArchive(reader->days->spec.archive, reader->spec.reads_all);
 		MemoryContextSwitchTo(old);
 	}
-	reader->days->keeps_days = reader->keeps_sources;
+	reader->days->keeps_days = reader->spec.keeps_sources;
 	return ZbxhistEnterDay(reader->days, &reader->walk, step) ?
 		reader->packed : NULL;
 }
@@ -275,11 +271,10 @@ OpenFixedSources(ItemReader *reader)
 
 /*
  * ZbxhistOpenReader makes a reader of parent, which the caller has opened and
- * locked and keeps so.  A reader that is to
- * read many items keeps the partitions open from one to the next.
+ * locked and keeps so.
  */
 ItemReader *
-ZbxhistOpenReader(Relation parent, Snapshot snapshot, bool keeps_sources)
+ZbxhistOpenReader(Relation parent, Snapshot snapshot, const ItemReaderSpec *spec)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist item reader",
@@ -291,7 +286,7 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, bool keeps_sources)
 	reader->parent = parent;
 	reader->set = ZbxhistGetPartitions(parent);
 	reader->snapshot = snapshot;
-	reader->keeps_sources = keeps_sources;
+	reader->spec = *spec;
 	reader->is_in_change = ZbxhistIsInChange();
 	ZbxhistMakeEmpty(&reader->range);
 	if (OidIsValid(reader->set->packed))
@@ -383,7 +378,7 @@ OpenPartition(ItemReader *reader, const WalkStep *step)
 		return NULL;
 	}
 	open = AddReaderSource(reader, rel);
-	if (reader->keeps_sources)
+	if (reader->spec.keeps_sources)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reader->context);
 
@@ -407,7 +402,7 @@ LeavePartition(ItemReader *reader)
 		return;
 	if (open == reader->packed)
 		ZbxhistLeaveDay(reader->days);
-	else if (!reader->keeps_sources)
+	else if (!reader->spec.keeps_sources)
 		CloseSource(open);
 }
 
@@ -462,7 +457,7 @@ BeginWalk(ItemReader *reader)
 static bool
 NextStep(ItemReader *reader, WalkStep *step)
 {
-	if (reader->keeps_sources && !reader->has_found)
+	if (reader->spec.keeps_sources && !reader->has_found)
 	{
 		reader->start = reader->walk;
 		reader->start.arrived = walk_beginning(&reader->walk);
@@ -482,7 +477,7 @@ GoToNext(ItemReader *reader, WalkStep *step)
 	while (NextStep(reader, step))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (step->is_day && reader->leaves_packed)
+		if (step->is_day && reader->spec.leaves_packed)
 		{
 			ZbxhistWalkArrived(&reader->walk, step);
 			continue;
@@ -534,45 +529,7 @@ ZbxhistKeepSources(ItemReader *reader)
 {
 	LeavePartition(reader);
 	reader->current = NULL;
-	reader->keeps_sources = true;
-}
-
-/*
- * ZbxhistReadsToEnd says that all rows of each range will be read, so that archived
- * ones can be fetched together.
- */
-void
-ZbxhistReadsToEnd(ItemReader *reader)
-{
-	reader->reads_all = true;
-}
-
-/*
- * ZbxhistLeavePacked makes a reader leave out packed days.
- */
-void
-ZbxhistLeavePacked(ItemReader *reader)
-{
-	reader->leaves_packed = true;
-}
-
-/*
- * ZbxhistWantTids makes a reader set the ctids of rows in their slots, too.
- */
-void
-ZbxhistWantTids(ItemReader *reader)
-{
-	reader->wants_tids = true;
-}
-
-/*
- * ZbxhistFilterPacked makes a reader skip segments of packed days that a filter excludes;
- * the filter must stay allocated.  The caller checks the other rows.
- */
-void
-ZbxhistFilterPacked(ItemReader *reader, const ColumnFilter *filter)
-{
-	reader->filter = filter;
+	reader->spec.keeps_sources = true;
 }
 
 /*

@@ -18,14 +18,22 @@
 
 typedef struct ItemReader ItemReader;
 
+/* what is wanted of a reader */
+typedef struct ItemReaderSpec
+{
+	bool		keeps_sources;	/* sources stay open for further items */
+	bool		reads_all;		/* all rows of each range will be read, so
+								 * archived ones can be fetched together */
+	bool		leaves_packed;	/* packed days are left out */
+	bool		wants_tids;		/* slots have the rows' ctids, too */
+	const ColumnFilter *filter; /* leaves out packed rows; NULL: none.  It
+								 * must stay allocated, and the caller checks
+								 * all rows */
+} ItemReaderSpec;
+
 extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
-									 bool keeps_sources);
+									 const ItemReaderSpec *spec);
 extern void ZbxhistKeepSources(ItemReader *reader);
-extern void ZbxhistReadsToEnd(ItemReader *reader);
-extern void ZbxhistLeavePacked(ItemReader *reader);
-extern void ZbxhistWantTids(ItemReader *reader);
-extern void ZbxhistFilterPacked(ItemReader *reader,
-								const ColumnFilter *filter);
 extern uint64 ZbxhistCountSources(const ItemReader *reader);
 extern const struct ScanCounters *ZbxhistCountPacked(const ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);

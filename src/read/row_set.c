@@ -44,10 +44,11 @@ void
 ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges, int nranges,
 				  uint64 max_rows)
 {
+	ItemReaderSpec spec = {.keeps_sources = nranges > 1};
+
 	set->parent = ZbxhistOpenParent(relid, AccessShareLock, ACL_SELECT);
 	set->snapshot = RegisterSnapshot(GetActiveSnapshot());
-	set->reader = ZbxhistOpenReader(set->parent, set->snapshot,
-									nranges > 1);
+	set->reader = ZbxhistOpenReader(set->parent, set->snapshot, &spec);
 	set->ranges = ranges;
 	set->nranges = max_rows > 0 ? nranges : 0;
 	set->next_range = 0;

@@ -9,7 +9,8 @@
  * decoded, and consecutive rows of one group are added column by column.
  *
  * Conditions are decided by statistics as well (column_filter.c).  If these do not decide
- * it, the rows of the segment are made, and each is checked.
+ * it, the rows that may pass are made, as a scan of packed days makes them, and each is
+ * checked.
  *
  *-------------------------------------------------------------------------
  */
@@ -245,10 +246,10 @@ AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
  * clocks if they are asked for.
  */
 static void
-DecodeInputs(AggregateScanState *state, bool *wanted, bool wants_clocks,
-			 SegmentRows *rows)
+DecodeInputs(AggregateScanState *state, bool wants_clocks, SegmentRows *rows)
 {
 	const DayReader *reader = state->reader;
+	bool	   *wanted = state->wanted_packed;
 	bool		had_clocks = wanted[0];
 
 	wanted[0] |= wants_clocks;
@@ -321,26 +322,27 @@ AddRuns(AggregateScanState *state, const SegmentRows *rows, int from, int to)
 }
 
 /*
- * AddRowByRow does the same row by row, as far as the conditions hold.
+ * AddRowByRow makes the rows of the segment that has been found and may pass the filter,
+ * and adds those for which the conditions hold.
  */
 static void
-AddRowByRow(AggregateScanState *state, const SegmentRows *rows, int from,
-			int to)
+AddRowByRow(AggregateScanState *state, const SegmentInfo *info, FilterVerdict verdict)
 {
+	DayReader  *reader = state->scan->open.reader;
 	TupleTableSlot *slot = state->input;
 	int			natts = RelationGetDescr(state->packed)->natts;
 	Datum	   *values = palloc(sizeof(Datum) * Max(natts, 1));
 	bool	   *nulls = palloc(sizeof(bool) * Max(natts, 1));
 
-	ZbxhistMapSegment(state->reader->map, rows);
-	for (int row = from; row < to; row++)
+	ZbxhistDayReaderEnter(reader, info, verdict);
+	while (next_in_segment(reader))
 	{
 		MemoryContext old;
 
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(state->econtext);
 		old = MemoryContextSwitchTo(state->econtext->ecxt_per_tuple_memory);
-		ZbxhistMapRow(state->reader->map, row, values, nulls);
+		ZbxhistMapRow(reader->map, reader->row, values, nulls);
 		MemoryContextSwitchTo(old);
 		ExecClearTuple(slot);
 		for (int i = 0; i < state->ncolumns; i++)
@@ -373,24 +375,20 @@ FindFirstClock(const SegmentRows *rows, int64 clock)
  * asked for.
  */
 static void
-AddSegmentPart(AggregateScanState *state, bool by_rows)
+AddSegmentPart(AggregateScanState *state)
 {
 	const ScanBounds *bounds = &state->scan->bounds;
 	SegmentRows rows;
 	int			from;
 	int			to;
 
-	DecodeInputs(state, by_rows ? state->wanted_rows : state->wanted_packed, true,
-				 &rows);
+	DecodeInputs(state, true, &rows);
 	if (rows.nrows == 0)
 		return;
 	from = FindFirstClock(&rows, bounds->from_clock);
 	to = bounds->to_clock >= PG_INT32_MAX ? rows.nrows :
 		FindFirstClock(&rows, bounds->to_clock + 1);
-	if (by_rows)
-		AddRowByRow(state, &rows, from, to);
-	else
-		AddRuns(state, &rows, from, to);
+	AddRuns(state, &rows, from, to);
 }
 
 /*
@@ -403,7 +401,7 @@ AddWhole(AggregateScanState *state, const SegmentInfo *info)
 
 	if (AddStats(state, FindGroup(state), info))
 		return;
-	DecodeInputs(state, state->wanted_packed, false, &rows);
+	DecodeInputs(state, false, &rows);
 	AddSameRows(state, FindGroup(state), &rows, 0, rows.nrows);
 }
 
@@ -468,5 +466,8 @@ ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 			return;
 		}
 	}
-	AddSegmentPart(state, by_rows);
+	if (by_rows)
+		AddRowByRow(state, info, verdict);
+	else
+		AddSegmentPart(state);
 }
