@@ -338,12 +338,11 @@ keep_file_open(SMgrRelation *kept, SMgrRelation smgr)
 }
 
 /*
- * has_no_blocks says whether a row of pg_class is of an ordinary table whose
- * file has no blocks.  One of another kind, or whose file only the relation
- * mapper knows, may have.
+ * open_file returns the file of a table that is neither temporary nor one whose file only
+ * the relation mapper knows; NULL of others.
  */
-static bool
-has_no_blocks(Form_pg_class form, SMgrRelation *kept)
+static SMgrRelation
+open_file(Form_pg_class form)
 {
 #if PG_VERSION_NUM >= 160000
 	RelFileLocator file;
@@ -352,13 +351,10 @@ has_no_blocks(Form_pg_class form, SMgrRelation *kept)
 #endif
 	Oid			tablespace = OidIsValid(form->reltablespace) ?
 		form->reltablespace : MyDatabaseTableSpace;
-	SMgrRelation smgr;
 
-	if (form->relkind != RELKIND_RELATION ||
-		form->relam != HEAP_TABLE_AM_OID ||
-		form->relpersistence == RELPERSISTENCE_TEMP ||
+	if (form->relpersistence == RELPERSISTENCE_TEMP ||
 		!OidIsValid(form->relfilenode))
-		return false;
+		return NULL;
 #if PG_VERSION_NUM >= 160000
 	file.spcOid = tablespace;
 	file.dbOid = MyDatabaseId;
@@ -369,15 +365,32 @@ has_no_blocks(Form_pg_class form, SMgrRelation *kept)
 	file.relNode = form->relfilenode;
 #endif
 #if PG_VERSION_NUM >= 170000
-	smgr = smgropen(file, INVALID_PROC_NUMBER);
+	return smgropen(file, INVALID_PROC_NUMBER);
 #else
-	smgr = smgropen(file, InvalidBackendId);
+	return smgropen(file, InvalidBackendId);
 #endif
-	if (smgrnblocks(smgr, MAIN_FORKNUM) > 0)
-		return false;
-	if (kept != NULL)
-		keep_file_open(kept, smgr);
-	return true;
+}
+
+/*
+ * count_blocks returns the size of a table without its TOAST table, whose OID it also
+ * returns, if toast is not NULL.  It neither opens nor locks the table: if that is gone
+ * already, it has none.
+ */
+BlockNumber
+count_blocks(Oid relid, Oid *toast)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	SMgrRelation smgr = NULL;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		smgr = open_file((Form_pg_class) GETSTRUCT(tuple));
+		if (toast != NULL)
+			*toast = ((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid;
+		ReleaseSysCache(tuple);
+	}
+	return smgr != NULL && smgrexists(smgr, MAIN_FORKNUM) ?
+		smgrnblocks(smgr, MAIN_FORKNUM) : 0;
 }
 
 /*
@@ -407,13 +420,20 @@ bool
 lock_if_empty(Oid relid, LOCKMODE lockmode, SMgrRelation *kept)
 {
 	HeapTuple	tuple;
-	bool		result;
+	Form_pg_class form;
+	SMgrRelation smgr;
 
 	LockRelationOid(relid, lockmode);
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	if (!HeapTupleIsValid(tuple))
 		return false;
-	result = has_no_blocks((Form_pg_class) GETSTRUCT(tuple), kept);
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	smgr = form->relkind == RELKIND_RELATION && form->relam == HEAP_TABLE_AM_OID ?
+		open_file(form) : NULL;
 	ReleaseSysCache(tuple);
-	return result;
+	if (smgr == NULL || smgrnblocks(smgr, MAIN_FORKNUM) > 0)
+		return false;
+	if (kept != NULL)
+		keep_file_open(kept, smgr);
+	return true;
 }

@@ -540,6 +540,7 @@ extern bool is_valid_json(const char *data, int length);
 extern void keep_file_open(SMgrRelation *kept, SMgrRelation smgr);
 extern Bitmapset *updated_columns(const PlannedStmt *stmt, RangeTblEntry *rte);
 extern bool is_locked_by_me(Oid relid);
+extern BlockNumber count_blocks(Oid relid, Oid *toast);
 extern bool lock_if_empty(Oid relid, LOCKMODE lockmode, SMgrRelation *kept);
 
 #endif							/* ZBXHIST_COMPAT_H */

@@ -19,7 +19,8 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_set_ti
 CREATE PROCEDURE zbxhist_internal.try_commit(OUT state text, OUT problem text)
 LANGUAGE c AS 'MODULE_PATHNAME', 'zbxhist_try_commit';
 
--- Commits, and begins a transaction with a safe search_path and without timeouts.
+-- Commits, and begins a transaction with a safe search_path and without timeouts.  Each statement of a
+-- function is planned once in a session, not anew for each of the first five tables.
 -- A procedure that commits cannot have a SET clause, so each transaction sets search_path itself.  The types
 -- of a procedure's variables are looked up before that, so they are qualified.
 --
@@ -34,7 +35,8 @@ BEGIN
     PERFORM zbxhist_internal.set_timeouts();
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+            pg_catalog.set_config('plan_cache_mode', 'force_generic_plan', true);
     PERFORM zbxhist_internal.set_timeouts();
     IF pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.<>) 'off' THEN
         PERFORM pg_catalog.set_config('synchronous_commit', 'local', true);
@@ -327,18 +329,12 @@ $$;
 
 -- As targets_of, but logs an error and returns an empty list.  It waits for locks only a tenth of a second.
 CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text) RETURNS regclass[]
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 100 AS $$
 DECLARE
-    result  regclass[];
     problem text;
     state   text;
 BEGIN
-    PERFORM set_config('lock_timeout', least(zbxhist_internal.short_lock_timeout(), 100)::text, true);
-    result := zbxhist_internal.targets_of(parent, step);
-    IF result IS DISTINCT FROM '{NULL}' THEN
-        PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'done');
-    END IF;
-    RETURN result;
+    RETURN zbxhist_internal.targets_of(parent, step);
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
     PERFORM zbxhist_internal.log_action(parent, step, NULL, sqlstate => state, message => problem);
@@ -456,7 +452,8 @@ BEGIN
             UPDATE zbxhist.parent_state s SET merged_at = clock_timestamp()
              WHERE s.parent = maintain_parent.parent
                AND coalesce(s.merged_at < clock_timestamp() - interval '1 hour', true)
-               AND NOT EXISTS (SELECT FROM zbxhist.step_problem p WHERE p.parent = s.parent AND p.step = 'merge');
+               AND NOT EXISTS (SELECT FROM zbxhist.step_problem p
+                                WHERE p.parent = s.parent AND p.step = 'merge' AND p.last_at >= s.begun_at);
         END IF;
     END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'end', ARRAY[NULL::regclass], false, answer);

@@ -6,16 +6,19 @@
 -- value (attmissingval) only until the table is rewritten.  The settings make its text the same in every
 -- session.
 CREATE FUNCTION zbxhist_internal.missing_options(parent regclass, packed regclass) RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
 SET intervalstyle = 'iso_8601' SET extra_float_digits = 1 AS $$
-    SELECT format('ALTER FOREIGN TABLE %s ', packed)
-           || string_agg(format('ALTER COLUMN %I OPTIONS (ADD missing %L)', a.attname,
-                                (a.attmissingval::text::text[])[1]), ', ')
-      FROM pg_attribute a
-      JOIN pg_attribute f ON f.attrelid = packed AND f.attname = a.attname
-                         AND f.attnum > 0 AND NOT f.attisdropped
-     WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.atthasmissing
-       AND NOT EXISTS (SELECT FROM unnest(f.attfdwoptions) o WHERE starts_with(o, 'missing='))
+BEGIN
+    RETURN (
+        SELECT format('ALTER FOREIGN TABLE %s ', packed)
+               || string_agg(format('ALTER COLUMN %I OPTIONS (ADD missing %L)', a.attname,
+                                    (a.attmissingval::text::text[])[1]), ', ')
+          FROM pg_attribute a
+          JOIN pg_attribute f ON f.attrelid = packed AND f.attname = a.attname
+                             AND f.attnum > 0 AND NOT f.attisdropped
+         WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.atthasmissing
+           AND NOT EXISTS (SELECT FROM unnest(f.attfdwoptions) o WHERE starts_with(o, 'missing=')));
+END
 $$;
 
 -- Returns the first column that a partition has and its parent lacks; NULL if there is none.  Rows of the

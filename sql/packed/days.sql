@@ -1,13 +1,9 @@
 -- sql/packed/days.sql
 
 -- Disk space of the values of a packed day, without indexes, free space map and visibility map: those
--- do not shrink by repacking.
+-- do not shrink by repacking.  Unlike pg_relation_size, it neither opens the table nor waits for a lock.
 CREATE FUNCTION zbxhist_internal.day_bytes(day regclass) RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce(pg_relation_size(k.oid), 0)
-         + coalesce(pg_relation_size(nullif(k.reltoastrelid, 0)), 0)
-      FROM pg_class k WHERE k.oid = day
-$$;
+LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_day_bytes';
 
 -- Returns the clock at which a UTC day begins; raises an error if it is out of range.
 CREATE FUNCTION zbxhist_internal.day_clock(day date) RETURNS bigint

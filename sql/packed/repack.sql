@@ -58,9 +58,8 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_cata
 BEGIN
     RETURN QUERY
         WITH days AS (
-            -- the functions are called only where the policy asks for it, and bytes are those of day_bytes()
-            SELECT d.day, d.nrows, d.repacked_at,
-                   pg_relation_size(k.oid) + coalesce(pg_relation_size(nullif(k.reltoastrelid, 0)), 0) AS bytes,
+            SELECT d.day, d.nrows, d.repacked_at, zbxhist_internal.day_bytes(d.day) AS bytes,
+                   -- these functions are called only where the policy asks for it
                    c.time_precision <> '1 ns' AND d.nrows > 0
                    AND zbxhist_internal.due_precision(d.parent, d.to_clock) > coalesce(d.time_precision, 1) AS is_due,
                    CASE WHEN c.packed_tablespace IS NOT NULL

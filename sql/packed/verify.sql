@@ -25,32 +25,21 @@ $$;
 CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    present CONSTANT timestamptz := clock_timestamp();
-    share   numeric;
-    due     record;
+    yesterday CONSTANT timestamptz := clock_timestamp() - interval '1 day';
 BEGIN
-    -- today's share of all bytes, less what was verified today
-    SELECT sum(pg_relation_size(d.day)) / 30
-           - coalesce(sum(pg_relation_size(d.day)) FILTER (WHERE v.verified_at > present - interval '1 day'), 0)
-      INTO share
-      FROM zbxhist.packed_day d
-      JOIN pg_class k ON k.oid = d.day
-      LEFT JOIN zbxhist.verified_day v ON v.day = d.day
-     WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND d.archive_copy IS NULL;
-    FOR due IN
-        SELECT d.day, pg_relation_size(d.day) AS bytes
-          FROM zbxhist.packed_day d
-          JOIN pg_class k ON k.oid = d.day
-          LEFT JOIN zbxhist.verified_day v ON v.day = d.day
-         CROSS JOIN LATERAL (SELECT coalesce(v.verified_at, greatest(d.packed_at, d.repacked_at)) AS moment) l
-         WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND d.archive_copy IS NULL
-           AND l.moment < present - interval '1 day'
-         ORDER BY l.moment, d.from_clock
-    LOOP
-        EXIT WHEN share <= 0;
-        share := share - due.bytes;
-        RETURN QUERY SELECT due.day;
-    END LOOP;
+    RETURN QUERY
+        SELECT t.day
+          FROM (SELECT b.*, sum(b.bytes) OVER (ORDER BY b.moment, b.from_clock) - b.bytes AS before,
+                       -- today's share of all bytes, less what was verified today
+                       sum(b.bytes) OVER () / 30 - coalesce(sum(b.bytes) FILTER (WHERE b.verified_at > yesterday) OVER (), 0) AS share
+                  FROM (SELECT d.day, d.from_clock, v.verified_at, zbxhist_internal.day_bytes(d.day) AS bytes,
+                               coalesce(v.verified_at, greatest(d.packed_at, d.repacked_at)) AS moment
+                          FROM zbxhist.packed_day d
+                          JOIN pg_class k ON k.oid = d.day
+                          LEFT JOIN zbxhist.verified_day v ON v.day = d.day
+                         WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND d.archive_copy IS NULL) b) t
+         WHERE t.moment < yesterday AND t.before < t.share
+         ORDER BY t.moment, t.from_clock;
 END
 $$;
 

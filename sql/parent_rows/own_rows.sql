@@ -5,11 +5,9 @@
 CREATE FUNCTION zbxhist_internal.count_own_rows(relation regclass, from_clock bigint, to_clock bigint) RETURNS bigint
 LANGUAGE c VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_count_own_rows';
 
--- Number of pages of the table itself, without its partitions.
+-- Number of pages of the table itself, without its partitions.  It waits for no lock.
 CREATE FUNCTION zbxhist_internal.own_pages(parent regclass) RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce(pg_relation_size(parent, 'main'), 0) / current_setting('block_size')::bigint
-$$;
+LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_own_pages';
 
 -- Whether the parent itself holds a row, or one not older than a clock.
 -- Unlike waiting_clock, it stops at the first row found.

@@ -42,9 +42,12 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_
 DECLARE
     bounds record;
 BEGIN
+    IF zbxhist_internal.own_pages(parent) = 0 THEN
+        RETURN;
+    END IF;
     SELECT min(r.from_clock) AS from_clock, max(r.to_clock) AS to_clock INTO bounds
       FROM zbxhist_internal.list_ranges(parent) r
-     WHERE r.is_packed = packed AND zbxhist_internal.own_pages(parent) > 0;
+     WHERE r.is_packed = packed;
     newest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, bounds.to_clock, true);
     oldest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, newest + 1, false);
 END

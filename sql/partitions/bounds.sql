@@ -32,19 +32,22 @@ $$;
 -- The clock ranges of a managed table's partitions and packed days, or of an audit log's partitions.
 CREATE FUNCTION zbxhist_internal.list_ranges(parent regclass)
 RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT p.partition, p.from_clock, p.to_clock, false
-      FROM zbxhist.list_partitions(parent) p
-     UNION ALL
-    SELECT d.day, d.from_clock, d.to_clock, true
-      FROM zbxhist.packed_day d
-     WHERE d.parent = list_ranges.parent
-     UNION ALL
-    SELECT i.inhrelid, n.from_clock, n.to_clock, false
-      FROM pg_partitioned_table t
-      JOIN pg_inherits i ON i.inhparent = t.partrelid AND i.inhrelid <> t.partdefid
-     CROSS JOIN LATERAL zbxhist_internal.native_bounds(i.inhrelid) n
-     WHERE t.partrelid = list_ranges.parent
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT p.partition, p.from_clock, p.to_clock, false
+          FROM zbxhist.list_partitions(parent) p
+         UNION ALL
+        SELECT d.day, d.from_clock, d.to_clock, true
+          FROM zbxhist.packed_day d
+         WHERE d.parent = list_ranges.parent
+         UNION ALL
+        SELECT i.inhrelid, n.from_clock, n.to_clock, false
+          FROM pg_partitioned_table t
+          JOIN pg_inherits i ON i.inhparent = t.partrelid AND i.inhrelid <> t.partdefid
+         CROSS JOIN LATERAL zbxhist_internal.native_bounds(i.inhrelid) n
+         WHERE t.partrelid = list_ranges.parent;
+END
 $$;
 
 -- The partitions and packed days to be dropped or detached, because their whole range is past retention;

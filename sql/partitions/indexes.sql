@@ -1,13 +1,19 @@
 -- sql/partitions/indexes.sql
 
 -- Describes an index without its name and table, so that it can be compared.
+-- A primary key is told by its constraint: pg_get_indexdef searches for the default operator class of each
+-- column, which in each run took a tenth of maintenance's time.
 CREATE FUNCTION zbxhist_internal.describe_index(index regclass) RETURNS text
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN (
-        SELECT concat_ws(' ',
-                   CASE WHEN x.indisprimary THEN 'primary' WHEN x.indisunique THEN 'unique' END,
-                   regexp_replace(pg_get_indexdef(x.indexrelid), '^CREATE (UNIQUE )?INDEX .*? USING ', ''))
+        SELECT coalesce(
+                   (SELECT concat_ws(' ', split_part(pg_get_constraintdef(c.oid), ' DEFERRABLE', 1), k.reloptions)
+                      FROM pg_constraint c
+                      JOIN pg_class k ON k.oid = c.conindid
+                     WHERE c.conrelid = x.indrelid AND c.conindid = x.indexrelid AND c.contype = 'p'),
+                   concat_ws(' ', CASE WHEN x.indisunique THEN 'unique' END,
+                             regexp_replace(pg_get_indexdef(x.indexrelid), '^CREATE (UNIQUE )?INDEX .*? USING ', '')))
           FROM pg_index x
          WHERE x.indexrelid = index);
 END

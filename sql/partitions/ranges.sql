@@ -20,11 +20,14 @@ $$;
 -- A span is the largest part of a day that at most 24 partitions of this length divide: with partitions
 -- of an hour it is the day.
 CREATE FUNCTION zbxhist_internal.span_seconds(partition_interval interval) RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT max(n * s.seconds)
-      FROM (SELECT extract(epoch FROM partition_interval)::bigint AS seconds) s,
-           generate_series(1, 24) n
-     WHERE s.seconds < 86400 AND 86400 % (n * s.seconds) = 0
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT max(n * s.seconds)
+          FROM (SELECT extract(epoch FROM partition_interval)::bigint AS seconds) s,
+               generate_series(1, 24) n
+         WHERE s.seconds < 86400 AND 86400 % (n * s.seconds) = 0);
+END
 $$;
 
 -- The partition range, from included, to excluded, in which a clock lies.
@@ -82,12 +85,15 @@ $$;
 -- without an upper clock reads all future partitions.  They are created three at a time if three divide
 -- a span.
 CREATE FUNCTION zbxhist_internal.fine_until(partition_interval interval) RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT ((zbxhist_internal.current_clock() + least(s, 14400)) / together + 1) * together
-      FROM zbxhist_internal.span_seconds(partition_interval) s,
-           extract(epoch FROM partition_interval) AS e (seconds),
-           LATERAL (SELECT seconds::bigint * CASE WHEN s % (3 * seconds) = 0 THEN 3 ELSE 1 END) t (together)
-     WHERE s IS NOT NULL
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT ((zbxhist_internal.current_clock() + least(s, 14400)) / together + 1) * together
+          FROM zbxhist_internal.span_seconds(partition_interval) s,
+               extract(epoch FROM partition_interval) AS e (seconds),
+               LATERAL (SELECT seconds::bigint * CASE WHEN s % (3 * seconds) = 0 THEN 3 ELSE 1 END) t (together)
+         WHERE s IS NOT NULL);
+END
 $$;
 
 -- The ranges, from the current one on, for which a policy needs a partition that does not exist.
@@ -130,16 +136,19 @@ $$;
 -- The parts of a clock range that no partition or packed day of the parent covers.
 CREATE FUNCTION zbxhist_internal.missing_ranges(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS TABLE (gap_from bigint, gap_to bigint)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT g.covered, g.from_clock
-      FROM (SELECT p.from_clock, greatest(missing_ranges.from_clock, max(p.to_clock) OVER (
-                       ORDER BY p.from_clock, p.to_clock ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS covered
-              FROM (SELECT r.from_clock, r.to_clock FROM zbxhist_internal.list_ranges(parent) r
-                     WHERE r.to_clock > missing_ranges.from_clock AND r.from_clock < missing_ranges.to_clock
-                     UNION ALL
-                    SELECT missing_ranges.to_clock, missing_ranges.to_clock) p) g
-     WHERE g.covered < g.from_clock
-     ORDER BY g.covered
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT g.covered, g.from_clock
+          FROM (SELECT p.from_clock, greatest(missing_ranges.from_clock, max(p.to_clock) OVER (
+                           ORDER BY p.from_clock, p.to_clock ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS covered
+                  FROM (SELECT r.from_clock, r.to_clock FROM zbxhist_internal.list_ranges(parent) r
+                         WHERE r.to_clock > missing_ranges.from_clock AND r.from_clock < missing_ranges.to_clock
+                         UNION ALL
+                        SELECT missing_ranges.to_clock, missing_ranges.to_clock) p) g
+         WHERE g.covered < g.from_clock
+         ORDER BY g.covered;
+END
 $$;
 
 -- Returns the range for the next partition of existing rows: that of the newest rows in the parent that
@@ -148,7 +157,7 @@ CREATE FUNCTION zbxhist_internal.next_existing_range(
     policy zbxhist.parent_config, OUT from_clock bigint, OUT to_clock bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    floor_clock CONSTANT bigint := coalesce(zbxhist_internal.deletion_clock(policy.parent), -2147483648);
+    floor_clock bigint;
     -- above this clock the index has only dead entries of rows just moved
     below  bigint := coalesce((SELECT s.extended_to FROM zbxhist.parent_state s
                                 WHERE s.parent = policy.parent),
@@ -160,6 +169,7 @@ BEGIN
     IF NOT policy.move_existing OR zbxhist_internal.own_pages(policy.parent) = 0 THEN
         RETURN;
     END IF;
+    floor_clock := coalesce(zbxhist_internal.deletion_clock(policy.parent), -2147483648);
     LOOP
         newest := zbxhist_internal.waiting_clock(policy.parent, floor_clock, below, true);
         IF newest IS NULL THEN

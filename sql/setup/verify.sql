@@ -118,21 +118,24 @@ $$;
 -- partitions, and the commands that drop them.  The triggers of tools that copy a table are allowed:
 -- these tools work on the parent's own rows only.
 CREATE FUNCTION zbxhist_internal.unfollowed_objects(parent regclass) RETURNS TABLE (problem text, remedy text)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT format('row trigger "%s" would not fire for rows in partitions (one BEFORE INSERT does)', t.tgname),
-           format('DROP TRIGGER %I ON %s;', t.tgname, parent)
-      FROM pg_trigger t
-     WHERE t.tgrelid = parent AND NOT t.tgisinternal
-       AND t.tgtype & 1 <> 0                            -- FOR EACH ROW
-       AND (t.tgtype & 2 = 0 OR t.tgtype & 24 <> 0)     -- not only BEFORE INSERT
-       AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(parent) o)
-     UNION ALL
-    -- one command drops all: dropping one alone would be refused because of the others
-    SELECT format('foreign key "%s" would not hold for rows in partitions', min(c.conname::text)),
-           format('ALTER TABLE %s %s;', parent, string_agg(format('DROP CONSTRAINT %I', c.conname), ', ' ORDER BY c.conname))
-      FROM pg_constraint c
-     WHERE c.conrelid = parent AND c.contype = 'f'
-    HAVING count(*) > 0
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT format('row trigger "%s" would not fire for rows in partitions (one BEFORE INSERT does)', t.tgname),
+               format('DROP TRIGGER %I ON %s;', t.tgname, parent)
+          FROM pg_trigger t
+         WHERE t.tgrelid = parent AND NOT t.tgisinternal
+           AND t.tgtype & 1 <> 0                            -- FOR EACH ROW
+           AND (t.tgtype & 2 = 0 OR t.tgtype & 24 <> 0)     -- not only BEFORE INSERT
+           AND t.oid NOT IN (SELECT o.oid FROM zbxhist_internal.tool_triggers(parent) o)
+         UNION ALL
+        -- one command drops all: dropping one alone would be refused because of the others
+        SELECT format('foreign key "%s" would not hold for rows in partitions', min(c.conname::text)),
+               format('ALTER TABLE %s %s;', parent, string_agg(format('DROP CONSTRAINT %I', c.conname), ', ' ORDER BY c.conname))
+          FROM pg_constraint c
+         WHERE c.conrelid = parent AND c.contype = 'f'
+        HAVING count(*) > 0;
+END
 $$;
 
 -- Why a managed table cannot be maintained as it is now, and the command that fixes it; NULLs if it can.

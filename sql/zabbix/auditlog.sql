@@ -24,7 +24,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
     SELECT x.indexrelid::regclass
       FROM pg_index x
      WHERE x.indrelid = auditlog_index.parent AND x.indisvalid
-       AND zbxhist_internal.describe_index(x.indexrelid) IN ('primary btree (auditid, clock)', 'unique btree (auditid, clock)')
+       AND zbxhist_internal.describe_index(x.indexrelid) IN ('PRIMARY KEY (auditid, clock)', 'unique btree (auditid, clock)')
      ORDER BY x.indisprimary DESC LIMIT 1
 $$;
 
@@ -50,7 +50,7 @@ BEGIN
         WHEN EXISTS (SELECT FROM pg_index x
                       WHERE x.indrelid = parent AND x.indisunique
                         AND (NOT x.indisvalid OR zbxhist_internal.describe_index(x.indexrelid)
-                             NOT IN ('primary btree (auditid)', 'primary btree (auditid, clock)', 'unique btree (auditid, clock)'))) THEN
+                             NOT IN ('PRIMARY KEY (auditid)', 'PRIMARY KEY (auditid, clock)', 'unique btree (auditid, clock)'))) THEN
             'It has another key than (auditid) or (auditid, clock), or a unique index that is not valid.'
         WHEN EXISTS (SELECT FROM pg_publication p WHERE p.puballtables)
              OR EXISTS (SELECT FROM pg_publication_namespace n WHERE n.pnnspid = relation.relnamespace) THEN

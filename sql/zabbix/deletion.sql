@@ -4,12 +4,15 @@
 -- detaches partitions, or the table is neither.
 CREATE FUNCTION zbxhist_internal.deletion_policy(parent regclass)
 RETURNS TABLE (retention interval, deleted_until bigint, deleted_by interval, is_managed boolean)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT c.retention, c.deleted_until, c.deleted_by, true
-      FROM zbxhist.parent_config c WHERE c.parent = deletion_policy.parent AND c.retention_action = 'drop'
-     UNION ALL
-    SELECT c.retention, c.deleted_until, c.deleted_by, false
-      FROM zbxhist.auditlog_config c WHERE c.parent = deletion_policy.parent
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT c.retention, c.deleted_until, c.deleted_by, true
+          FROM zbxhist.parent_config c WHERE c.parent = deletion_policy.parent AND c.retention_action = 'drop'
+         UNION ALL
+        SELECT c.retention, c.deleted_until, c.deleted_by, false
+          FROM zbxhist.auditlog_config c WHERE c.parent = deletion_policy.parent;
+END
 $$;
 
 -- Returns the clock below which values are past retention (cutoff), and the one below which maintenance

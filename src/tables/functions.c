@@ -15,6 +15,7 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
+#include "compat.h"
 #include "result_row.h"
 #include "tables/bounds.h"
 #include "tables/owned_table.h"
@@ -22,6 +23,8 @@
 PG_FUNCTION_INFO_V1(zbxhist_partition_bounds);
 PG_FUNCTION_INFO_V1(zbxhist_list_partitions);
 PG_FUNCTION_INFO_V1(zbxhist_invalidate);
+PG_FUNCTION_INFO_V1(zbxhist_own_pages);
+PG_FUNCTION_INFO_V1(zbxhist_day_bytes);
 
 /*
  * zbxhist_partition_bounds(partition regclass) returns its from_clock
@@ -86,4 +89,27 @@ zbxhist_invalidate(PG_FUNCTION_ARGS)
 	ZbxhistRequireOwner(relid);
 	CacheInvalidateRelcacheByRelid(relid);
 	PG_RETURN_VOID();
+}
+
+/*
+ * zbxhist_own_pages(parent regclass) returns the number of pages of the table itself.
+ */
+Datum
+zbxhist_own_pages(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(count_blocks(PG_GETARG_OID(0), NULL));
+}
+
+/*
+ * zbxhist_day_bytes(day regclass) returns the size of a table and its TOAST table.
+ */
+Datum
+zbxhist_day_bytes(PG_FUNCTION_ARGS)
+{
+	Oid			toast = InvalidOid;
+	int64		blocks = count_blocks(PG_GETARG_OID(0), &toast);
+
+	if (OidIsValid(toast))
+		blocks += count_blocks(toast, NULL);
+	PG_RETURN_INT64(blocks * BLCKSZ);
 }
