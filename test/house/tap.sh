@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# What the gates in shell share: TAP.  Sourced, never run.
+# TAP for gates written in shell.  Sourced, never run.
 
 NUMBER=0
 FAILED=0
 
-# Prints a result: its name; the problems are on standard input, one a line.
+# Prints a result: $1 is its name, and standard input has the problems, one per line.
 report() {
 	local problems
 	problems=$(cat)
@@ -19,7 +19,7 @@ report() {
 	fi
 }
 
-# Prints that a test cannot run here: its name and why.
+# Prints that a test was skipped: its name and why.
 skip() {
 	NUMBER=$((NUMBER + 1))
 	echo "ok $NUMBER - $1 # skip $2"
@@ -36,7 +36,7 @@ have() {
 	command -v "$1" >/dev/null
 }
 
-# The files whose first line names an interpreter: a pattern of its path.
+# The files whose first line names an interpreter; $1 is a pattern of its path.
 scripts_of() {
 	grep -rlsE "^#!.*/$1( |\$)" .ci bench debian scripts test --include='*' \
 		--exclude-dir=corpus --exclude-dir=tmp_check --exclude-dir=results |

@@ -1,12 +1,11 @@
-# InsertTrial - INSERTs such as Zabbix sends, into a managed table and into a plain one, while
-# something else is done to the tables; what became of them is compared.
+# InsertTrial - sends INSERTs as Zabbix does into a managed table and a plain one while
+# something else is done to the tables, and compares the outcomes.
 #
-# Each trial sends, without waiting for any: to the managed table one
-# statement for each place that a row may go to (a packed day, a partition, the
-# parent), a prepared one, zbxhist.add(), all in sessions that have loaded the
-# library, and one in a new session that has not; to the plain table a simple
-# and a prepared one.  Who waits for whom is told by pg_blocking_pids(), never
-# by time.
+# Each trial sends its statements without waiting for their ends.  To the managed table: one
+# statement for each place of a row (packed day, partition, parent), a prepared one, and
+# zbxhist.add(), all in sessions that have loaded the library, and one statement in a new
+# session that has not.  To the plain table: a simple and a prepared statement.
+# pg_blocking_pids() tells who waits for whom, never the time.
 package InsertTrial;
 
 use strict;
@@ -16,14 +15,13 @@ use PgWire;
 use Test::More;
 use Time::HiRes ();
 
-# The first second of a day that is packed, of one that has a partition, and of
-# one that has neither.
+# The first second of a packed day, of a day with a partition, and of a day with neither.
 my %clock = (
 	packed => 978307200,       # 2001-01-01
 	partition => 978393600,    # 2001-01-02
 	parent => 1262304000);    # 2010-01-01
 
-# what each session writes to, and what its outcome is compared with
+# the table that each session writes to, and the session that its outcome is compared with
 my @writers = (
 	{ name => 'plain', table => 'plain' },
 	{ name => 'plain_prepared', table => 'plain' },
@@ -56,19 +54,19 @@ sub new
 	return $self;
 }
 
-# A session of the superuser's.
+# Opens a session of the superuser.
 sub superuser
 {
 	my ($self) = @_;
 	my $client = PgWire->new($self->{node}, $self->{database}, 'postgres');
 
-	# what waits for ever has gone wrong
+	# a session that waits for ever is a failure
 	$client->query("SET lock_timeout = '2min'");
 	$client->query('SET zbxhist.allow_packed_drop = on');
 	return $client;
 }
 
-# Runs statements that must not fail, returns the rows of the last.
+# Runs statements that must not fail; returns the rows of the last.
 sub sql
 {
 	my ($self, @statements) = @_;
@@ -84,9 +82,8 @@ sub sql
 
 # ---- tables ----
 
-# Makes a managed table with a packed day, a partition and rows of its own, and
-# a plain one with the same rows, all with item 1.  They are those of the
-# trials from now on.
+# Makes a managed table with a packed day, a partition and rows of its own, and a plain one
+# with the same rows, all with item 1.  The trials use them from now on.
 sub create_tables
 {
 	my ($self) = @_;
@@ -123,7 +120,7 @@ sub drop_tables
 		"DROP TABLE IF EXISTS managed.$self->{name}{managed} CASCADE");
 }
 
-# The number of rows that were stored in the managed table, and the sum of their items.
+# Counts the rows of tables, and sums their items.
 sub count_rows
 {
 	my ($self, @tables) = @_;
@@ -133,8 +130,8 @@ sub count_rows
 	  ->[0];
 }
 
-# They are those that were told to be stored.  The tables are all that is
-# counted, instead of the managed table with all that belongs to it.
+# The tables must have exactly the rows whose INSERTs succeeded.  Only the given tables are
+# counted, not the managed table with its children.
 sub rows_are_there
 {
 	my ($self, $what, @tables) = @_;
@@ -143,7 +140,7 @@ sub rows_are_there
 	is("@{ $self->count_rows(@tables) }", "@{ $self->{stored} }", "$what: each row is there once");
 }
 
-# Rows have gone for good.
+# Notes that rows were deleted.
 sub forget_rows
 {
 	my ($self) = @_;
@@ -172,7 +169,7 @@ sub add_statement
 	return "select zbxhist.add(NULL::$table, " . join(', ', @arrays) . '::text[])';
 }
 
-# A statement that is prepared once for each table.
+# Prepares a statement once for each table.
 sub send_prepared
 {
 	my ($client, $table, @rows) = @_;
@@ -211,8 +208,8 @@ sub send_rows
 
 # ---- trials ----
 
-# Sends a statement in each session: new rows, two for each place, or, as
-# duplicates, the rows that are there from the beginning.
+# Sends a statement in each session: new rows, two for each place, or, for duplicates, the
+# rows that the tables began with.
 sub start
 {
 	my ($self, %options) = @_;
@@ -251,7 +248,7 @@ sub read_outcome
 	$writer->{final} = $result->{errors}[0] // 'ok';
 	$writer->{message} = $result->{messages}[0];
 
-	# to add() a table is a type
+	# add() takes the table as a row type
 	$writer->{final} = '42P01' if $writer->{final} eq '42704';
 	return if $writer->{final} ne 'ok' || !$writer->{is_managed};
 	for my $item (grep { $_ != 1 } map { $_->[0] } @{ $writer->{rows} })
@@ -275,7 +272,7 @@ sub waiting
 	};
 }
 
-# Waits until each statement has ended or waits for one of the processes.
+# Waits until each statement has ended or waits for one of these processes.
 sub watch
 {
 	my ($self, @blockers) = @_;
@@ -283,7 +280,7 @@ sub watch
 
 	for my $round (1 .. 30000)
 	{
-		# this first, for an answer may come in between
+		# first, because an answer may come after the other check
 		my %waits = @blockers && $round > 1 ? $self->waiting(\@undecided, @blockers) : ();
 		my @rest;
 
@@ -306,8 +303,8 @@ sub watch
 	die 'neither done nor waiting: ' . join(', ', map { $_->{name} } @undecided) . "\n";
 }
 
-# Reads the outcome of those that have waited, once nothing holds them any
-# more, and ends the session that was for this trial.
+# Reads the outcomes of the waiting statements when nothing blocks them any more, and closes
+# the trial's new session.
 sub finish
 {
 	my ($self) = @_;
@@ -321,9 +318,8 @@ sub finish
 
 # ---- comparing ----
 
-# Is an outcome what it should be, which is the plain table's?  A new row may be
-# stored all the same, but where strict.  What is wrong in two ways may fail for
-# either.
+# Is an outcome right?  It should be the plain table's.  A new row may be stored
+# nevertheless, unless strict.  A statement that has two errors may fail with either.
 sub is_right
 {
 	my ($is, $should, $new_row, %options) = @_;
@@ -333,7 +329,7 @@ sub is_right
 	return $options{duplicates} && ($is eq '23505' || $is eq $new_row);
 }
 
-# What is wrong with what became of a statement, given the plain table's.
+# What is wrong with the outcome of a statement, given the plain table's.
 sub difference
 {
 	my ($writer, $plain, $new_row, %options) = @_;
@@ -347,8 +343,8 @@ sub difference
 	  . "), $plain->{name}: $plain->{final}";
 }
 
-# New rows are stored, or wait or fail as in the plain table; duplicates fail,
-# unless the key is not one any more.  Sessions may be left out.
+# Tests a trial: new rows are stored, or wait or fail as in the plain table; duplicates
+# fail, unless the table has lost its key.  Sessions may be left out.
 sub compare
 {
 	my ($self, $what, %options) = @_;
@@ -366,7 +362,8 @@ sub compare
 	is(join('; ', @wrong), '', $what);
 }
 
-# A trial while the sessions hold something: each is told to end by the statement.
+# Runs a trial while other sessions hold locks; the given statement ends their
+# transactions.
 sub hold
 {
 	my ($self, $what, $end, $holders, %options) = @_;
@@ -383,7 +380,7 @@ sub hold
 	$self->compare("$what, $end", %options);
 }
 
-# A trial with nobody in the way; then a duplicate of each row is refused.
+# Runs a trial with nothing in the way; then a duplicate of each row must be refused.
 sub go_on
 {
 	my ($self, $what, %options) = @_;

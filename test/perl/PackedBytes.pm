@@ -1,5 +1,5 @@
-# PackedBytes - the bytes of packed days as src/format/segment_format.h has them, as far as somebody
-# who forges them has to know them: where segments are, and checksums.
+# PackedBytes - reads and writes the bytes of packed days (src/format/segment_format.h), as
+# far as a forger must understand them: where segments are, and checksums.
 package PackedBytes;
 
 use strict;
@@ -9,7 +9,7 @@ use Exporter 'import';
 
 our @EXPORT = qw(segments_of statistics_of with_checksums mutated ARCHIVED);
 
-# what kind of bytes stands for those that another server has
+# the format byte of archived groups
 use constant ARCHIVED => 3;
 
 my $GROUP_CRC_OFFSET = 4;
@@ -30,7 +30,7 @@ sub crc32c
 	return $crc ^ 0xFFFFFFFF;
 }
 
-# A number of seven bits a byte, from $$at on.
+# Reads a varint at $$at.
 sub varint
 {
 	my ($bytes, $at) = @_;
@@ -46,8 +46,8 @@ sub varint
 	}
 }
 
-# The numbers of a column of the directory: the least one, the width of the
-# distances from it, and these, the lowest bit first.
+# Reads a column of the directory: the least number, the width of the distances from it, and
+# the distances, lowest bit first.
 sub numbers
 {
 	my ($bytes, $at, $count) = @_;
@@ -66,8 +66,8 @@ sub numbers
 	} 0 .. $count - 1;
 }
 
-# What the directory says: where its statistics begin, where it ends, and the
-# lengths of the segments.  Dies if the bytes do not say.
+# Reads the directory: where its statistics begin, where it ends, and the lengths of the
+# segments.  Dies if the bytes are not readable.
 sub directory
 {
 	my ($bytes) = @_;
@@ -87,7 +87,7 @@ sub directory
 # Where the statistics of the first segment begin.
 sub statistics_of { return (directory($_[0]))[0] }
 
-# Where the segments begin, each with its length; and the end of the directory.
+# Where each segment begins, with its length; and the end of the directory.
 sub segments_of
 {
 	my ($bytes) = @_;
@@ -104,7 +104,7 @@ sub segments_of
 	return ($end, @segments);
 }
 
-# The bytes with all checksums right that can be found.
+# Returns the bytes with all checksums corrected that can be found.
 sub with_checksums
 {
 	my ($bytes) = @_;
@@ -130,13 +130,13 @@ sub random_bytes
 	return pack('C*', map { int rand 256 } 1 .. $_[0]);
 }
 
-# Numbers that are lengths, counts and offsets in the wrong place.
+# Values of bytes that matter as lengths, counts or offsets.
 my @words = (
 	0, 1, 2, 4, 0x7FFFFFFF, 0x80000000,
 	0xFFFFFFFF, 0x3FFFFFFF, 0x40000000, 0x10000001, 0x20000001, 0x50000000,
 	0xFFFFFFFC);
 
-# The bytes, changed at random; others may be mixed in.
+# Returns the bytes changed at random, possibly mixed with others.
 sub mutated
 {
 	my ($bytes, $others) = @_;

@@ -1,6 +1,6 @@
-# PgWire - a client that speaks PostgreSQL's protocol 3.0 itself, for what psql
-# does not send: Parse/Bind/Execute with parameters, many of them before one
-# Sync, portals, binary COPY.  Trust authentication over a Unix socket.
+# PgWire - a client of PostgreSQL's protocol 3.0, for what psql does not send:
+# Parse/Bind/Execute with parameters, many of them before one Sync, portals, binary COPY.
+# It needs trust authentication over a Unix socket.
 package PgWire;
 
 use strict;
@@ -31,7 +31,7 @@ sub write_raw
 	{
 		my $n = syswrite($self->{socket}, $bytes);
 
-		# a child that ends may interrupt it
+		# a child process that ends may interrupt the read
 		next if !defined $n && $!{EINTR};
 		die "write: $!" unless defined $n;
 		substr($bytes, 0, $n, '');
@@ -53,7 +53,7 @@ sub read_raw
 	return $bytes;
 }
 
-# One message: its type and contents.
+# Reads one message: type and contents.
 sub read_message
 {
 	my ($self) = @_;
@@ -62,7 +62,7 @@ sub read_message
 	return ($type, $self->read_raw($length - 4));
 }
 
-# Sends messages of the given types: Q, P, B, E, S, C, D ...
+# Methods for messages of the given types: Q, P, B, E, S, C, D ...
 sub send_message
 {
 	my ($self, $type, $contents) = @_;
@@ -112,7 +112,7 @@ sub sync
 	return $self->read_until_ready;
 }
 
-# Simple protocol.
+# Runs a statement by the simple protocol.
 sub query
 {
 	my ($self, $sql) = @_;
@@ -121,8 +121,8 @@ sub query
 	return $self->read_until_ready;
 }
 
-# COPY ... FROM STDIN with the data in pieces; without an end, as by a client
-# that gives up, if $failure says why.
+# Runs COPY ... FROM STDIN with the data in pieces.  $failure is the reason with which the
+# client gives up instead of ending it.
 sub copy_in
 {
 	my ($self, $sql, $data, $failure) = @_;
@@ -205,7 +205,7 @@ sub data_row
 # The process that serves the connection.
 sub pid { return $_[0]->{pid}; }
 
-# Is there an answer, or the beginning of one, to be read?
+# Has an answer begun to arrive?
 sub has_answer
 {
 	my ($self) = @_;

@@ -1,9 +1,9 @@
 # ZbxhistTest - what the TAP tests of zbxhist share: servers, the tables of
 # Zabbix, statements such as Zabbix sends, and comparisons.
 #
-# Days are counted from today's: day(0) is the first clock of the present UTC
-# day, day(-1) that of yesterday.  A test that begins just before midnight
-# waits for the new day, see test_server().
+# Days are counted from today: day(0) is the first clock of the current UTC day, day(-1)
+# that of yesterday.  A test that begins just before midnight waits for the new day, see
+# test_server().
 package ZbxhistTest;
 
 use strict;
@@ -21,7 +21,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes ();
 
-# servers have one encoding on whatever machine
+# the same encoding on every machine
 delete $ENV{LC_CTYPE};
 $ENV{LANG} = 'C.UTF-8';
 
@@ -33,7 +33,7 @@ our @EXPORT = qw(
   make_program add_archive_server create_packed_history upgrade_server
 );
 
-# of servers: partitions are named without their schema
+# tests name partitions without their schema
 our $search_path = '"$user", public, zbxhist_partitions';
 
 my $SECONDS_A_DAY = 86400;
@@ -41,8 +41,8 @@ my $today;
 
 # ---- servers and databases ----
 
-# A started server; %settings go to postgresql.conf, those beginning with "-"
-# to init(), but for -install_path, the directory of another PostgreSQL.
+# Starts a server.  %settings go to postgresql.conf.  Those beginning with "-" go to init(),
+# except -install_path, the directory of another PostgreSQL.
 sub test_server
 {
 	my ($name, %settings) = @_;
@@ -65,8 +65,8 @@ sub test_server
 	return $node;
 }
 
-# What test_server() needs for pages that a test damages to be read, and not only
-# to be noticed: PostgreSQL 18 has checksums unless told otherwise.
+# Settings of test_server() with which damaged pages are read, not only detected: PostgreSQL
+# 18 has checksums by default.
 sub without_checksums
 {
 	return
@@ -75,7 +75,7 @@ sub without_checksums
 	  : ();
 }
 
-# No test lasts as long as this leaves.
+# More seconds before midnight than any test takes.
 sub avoid_midnight
 {
 	my $left = $SECONDS_A_DAY - time() % $SECONDS_A_DAY;
@@ -84,7 +84,7 @@ sub avoid_midnight
 	$today //= time() - time() % $SECONDS_A_DAY;
 }
 
-# A database with the extension; owned by the role, if one is named.
+# Makes a database with the extension, owned by the role if one is named.
 sub create_database
 {
 	my ($node, $database, $owner) = @_;
@@ -94,7 +94,7 @@ sub create_database
 	$node->safe_psql($database, 'GRANT ALL ON SCHEMA public TO PUBLIC') if $owner;
 }
 
-# "SET ROLE", for a role that may have no LOGIN.
+# by SET ROLE, because the role may not be able to log in
 sub as_role
 {
 	my ($role) = @_;
@@ -144,8 +144,8 @@ sub create_zabbix_tables
 	$node->safe_psql($database, $sql);
 }
 
-# Tables and policy: days, rows of 30 are kept.  yesterday has a partition.
-# Sessions load the library as late as they can.
+# Makes tables with policies: partitions of days, 30 days of retention.  Yesterday has a
+# partition.  Sessions load the library as late as possible.
 sub set_up
 {
 	my ($node, $database, $owner) = @_;
@@ -168,8 +168,8 @@ sub has_extension
 		"SELECT count(*) FROM pg_available_extensions WHERE name = '$name'");
 }
 
-# A server for archived days, started, with its database "cold" and what a database of $node
-# needs to use it by that name.
+# Starts a server for archived days with the database "cold", and makes what a database of
+# $node needs to use it under that name.
 sub add_archive_server
 {
 	my ($node, $database, $name, %settings) = @_;
@@ -187,9 +187,9 @@ sub add_archive_server
 	return $cold;
 }
 
-# Days of history, so many ago, packed, with a plain table of the same rows and the view "difference"
-# of what the two have not in common.  The rows are selected as "i, :from + ...", :from being
-# the first clock of a day.
+# Makes packed days of history, the given numbers of days ago, a plain table with the same
+# rows, and the view "difference" of rows that only one of them has.  The rows are selected
+# as "i, :from + ...", where :from is the first clock of a day.
 sub create_packed_history
 {
 	my ($node, $database, $rows, @days) = @_;
@@ -218,7 +218,7 @@ sub create_packed_history
 	return;
 }
 
-# Has pg_upgrade bring all of a stopped server to a new one.
+# Upgrades a stopped server to a new one by pg_upgrade.
 sub upgrade_server
 {
 	my ($old, $new, @options) = @_;
@@ -241,7 +241,7 @@ sub upgrade_server
 	return;
 }
 
-# Runs maintenance of everything.
+# Runs maintenance of all tables.
 sub maintain
 {
 	my ($node, $database, $owner) = @_;
@@ -260,7 +260,7 @@ sub day
 	return $today + $offset * $SECONDS_A_DAY;
 }
 
-# The day as SQL takes it.  Not current_date, which is the server's time zone's.
+# The day as an SQL literal.  Not current_date, which depends on the server's time zone.
 sub date
 {
 	my ($offset) = @_;
@@ -276,8 +276,8 @@ sub partition
 	return $parent . '_p' . (date($offset) =~ tr/-//dr);
 }
 
-# The VALUES of so many items at one time: "(itemid,clock,ns,value),...".
-# Every third item's value is of the day before.
+# The VALUES of some items at one time: "(itemid,clock,ns,value),...".  Every third item's
+# value is of the day before.
 sub value_rows
 {
 	my ($first, $count, $clock) = @_;
@@ -306,8 +306,8 @@ sub insert_values
 
 # ---- psql ----
 
-# Runs a script that may fail in one psql session, from standard input, with
-# command tags; returns exit code, output and messages.
+# Runs a script that may fail in one psql session, from standard input, with command tags.
+# Returns exit code, output and messages.
 sub psql_script
 {
 	my ($node, $database, $script, @options) = @_;
@@ -342,9 +342,8 @@ sub messages_as
 	return $messages;
 }
 
-# Starts a process that runs the code, which prints SQL to the handle that it
-# is given, for a psql session whose output goes to the file.  Returns the
-# process.
+# Starts a process that calls the code with a handle; the code prints SQL to it for a psql
+# session, whose output goes to the file.  Returns the process.
 sub start_psql
 {
 	my ($node, $database, $file, $code, @options) = @_;
@@ -367,7 +366,7 @@ sub start_psql
 	POSIX::_exit($? >> 8);
 }
 
-# Waits for a process that start_psql() started; its exit code.
+# Waits for a process of start_psql(); returns its exit code.
 sub wait_for_end
 {
 	my ($pid) = @_;
@@ -380,11 +379,10 @@ sub wait_for_end
 
 sub any { return $_[ int rand @_ ]; }
 
-# Runs the code again and again for so many seconds, with a client, in a
-# process of its own, which is returned; longer on a machine so slow that it has
-# not done enough by then, three rounds or what the last argument says of the
-# counts and rounds.  What the code counts, such as SQLSTATEs, and how many
-# rounds there were, outcome_of() tells afterwards.
+# Starts a process that runs the code with a client again and again for some seconds, and
+# returns the process.  On a slow machine it goes on until enough was done: three rounds, or
+# what the last argument says of the counts and rounds.  outcome_of() returns what the code
+# has counted, such as SQLSTATEs, and the number of rounds.
 sub in_background
 {
 	my ($node, $database, $name, $seconds, $seed, $code, $is_enough) = @_;
@@ -415,7 +413,7 @@ sub in_background
 	POSIX::_exit(0);
 }
 
-# What is enough for in_background(): so many rounds after the file is there.
+# An argument for in_background(): enough is some rounds after the file exists.
 sub rounds_after
 {
 	my ($rounds, $file) = @_;
@@ -434,7 +432,7 @@ sub outcome_file
 	return $node->basedir . '/outcome_' . ($name =~ s/ /_/gr);
 }
 
-# What a process in the background has counted, by line, and its rounds.
+# What a background process has counted, by line, and its rounds.
 sub outcome_of
 {
 	my ($node, $name) = @_;
@@ -462,7 +460,7 @@ sub rows_of
 	return $node->safe_psql($database, "SELECT count(*) FROM $table");
 }
 
-# The query's answer is the same on both.
+# Tests that a query has the same answer on both servers.
 sub is_same
 {
 	my ($left, $right, $database, $query, $name) = @_;
@@ -470,7 +468,7 @@ sub is_same
 	is($right->safe_psql($database, $query), $left->safe_psql($database, $query), $name);
 }
 
-# Nothing leaked, crashed or was unexpected, but for lines that match.
+# Tests that the log has no leak, crash or other unexpected line, except those that match.
 sub log_is_clean
 {
 	my ($node, $name, $expected) = @_;
@@ -500,7 +498,7 @@ sub server_processes
 	return @processes;
 }
 
-# kill -9 to all of a server, as when the machine's memory is out.
+# Kills all processes of a server by SIGKILL, as the kernel does when memory is out.
 sub kill_server
 {
 	my ($node) = @_;
@@ -509,17 +507,17 @@ sub kill_server
 	kill 'KILL', shift @processes;
 	kill 'KILL', @processes;
 
-	# those that were started in between end by themselves
+	# processes that were started meanwhile end by themselves
 }
 
-# Starts it again, once the last process of the former is gone.
+# Starts the server again when its last former process is gone.
 sub start_after_crash
 {
 	my ($node) = @_;
 
 	for (1 .. 50)
 	{
-		# a start that failed has read the former's process from its file
+		# a start may fail because it has read the former process from the pid file
 		$node->{_pid} = undef;
 		return if $node->start(fail_ok => 1);
 		Time::HiRes::sleep(0.1);
@@ -527,7 +525,7 @@ sub start_after_crash
 	die 'the server does not start';
 }
 
-# A shell script of that name in a directory that a test puts first in PATH.
+# Writes a shell script into a directory that a test puts first in PATH.
 sub make_program
 {
 	my ($directory, $name, $text) = @_;

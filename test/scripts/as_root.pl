@@ -1,6 +1,5 @@
-# scripts/report, export and progress for root, from a clone in a directory that
-# nobody else can enter: they ask as the owner of the database, or as the role
-# that --user names.
+# scripts/report, export and progress, run by root from a clone in a directory that nobody
+# else can enter: they connect as the owner of the database, or as the role of --user.
 #
 #     ZBXHIST_BIN=DIRECTORY prove test/scripts/as_root.pl
 #
@@ -36,7 +35,7 @@ $ENV{PATH} = "$BIN:$ENV{PATH}";
 $ENV{PGHOST} = "$base/server";
 delete @ENV{qw(PGUSER PGDATABASE PGPORT PGOPTIONS)};
 
-# A command's exit code, and what it prints.
+# Runs a command; returns exit code and output.
 sub run
 {
 	my ($command) = @_;
@@ -54,7 +53,7 @@ sub run_ok
 	return $output;
 }
 
-# A server that knows who asks; the database belongs to a user of this machine.
+# A server that identifies users (peer); the database belongs to a user of this machine.
 $ctl = "cd / && runuser -u postgres -- $BIN/pg_ctl -D $base/server/data";
 run_ok("cd / && runuser -u postgres -- $BIN/initdb -D $base/server/data -A peer", 'a server');
 run_ok("$ctl -w -l $base/server/log -o \"-k $base/server -c listen_addresses=''\" start",

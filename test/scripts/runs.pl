@@ -1,11 +1,11 @@
-# scripts/test and scripts/quickstart leave nothing behind when they are
-# interrupted, two of them do not disturb each other, and of a failed test the
-# name, the reason and the logs remain.
+# scripts/test and scripts/quickstart leave nothing behind when they are interrupted.  Two
+# of them do not disturb each other.  For a failed test the name, the reason and the logs
+# remain.
 #
 #     prove test/scripts/runs.pl [:: VERSION]
 #
-# Not in a copy that make has been run in; as root on Debian, or with
-# everything that they need installed.
+# Run it in a clean tree, in which nothing was compiled; as root on Debian, or with all
+# packages installed.
 use strict;
 use warnings;
 
@@ -20,15 +20,15 @@ my $SCRIPTS = Cwd::abs_path("$FindBin::RealBin/../../scripts");
 my @VERSION = @ARGV ? ('--pg', $ARGV[0]) : ();
 my $QUICKSTART = '/var/tmp/zbxhist-quickstart' . ($> ? "-$>" : '');
 
-# the directories of the runs that are started here
+# the directories of the runs that this test starts
 my $base = File::Temp::tempdir('zbxhist-runs.XXXXXX', DIR => '/var/tmp', CLEANUP => 1);
 chmod 0755, $base;
 $ENV{ZBXHIST_TEST_BASE} = $base;
 
 # ---- runs ----
 
-# A script at work in a process group of its own, as a terminal starts it:
-# its process, and the file with what it prints.
+# Starts a script in a process group of its own, as a terminal does; returns its process and
+# the file with its output.
 sub start
 {
 	my ($script, @arguments) = @_;
@@ -45,7 +45,7 @@ sub start
 	POSIX::_exit(9);
 }
 
-# What it has printed.
+# Its output.
 sub output
 {
 	my ($run) = @_;
@@ -55,7 +55,7 @@ sub output
 	return scalar <$handle>;
 }
 
-# Waits for its end; its exit code, 128 and more for a signal.
+# Waits for its end; returns its exit code, over 128 for a signal.
 sub finish
 {
 	my ($run) = @_;
@@ -64,7 +64,7 @@ sub finish
 	return $? & 127 ? 128 + ($? & 127) : $? >> 8;
 }
 
-# Waits for something; false if the run ends before it is there.
+# Waits for something; false if the run ends before.
 sub wait_for
 {
 	my ($run, $condition) = @_;
@@ -102,7 +102,7 @@ sub processes
 	} glob('/proc/[0-9]*');
 }
 
-# What keeps packages from starting services while they are installed.
+# The files that keep packages from starting services during their installation.
 sub held
 {
 	return grep { -e } '/usr/sbin/policy-rc.d',
@@ -113,7 +113,7 @@ my $held = join ' ', held();
 
 # ---- scripts/test ----
 
-# Interrupted by a signal to its process group, or to the script alone.
+# Interrupts it, by a signal to its process group or to the script alone.
 for ([ 'Ctrl-C', 'INT', 130, -1 ], [ 'kill', 'TERM', 143, 1 ])
 {
 	my ($name, $signal, $code, $whom) = @$_;
@@ -132,7 +132,7 @@ for ([ 'Ctrl-C', 'INT', 130, -1 ], [ 'kill', 'TERM', 143, 1 ])
 	is(join(' ', held()), $held, "$name: ... nor what held services back");
 }
 
-# Two at once, the second with a test that fails.
+# Two at once; the second has a test that fails.
 {
 	my $directory = File::Temp::tempdir('failing.XXXXXX', DIR => $base, CLEANUP => 1);
 	chmod 0755, $directory;
@@ -168,8 +168,8 @@ PERL
 	is(join(' ', processes($base)), '', 'no process is left');
 }
 
-# Rounds beside others, which are told of when the next one is at work: each
-# keeps its own differences.
+# Rounds of one suite beside others.  The result of a round may be printed while the next
+# one runs; each keeps its own differences.
 {
 	my $place = File::Temp::tempdir('rounds.XXXXXX', DIR => $base, CLEANUP => 1);
 	open(my $script, '>', "$place/rounds") or die $!;
@@ -201,8 +201,8 @@ BASH
 		"round $_: its differences are kept") for 1, 2;
 }
 
-# What packages would take is asked of an apt-get that installs them if it may: it
-# asks nobody about packages that were named.
+# The size of packages is asked for by an apt-get call that must not install them: with
+# packages named, apt-get asks nobody.
 {
 	my $place = File::Temp::tempdir('apt.XXXXXX', DIR => $base, CLEANUP => 1);
 	open(my $program, '>', "$place/apt-get") or die $!;

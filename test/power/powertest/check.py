@@ -1,4 +1,5 @@
-"""Starts a server on an image, lets it recover, and compares what it has with what it must have."""
+"""Starts a server on an image, lets it recover, and compares its rows with the acknowledged
+ones."""
 
 import collections
 import os
@@ -10,7 +11,7 @@ import time
 from .server import Lost, Server
 from .workload import RETENTION, TABLES, insert
 
-# the database's directory, and what is in use of it
+# the database's directory, and the file numbers that its catalogs name
 FILES = """
 SELECT 'base/' || oid FROM pg_database WHERE datname = current_database();
 SELECT pg_relation_filenode(oid) FROM pg_class WHERE pg_relation_filenode(oid) IS NOT NULL;
@@ -35,10 +36,10 @@ SELECT c.oid::regclass, 'frozen', t FROM pg_class c, LATERAL pg_check_frozen(c.o
 
 NEW_WRITER = 9
 
-# of a start and a stop
+# messages of any start and stop
 USUAL = ("starting up", "administrator command")
 
-# a free space map may be torn: PostgreSQL warns, and begins a new one
+# no alarm is a torn free space map: PostgreSQL warns and begins a new one
 ALARMING = re.compile(r"(PANIC|FATAL|TRAP): |] (XX|58)\w{3} (LOG|ERROR): ")
 
 PAGE = 8192
@@ -53,7 +54,7 @@ def clock_of(line):
 
 
 class History:
-    """A writer's rows after so many of its transactions; goes forth and back."""
+    """A writer's rows after a number of its transactions; it can go forward and back."""
 
     def __init__(self, writer):
         self.attempts = writer.attempts + ([writer.pending] if writer.pending else [])
@@ -77,7 +78,8 @@ class History:
                 self.rows.add(line_of(table, key, values[after]))
 
     def least_and_most(self, time):
-        """Of the transactions: acknowledged before a time, and sent before it."""
+        """The number of transactions acknowledged before a time, and of those sent before
+        it."""
         least = most = 0
         for attempt in self.attempts:
             if attempt.acknowledged is not None and attempt.acknowledged <= time:
@@ -102,23 +104,23 @@ class Image:
         self.problems = []
         self.directory, self.files = "base", []
         self.clock = scene.clock_at(time_of_loss)
-        # older rows may have been dropped, or are while it is checked
+        # older rows may have been dropped, or may be while the image is checked
         self.limit = self.clock + 600 - RETENTION
 
     def check(self):
-        """What is wrong with it."""
+        """Returns what is wrong with the image."""
         server = Server(
             os.path.join(self.path, "data"),
             os.path.join(self.path, "socket"),
             os.path.join(self.path, "log"),
             self.scene.clock_environment("%+d" % (self.clock - int(time.time()))),
-            # it loses no power itself
+            # this server loses no power itself
             [*self.scene.settings, "fsync=off", "autovacuum=off"],
         )
         try:
             self._visit(server)
         finally:
-            # unless it has stopped
+            # if it is still running
             server.end(signal.SIGQUIT)
         with open(server.log, errors="replace") as log:
             for line in log:
@@ -152,9 +154,9 @@ class Image:
             self.problems.append("it does not stop")
 
     def _sweep(self, data):
-        """Takes away what PostgreSQL leaves after a crash, and never reads, and pg_checksums does: files of
-        tables whose transaction did not commit, and, in any database (autovacuum visits template1 too), less
-        than a page at the end of a file."""
+        """Removes what PostgreSQL leaves after a crash and never reads, but pg_checksums does:
+        files of tables whose transaction did not commit, and partial pages at the ends of
+        files.  The latter in any database, because autovacuum visits template1, too."""
         for directory, _, names in os.walk(data):
             relative = os.path.relpath(directory, data)
             if relative != "global" and not relative.startswith("base/"):
@@ -174,7 +176,7 @@ class Image:
                     os.truncate(path, os.path.getsize(path) // PAGE * PAGE)
 
     def _ask(self, session, what, sql):
-        """Lines that are not errors."""
+        """Runs a query; returns the lines that are not errors, and notes errors."""
         lines = session.run(sql)
         errors = [line for line in lines if "ERROR:" in line or line.startswith("FATAL:")]
         if errors:
@@ -182,13 +184,14 @@ class Image:
         return [line for line in lines if "ERROR:" not in line]
 
     def _none(self, session, what, sql):
-        """Something that has nothing to say."""
+        """Runs a query that must return nothing."""
         lines = self._ask(session, what, sql)
         if lines:
             self.problems.append("%s: %s" % (what, some(lines)))
 
     def _look(self, session):
-        """What was acknowledged is there, what was never sent is not, and nothing half."""
+        """Acknowledged transactions must be there, those never sent must not, and none may be
+        there in part."""
         prepared = self._ask(session, "prepared", "SELECT gid FROM pg_prepared_xacts;")
         for gid in prepared:
             self._ask(session, "commit prepared", "COMMIT PREPARED '%s';" % gid)
@@ -228,7 +231,8 @@ class Image:
                 self.problems.append("%s: %s rows: %s" % (when, what, some(lines)))
 
     def _go_on(self, session):
-        """It stores, refuses duplicates, merges and maintains as ever."""
+        """The server must store values, refuse duplicates, merge and be maintained as
+        before."""
         session.run("SET client_min_messages = error;")
         for table in TABLES:
             rows = [

@@ -1,15 +1,14 @@
-"""The disk of a recorded server, at any time that its power may be lost.
+"""The disk of a recorded server at the time of a power loss.
 
-The model is a file system with a journal, as ext4 and XFS are, and says no more than these:
+The model is a file system with a journal, such as ext4 or XFS, and guarantees only this:
 
-* What a write brought, or a part of it of 512 bytes, is there or not, whatever became of other writes, until
-  a sync of its file that began after it has ended.  Then it is there.
-* What changes names and lengths (create, rename, link, unlink, mkdir, truncate) goes through the
-  journal: of what is not synced the first so many are there, and not the others.  A sync of a file
-  or a directory brings what concerns it, and so all that came before.
-* A file whose name is not there is gone, with all that was written to it.
+* A write, or any of its 512-byte sectors, may or may not be on the disk, independently of other
+  writes, until a sync of its file that began after the write has ended.  Then it is.
+* Changes of names and lengths (create, rename, link, unlink, mkdir, truncate) go through the
+  journal.  Of those that are not synced, the oldest ones, any number of them, are there, and the
+  others are not.  A sync of a file or directory includes its changes, and so all earlier ones.
+* A file whose name is not there is gone with its content.
 """
-
 import bisect
 import math
 import os
@@ -18,26 +17,27 @@ import struct
 HEADER = struct.Struct("=QQQQQiiiiii")
 SECTOR = 512
 
-# written by way of stdio, or of no use to another server
+# written by stdio, or useless to another server
 LEFT_OUT = ("postmaster.pid", "postmaster.opts", "pg_internal.init", "pgstat.stat")
 
 
 class File:
-    """A file whatever its name: what of it is on the disk for sure, and what is not."""
+    """A file independently of its names: the content that is certainly on the disk, and later
+    steps."""
 
     def __init__(self, content=b""):
         self.content = bytearray(content)
         self.queue = []
-        # steps whose sync is awaited, while the recording is read
+        # steps that wait for a sync while the recording is read
         self.waiting = []
 
 
 class Directory(File):
-    """Has names, which are changed by steps."""
+    """A directory, whose names are changed by steps."""
 
 
 class Step:
-    """A record of the library."""
+    """A record of the recording library."""
 
     __slots__ = (
         "what",
@@ -62,7 +62,7 @@ class Step:
         return self.what != "W"
 
     def apply(self, content, sectors=None):
-        """Does it to a file's content; of a write, these sectors."""
+        """Applies the step to a file's content; of a write only these sectors, if given."""
         if self.what == "T":
             if len(content) > self.offset:
                 del content[self.offset :]
@@ -96,7 +96,7 @@ def is_left_out(name):
 
 
 def read_steps(path):
-    """The records in the order of their beginnings."""
+    """Reads the records in the order of their beginnings."""
     steps = []
     with open(path, "rb") as file:
         log = memoryview(file.read())
@@ -131,7 +131,7 @@ def read_steps(path):
 
 
 def read_directory(path):
-    """Names and inodes of a data directory that no server runs in."""
+    """Names and inodes of a data directory whose server is stopped."""
     names, inodes = {}, {}
     for directory, _, files in os.walk(path):
         name = os.path.relpath(directory, path)
@@ -169,7 +169,7 @@ class Disk:
     # ---- what is read before ----
 
     def _resolve(self, names, inodes, steps, pretends, is_special):
-        """Finds each step's file, and when it is on the disk for sure."""
+        """Finds each step's file, and the time when it is certainly on the disk."""
         paths = {file: name for name, file in names.items()}
         for step in steps:
             file = self._file_of(step, names, inodes)
@@ -207,7 +207,7 @@ class Disk:
             sooner = step.durable_at = min(step.durable_at, sooner)
 
     def _file_of(self, step, names, inodes):
-        """The file or directory that a step is about, or None if it is none of ours."""
+        """The file or directory of a step; None if it is not in the data directory."""
         if is_left_out(step.name) or is_left_out(step.other):
             return None
         if step.what in "CM":
@@ -230,7 +230,7 @@ class Disk:
     # ---- as time goes by ----
 
     def advance(self, time):
-        """Goes on to what has begun before that time."""
+        """Applies the steps that have begun before that time."""
         until = bisect.bisect_left(self.begins, time)
         for step in self.steps[self.next_step : until]:
             if not step.changes_names():
@@ -266,15 +266,16 @@ class Disk:
         )
 
     def unsynced_journal(self):
-        """Steps that have begun and need not be there."""
+        """The number of journal entries that have begun and need not be there."""
         begun = self.committed
         while begun < len(self.journal) and self.journal[begun].begin < self.time:
             begun += 1
         return begun - self.committed
 
     def image(self, path, chosen, journaled):
-        """Writes the directory as it is if, of what is not synced, the writes in chosen are there,
-        a dict of each to its sectors or None for all of it, and so many entries of the journal."""
+        """Writes the directory as it would be after the loss.  chosen are the unsynced writes
+        that are there, each with its sectors or None for all; journaled is the number of
+        unsynced journal entries."""
         names = dict(self.names)
         journaled += self.committed
         for step in self.journal[self.committed : journaled]:
@@ -290,8 +291,8 @@ class Disk:
         os.chmod(path, 0o700)
 
     def differences(self, path):
-        """The names of files that are not what they are in a directory that has everything: what was
-        done to them was not recorded."""
+        """The names of files that differ from a directory in which all steps are done: changes
+        to them were not recorded."""
         self.advance(math.inf)
         everything = dict.fromkeys(self.unsynced_writes())
         for step in self.journal[self.committed :]:
@@ -325,7 +326,7 @@ class Disk:
 
 
 def torn(step, chance, size):
-    """Some of a write's sectors."""
+    """Chooses some sectors of a write."""
     return [
         (first, min(first + size, len(step.data)))
         for first in range(0, len(step.data), size)
@@ -334,7 +335,7 @@ def torn(step, chance, size):
 
 
 def choose(disk, chance, kind):
-    """Chooses what is there of what is not synced: writes, and entries of the journal."""
+    """Chooses the unsynced writes and the number of journal entries that are there."""
     writes = disk.unsynced_writes()
     journal = disk.unsynced_journal()
     journaled = chance.choice((0, journal, chance.randint(0, journal)))

@@ -1,4 +1,4 @@
-"""Records servers, loses their power at any time, and checks what is left.  Prints TAP."""
+"""Records servers, loses their power at chosen times, and checks what is left.  Prints TAP."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 
 
 class Report:
-    """TAP."""
+    """Prints TAP."""
 
     def __init__(self):
         self.number = self.failed = 0
@@ -55,7 +55,8 @@ def build_libraries(place):
 
 
 def moments(scene, read, chance, number):
-    """Times to lose the power at: half of them anywhere, the others when something is at stake."""
+    """Chooses times of power loss: nearly half of them at random, the others at critical steps
+    or during recovery."""
     control = read.names["global/pg_control"]
     special = [
         step.end
@@ -76,7 +77,7 @@ def moments(scene, read, chance, number):
 
 
 def check_image(scene, read, moment, kind, chance, keep=False):
-    """Makes an image and checks it; what it is, and what is wrong with it."""
+    """Makes an image and checks it; returns its description and its problems."""
     read.advance(moment)
     chosen, journaled = disk.choose(read, chance, kind)
     name = "%s %d at %d: %s, %d of %d writes, %d of %d names" % (
@@ -126,7 +127,8 @@ def parse_arguments():
 
 
 def choose_place(wanted):
-    """Memory, if there is some to spare: nothing here has to outlive anything."""
+    """Returns a directory in memory, if there is enough: nothing here must survive a real power
+    loss."""
     if wanted is None and os.access("/dev/shm", os.W_OK):
         status = os.statvfs("/dev/shm")
         if status.f_bavail * status.f_frsize > 3 << 30:

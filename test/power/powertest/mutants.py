@@ -1,10 +1,11 @@
-"""Faults that the test must find: the same recordings, with syncs that do nothing."""
+"""Faults that the test must find: the same recordings, but with syncs that do nothing."""
 
 import bisect
 import os
 import struct
 
-# where global/pg_control has the place that recovery begins at, and a page that of its record
+# byte offset in global/pg_control of the LSN at which recovery begins; a data page has its
+# own LSN at 0
 REDO = 40
 TRIES = 8
 
@@ -14,7 +15,7 @@ def redo_of(step):
 
 
 def place_of(step):
-    """A page's place in the log; nothing if it was not logged."""
+    """The LSN of a page; 0 if it was not logged."""
     high, low = struct.unpack_from("=II", step.data)
     return high << 32 | low
 
@@ -25,13 +26,14 @@ def control_writes(disk):
 
 
 def unsynced_days(scene, disk):
-    """Times at which a packed day is committed and a page of it is not synced that no recovery
-    would write, for recovery begins after its record."""
+    """Times at which a packed day is committed, but a page of it is not synced, and recovery
+    would not write it because it begins after its WAL record."""
     controls = control_writes(disk)
     redos = [redo_of(step) for step in controls]
     found = set()
     for step in disk.steps:
-        # not of a visibility map, nor what a file is made longer with: without these all is well, too
+        # no visibility maps, and no zero pages that extend a file: losing these does no
+        # harm
         name = disk.special.get(step.file, "_")
         if step.what != "W" or step.begin <= scene.ready or "_" in name or not any(step.data):
             continue
@@ -41,7 +43,7 @@ def unsynced_days(scene, disk):
             first = max(first_seen, controls[after].end, step.end) + 1
             last = min(last_seen, step.durable_at) - 1
             if first <= last:
-                # at wal_level minimal a small table is logged when it is committed
+                # with wal_level = minimal a small table is logged when it is committed
                 found.add(first if place_of(step) else int(last))
     return sorted(found)
 
@@ -81,7 +83,7 @@ def mutants(scene):
 
 
 def check_mutants(scene, report, chance, check_image):
-    """Each is found by one of a few images."""
+    """Each fault must be found by one of a few images."""
     for mutant in mutants(scene):
         name = "%s %d: found: %s" % (scene.level, scene.seed, mutant.name)
         disk = scene.read(mutant.pretends)

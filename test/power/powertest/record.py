@@ -1,4 +1,4 @@
-"""A recording: a server is set up, copied, and lives half a day in a minute."""
+"""Makes a recording: sets up a server, copies it, and lets half a day pass in a minute."""
 
 import mmap
 import os
@@ -13,17 +13,17 @@ from . import disk
 from .server import SETTINGS, Server
 from .workload import EXTENSIONS, Checkpointer, Maintainer, Watcher, Writer, schema
 
-# the servers' time begins some hours before the end of a day
+# the servers' clock begins some hours before midnight
 HOURS_BEFORE_MIDNIGHT = 4
-# one of so many pages of packed days is late
+# one of this many pages of packed days is written late
 DELAY = 4
 
-# seconds that a recording may take
+# seconds after which a recording fails
 PATIENCE = 1800
 
 
 class Scene:
-    """A server that is recorded, and all that is known of it."""
+    """A recorded server, and what is known of it."""
 
     def __init__(self, place, libraries, level, seed, hours, writers=3):
         self.place = place
@@ -36,7 +36,7 @@ class Scene:
         self.server = None
         self.data = os.path.join(place, "data")
         self.log = os.path.join(place, "server.log")
-        # (time, the clock's lead from then on, what it showed before)
+        # (time, by how much the clock leads from then on, the clock before)
         self.leads = []
         os.makedirs(place)
         for name in ("counter", "clock"):
@@ -59,21 +59,21 @@ class Scene:
     # ---- time ----
 
     def time(self):
-        """The time of the recording."""
+        """The time in the recording."""
         return struct.unpack("=Q", self.counter[:8])[0]
 
     def clock(self):
         return int(time.time()) + self.leads[-1][1]
 
     def jump(self, seconds):
-        """Puts the servers' clock forward."""
+        """Moves the servers' clock forward."""
         lead = seconds + (self.leads[-1][1] if self.leads else 0)
         with open(os.path.join(self.place, "clock"), "r+b") as file:
             file.write(struct.pack("=q", lead))
         self.leads.append((self.time(), lead, int(time.time()) + lead - seconds))
 
     def clock_at(self, moment):
-        """What the servers' clock showed then at most."""
+        """The latest clock that the servers may have shown at that time."""
         later = [before for at, _, before in self.leads if at > moment]
         return later[0] + 1 if later else self.clock_at_end
 
@@ -97,7 +97,8 @@ class Scene:
             file.write(SETTINGS.format(level=self.level))
             if self.level == "logical":
                 file.write("max_replication_slots = 1\n")
-        # some by INSERTs' own, some by the worker that merges: with the filter of keys, and without
+        # some duplicates are found by INSERTs, some by the worker that merges: with the
+        # filter of keys, and without
         settings = ["shared_preload_libraries=zbxhist"] if self.seed % 2 == 0 else []
         self.settings = settings
         socket = os.path.join(self.place, "socket")
@@ -128,7 +129,8 @@ class Scene:
         )
 
     def record(self):
-        """Everything at once; a crash halfway, so that power is lost while it recovers, too."""
+        """Runs everything at once, with a crash halfway, so that power is also lost during
+        recovery."""
         chance = random.Random(self.seed)
         self.server.start()
         self.ready = self.time()
@@ -158,7 +160,7 @@ class Scene:
                 raise worker.problem
 
     def read(self, pretends=None):
-        """The disk, as it is before all that was recorded."""
+        """Returns the disk as it was before the recording."""
         names, inodes = self.begin
         fresh = {file: type(file)(file.content) for file in names.values()}
         return disk.Disk(
@@ -170,7 +172,7 @@ class Scene:
         )
 
     def is_day_file(self, name):
-        """Is it one of a packed day's?"""
+        """Is it a file of a packed day?"""
         return name.split("_")[0].split(".")[0] in self.watcher.seen
 
     def counts(self):

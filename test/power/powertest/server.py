@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-# small buffers write pages soon, small segments of the log are many
+# small buffers make the server write pages soon; small WAL segments make many of them
 SETTINGS = """
 listen_addresses = ''
 port = 5432
@@ -30,11 +30,11 @@ log_line_prefix = '%m [%p] %e '
 
 
 class Lost(Exception):
-    """The connection is gone."""
+    """The connection is lost."""
 
 
 class Session:
-    """psql, spoken to line by line."""
+    """psql, used line by line."""
 
     def __init__(self, socket, database="power"):
         self.number = 0
@@ -47,7 +47,7 @@ class Session:
         )
 
     def run(self, sql):
-        """What psql says to some commands, errors too, line by line."""
+        """Runs commands and returns psql's lines, errors included."""
         self.number += 1
         end = "@ %d" % self.number
         try:
@@ -73,7 +73,7 @@ class Session:
 
 
 class Server:
-    """A server in a data directory; environment has what is preloaded."""
+    """A server in a data directory; environment has the preloaded libraries."""
 
     def __init__(self, data, socket, log, environment, settings=()):
         self.data = data
@@ -88,7 +88,7 @@ class Server:
         return self.process is not None and self.process.poll() is None
 
     def start(self, patience=120):
-        """True once it answers; False if it has ended instead."""
+        """Waits until it answers; False if it has ended instead."""
         settings = [word for each in self.settings for word in ("-c", each)]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
@@ -101,7 +101,7 @@ class Server:
         deadline = time.monotonic() + patience
         while self.process.poll() is None and time.monotonic() < deadline:
             try:
-                # the eighth line says whether it takes connections
+                # line 8 of the pid file says whether it accepts connections
                 with open(os.path.join(self.data, "postmaster.pid")) as file:
                     if file.read().split("\n")[7].strip() == "ready":
                         return True
@@ -111,7 +111,7 @@ class Server:
         return False
 
     def end(self, how=signal.SIGINT):
-        """Stops it, fast unless told otherwise; its exit code."""
+        """Stops it, by default in fast mode; returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(how)
         return self.process.wait()
@@ -122,7 +122,8 @@ class Server:
             return [int(pid) for pid in file.read().split()]
 
     def crash(self):
-        """kill -9 of all its processes; its pid file tells the next one what shared memory is left."""
+        """Kills all its processes by SIGKILL; its pid file tells the next server which shared
+        memory is left."""
         self.process.send_signal(signal.SIGSTOP)
         children = self.children()
         self.process.kill()

@@ -1,4 +1,4 @@
-"""What a recorded server does, and the journal of what it was told and what it has acknowledged."""
+"""The work of a recorded server, and a journal of what was sent to it and acknowledged."""
 
 import random
 import threading
@@ -26,7 +26,7 @@ CREATE TABLE {0} (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, va
 
 ITEMS_OF_A_WRITER = 200
 RETENTION = 9 * 3600
-# of a writer, in an hour of the servers'
+# transactions of a writer in an hour of the servers' clock
 TRANSACTIONS = 6
 
 
@@ -41,19 +41,19 @@ def schema(extensions):
 
 
 def value_of(table, chance):
-    """A value as PostgreSQL prints it."""
+    """A random value in PostgreSQL's output form."""
     if table == "history":
         return "%.15g" % (chance.randrange(1, 2 ** chance.choice((4, 12, 30))) / 8)
     if table == "history_uint":
         return str(chance.randrange(chance.choice((10, 1000, 2**64))))
     if chance.random() < 0.003:
-        # stays out of line
+        # too long to be stored inline
         return "%x" % chance.getrandbits(4 * 9000)
     return chance.choice(("up", "down", "%x" % chance.getrandbits(4 * chance.randrange(1, 200))))
 
 
 def insert(table, rows):
-    """As Zabbix writes it; rows are pairs of a key and a value."""
+    """An INSERT as Zabbix writes it; rows are pairs of key and value."""
     quote = "'%s'" if table == "history_text" else "%s"
     return "INSERT INTO %s (itemid,clock,ns,value) VALUES %s;" % (
         table,
@@ -62,8 +62,8 @@ def insert(table, rows):
 
 
 class Attempt:
-    """A transaction: when it was sent, when it was acknowledged, and what it changes: for each table
-    and key the old value and the new one, None if there is no row."""
+    """A transaction: when it was sent, when it was acknowledged, and its changes: the old and
+    the new value for each table and key; None is no row."""
 
     def __init__(self, number, sent, changes):
         self.number = number
@@ -73,7 +73,7 @@ class Attempt:
 
 
 class Worker(threading.Thread):
-    """Something that goes on in sessions of its own, one after the other."""
+    """A thread that works in sessions, one after the other."""
 
     def __init__(self, scene, name):
         super().__init__(name=name)
@@ -96,18 +96,18 @@ class Worker(threading.Thread):
                     while not self.scene.over.is_set():
                         self.step()
                 except Lost:
-                    # until the server is there again
+                    # try again until the server is back
                     time.sleep(0.1)
         except Exception as problem:
             self.problem = problem
             self.scene.over.set()
 
     def prepare(self):
-        """What a session begins with."""
+        """Prepares a new session."""
 
 
 class Writer(Worker):
-    """Values of its own items; what it has stored so far is known by its transactions alone."""
+    """Writes values of its own items; it knows from its transactions alone what is stored."""
 
     def __init__(self, scene, number):
         super().__init__(scene, "writer %d" % number)
@@ -117,8 +117,8 @@ class Writer(Worker):
         self.pending = None
 
     def prepare(self):
-        """After a crash: the last transaction was committed or not, and of those that did not wait for
-        the log the last may be lost."""
+        """Finds out after a crash whether the last transaction was committed.  The last ones
+        with synchronous_commit = off may be lost."""
         for line in self.session.run("SELECT gid FROM pg_prepared_xacts;"):
             if line.startswith("%d " % self.number):
                 self.session.run("COMMIT PREPARED '%s';" % line)
@@ -197,7 +197,7 @@ class Writer(Worker):
         return now - self.chance.randrange(2 * 3600 if back < 0.96 else RETENTION - 7200)
 
     def statement(self, table, changes):
-        """SQL, and what it changes beyond what changes has already."""
+        """Returns a random statement, and adds its changes to those of the transaction."""
         rows = self.rows[table]
         touched = {key for each, key in changes if each == table}
         if self.chance.random() < 0.08 and rows:
@@ -216,7 +216,7 @@ class Writer(Worker):
             changes[table, key] = (None, new[key])
         rows_to_store = list(new.items())
         if self.chance.random() < 0.03 and rows:
-            # a duplicate, refused with all the rest; changes do not matter then
+            # a duplicate fails the whole transaction, so its changes do not count
             rows_to_store.append((self.chance.choice(list(rows)), value_of(table, self.chance)))
             limit = self.scene.clock() - RETENTION + 7200
             if rows_to_store[-1][0][1] <= limit:
@@ -240,7 +240,8 @@ class Writer(Worker):
 
 
 class Checkpointer(Worker):
-    """Checkpoints, so many that they meet everything, with pauses that leave to others what they do."""
+    """Runs checkpoints, often enough to meet everything, with pauses that leave work to other
+    processes."""
 
     def step(self):
         self.session.run("CHECKPOINT;")
@@ -253,7 +254,8 @@ class Checkpointer(Worker):
 
 
 class Maintainer(Worker):
-    """Lets hours pass: each is closed, packed, compacted with others, rewritten, dropped."""
+    """Moves the clock over hours: their partitions are packed, compacted, rewritten,
+    dropped."""
 
     def prepare(self):
         self.session.run("SET zbxhist.maintenance_lock_timeout = '2s';")
@@ -290,7 +292,7 @@ class Maintainer(Worker):
 
 
 class Watcher(Worker):
-    """Sees which files packed days have, and from when until when these were committed ones."""
+    """Watches which files packed days have, and when these were committed."""
 
     def __init__(self, scene):
         super().__init__(scene, "watcher")

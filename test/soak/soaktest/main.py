@@ -1,4 +1,4 @@
-"""Sets the servers up, runs the workers, and compares at the end."""
+"""Sets up the servers, runs the workers, and compares the tables at the end."""
 
 import argparse
 import collections
@@ -46,7 +46,7 @@ class Plan:
         self.seconds = hours * 3600
         self.end = time.monotonic() + self.seconds
         self.pause = 0.6
-        # steps of about three seconds between two accidents of a kind
+        # steps, of about three seconds each, between two accidents of a kind
         self.calm = 16 if hours < 0.5 else 40
 
     def over(self, margin=0):
@@ -109,7 +109,7 @@ def set_up(place, clock):
 
 
 def sum_up(counts):
-    """The counts of all workers together."""
+    """The sums of all workers' counts."""
     total = collections.Counter()
     for each in counts.values():
         total.update(each)
@@ -117,7 +117,7 @@ def sum_up(counts):
 
 
 def progress(plan):
-    """A line a minute."""
+    """Prints a line every minute."""
     counts, faults = tally.read_all(plan.place)
     total = sum_up(counts)
     print(
@@ -136,7 +136,7 @@ def progress(plan):
 
 
 def start_zabbix(plan, clock):
-    """The real Zabbix; returns when it takes values."""
+    """Starts the real Zabbix; returns when it accepts values."""
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "zabbix")
     environment = dict(
         os.environ, **clock.environment(), BIN=os.path.dirname(shutil.which("postgres"))
@@ -154,14 +154,14 @@ def start_zabbix(plan, clock):
 
 
 def end_of_zabbix(process):
-    """What it cannot tell itself."""
+    """Reports a worker that ended by itself."""
     if process is not None and process.wait(1200) != 0:
         return ["Zabbix' program ended with exit code %d" % process.returncode]
     return []
 
 
 def run_workers(plan, made, servers):
-    """Returns what they cannot tell themselves."""
+    """Ends the workers; returns those that failed."""
     processes = [
         multiprocessing.Process(target=run_worker, args=(worker,), name=worker.name)
         for worker in made
@@ -174,7 +174,7 @@ def run_workers(plan, made, servers):
         if time.monotonic() - said > 60:
             said = time.monotonic()
             progress(plan)
-        # nobody waits for what has only just begun
+        # nobody waits for a worker that has only just begun
         if plan.over(margin=-15) and time.monotonic() - cancelled > 5:
             cancelled = time.monotonic()
             for server in servers:
@@ -194,7 +194,7 @@ def stop_worker(process):
 
 
 def nothing_done(plan, total):
-    """What has not succeeded once: faults of it would not have been seen."""
+    """Reports what has not succeeded once, because faults in it would not have been seen."""
     kinds = (
         "transactions",
         "late transactions",
@@ -208,8 +208,7 @@ def nothing_done(plan, total):
 
 
 def settle(ask):
-    """Maintenance until nothing is left that only waits for transactions of
-    before."""
+    """Runs maintenance until nothing is left that had to wait for older transactions."""
     for _ in range(20):
         ask("CALL zbxhist.run_maintenance()")
         if not ask("SELECT FROM zbxhist.check() WHERE severity = 'error'"):
@@ -218,7 +217,7 @@ def settle(ask):
 
 
 def final_checks(plan, primary, standby):
-    """Row by row, when all is quiet; on the standby, and after undo."""
+    """Compares row by row, when all is quiet; also on the standby, and after undo."""
     faults, rows = [], {}
     connection = primary.connect("final")
 
@@ -255,7 +254,7 @@ def final_checks(plan, primary, standby):
     position = ask("SELECT pg_current_wal_lsn()")[0][0]
     say("waiting for the standby")
     standby_connection = standby.connect_or_start("final")
-    # no query is cancelled now for what has to be replayed
+    # queries are no longer cancelled by replay
     ask("ALTER SYSTEM SET max_standby_streaming_delay = -1", standby_connection)
     ask("SELECT pg_reload_conf()", standby_connection)
     deadline = time.monotonic() + 300
@@ -286,7 +285,7 @@ def final_checks(plan, primary, standby):
     say("comparing")
     compare("at the end", connection)
     compare("on the standby", standby_connection)
-    # takes longer than all else: of one, where the whole is short
+    # undo takes the longest; a short soak undoes one table
     undone = TABLES if plan.seconds >= 1800 else [random.Random(plan.seed).choice(TABLES)]
     say("undo of " + ", ".join(undone))
     for table in undone:

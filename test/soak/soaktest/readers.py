@@ -1,4 +1,4 @@
-"""Everything that reads and compares."""
+"""The workers that read and compare."""
 
 from .worker import TABLES, Worker
 from .writers import ITEMS
@@ -10,7 +10,7 @@ CHECKSUM = (
 
 
 class Comparer(Worker):
-    """Whole tables, in one snapshot."""
+    """Compares whole tables in one snapshot."""
 
     level = "REPEATABLE READ"
 
@@ -48,7 +48,7 @@ class SerializableComparer(Comparer):
 
 
 class RandomReader(Worker):
-    """Random SELECTs on both tables in one snapshot: the same rows."""
+    """Runs random SELECTs on both tables in one snapshot; they must return the same rows."""
 
     def prepare(self):
         self.run("SET statement_timeout = '5min'")
@@ -137,7 +137,7 @@ class RandomReader(Worker):
         self.tally.add("rows read", len(managed))
 
     def compare_functions(self, horizon):
-        """The functions give what SQL gives on the plain table."""
+        """Compares the functions with SQL on the plain table."""
         item = self.random.randrange(1, ITEMS)
         begin = self.random.randrange(self.horizon(), self.now())
         if self.random.random() < 0.5:
@@ -170,8 +170,8 @@ class RandomReader(Worker):
 
 
 class StandbyComparer(Comparer):
-    """Whole tables on the standby."""
+    """Compares whole tables on the standby."""
 
 
 class StandbyReader(RandomReader):
-    """Random SELECTs on the standby."""
+    """Runs random SELECTs on the standby."""

@@ -39,7 +39,7 @@ PORT = 5432
 
 
 def _runs(pid):
-    """Is there such a process, not just its exit code?"""
+    """Is there such a process that is not a zombie?"""
     try:
         with open("/proc/%d/stat" % pid) as file:
             return file.read().rsplit(")", 1)[1].split()[0] != "Z"
@@ -48,7 +48,7 @@ def _runs(pid):
 
 
 class Clock:
-    """The servers' clock: ours, and what is written in a file ahead of it."""
+    """The servers' clock: the machine's, plus an offset in a file."""
 
     def __init__(self, place):
         self.path = os.path.join(place, "clock")
@@ -58,19 +58,19 @@ class Clock:
             file.write(struct.pack("=q", 0))
 
     def step(self, seconds):
-        """Puts the clock forward, or back with a negative number."""
+        """Moves the clock forward, or back by a negative number."""
         self.ahead += seconds
-        # the servers have mapped it
+        # written in place, because the servers have mapped the file
         with open(self.path, "r+b") as file:
             file.write(struct.pack("=q", self.ahead))
 
     def environment(self):
-        """What a server's processes need to go by it."""
+        """The environment with which a server's processes use it."""
         return {"LD_PRELOAD": self.library, "ZBXHIST_CLOCK": self.path}
 
 
 class Server:
-    """One PostgreSQL with its data directory, reached by its socket."""
+    """A PostgreSQL server in a data directory, reached by its socket."""
 
     def __init__(self, place, name, clock, port=PORT):
         self.name = name
@@ -114,7 +114,7 @@ class Server:
         self.configure("off")
 
     def copy_of(self, primary, mapping):
-        """A standby of a running server; mapping moves a tablespace."""
+        """Makes a standby of a running server; mapping moves a tablespace."""
         options = ["-T", "%s=%s" % mapping] if mapping else []
         self._run(
             "pg_basebackup",
@@ -149,9 +149,9 @@ class Server:
             return False
 
     def crash(self):
-        """kill -9 of the postmaster and, so that nothing lingers, of all."""
+        """Kills the postmaster and all its processes by SIGKILL."""
         pid = self.pid()
-        # it makes no process that we would not see
+        # first stopped, so that it starts no process unseen
         os.kill(pid, signal.SIGSTOP)
         children = subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(pid)], stdout=subprocess.PIPE, check=False
@@ -162,7 +162,7 @@ class Server:
                 os.kill(int(child), signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        # who has to reap them may take its time, and PostgreSQL minds that
+        # their parent may reap them late, and PostgreSQL would take them for running
         while any(_runs(int(each)) for each in [pid, *children]):
             time.sleep(0.1)
         for lock in (
@@ -174,7 +174,7 @@ class Server:
         self.start_again()
 
     def start_again(self):
-        """Starts once nothing of before is left; a standby may be about to stop."""
+        """Starts it when no former process is left; a standby may still be stopping."""
         for _ in range(30):
             try:
                 return self.start()
@@ -189,7 +189,7 @@ class Server:
         return " ".join("%s='%s'" % item for item in options.items())
 
     def connect(self, name, database="soak", patience=300):
-        """An autocommit connection; waits for a server that is coming up."""
+        """Opens an autocommit connection; waits for a server that is starting."""
         deadline = time.monotonic() + patience
         while True:
             try:
@@ -202,7 +202,7 @@ class Server:
                 time.sleep(0.2)
 
     def connect_or_start(self, name):
-        """The same for a server that may have stopped, or be about to."""
+        """The same for a server that may be stopped or stopping."""
         for _ in range(30):
             if not self.is_running():
                 self.start_again()
@@ -213,7 +213,7 @@ class Server:
         return self.connect(name)
 
     def cancel_all(self, name):
-        """Cancels what clients have running; a server that is down has nothing."""
+        """Cancels the statements of clients; does nothing if the server is down."""
         try:
             connection = self.connect(name, patience=0)
         except psycopg2.OperationalError:
@@ -238,7 +238,7 @@ class Server:
         explained = (
             "could not stat file",
             "cannot reindex invalid index",
-            # a session that was ending when another one was killed
+            # a session was ending when another one was killed
             "could not send data to client",
         )
         lines = []

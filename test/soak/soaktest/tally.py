@@ -1,4 +1,4 @@
-"""Counters and complaints of the workers, each in a file."""
+"""Counters and faults of the workers, each worker's in a file."""
 
 import collections
 import json
@@ -7,7 +7,7 @@ import time
 
 
 class Tally:
-    """One worker's counts, written to disk every second or so."""
+    """The counts of one worker, written to disk about every second."""
 
     def __init__(self, place, name):
         self.path = os.path.join(place, "tally", name + ".json")
@@ -21,7 +21,7 @@ class Tally:
             self.write()
 
     def fault(self, text):
-        """Something lost, doubled, misread, or an error that must not be."""
+        """Notes a fault: a row lost, duplicated or misread, or an unexpected error."""
         self.counts["FAULT"] += 1
         if len(self.faults) < 20:
             self.faults.append(text[:2000])
@@ -35,7 +35,7 @@ class Tally:
 
 
 def read_all(place):
-    """Counts by worker, and all faults."""
+    """Returns the counts by worker, and all faults."""
     counts, faults = {}, []
     directory = os.path.join(place, "tally")
     for name in sorted(os.listdir(directory)):

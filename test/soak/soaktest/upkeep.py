@@ -1,4 +1,4 @@
-"""Maintenance, DDL, and everything that goes wrong on purpose."""
+"""Maintenance, DDL, and deliberate accidents."""
 
 import os
 import signal
@@ -10,15 +10,15 @@ from .worker import TABLES, Worker
 
 
 class Maintainer(Worker):
-    """The cron line, and an administrator who packs and unpacks by hand, makes
-    days of packed hours, and goes from hours to days and back."""
+    """Runs maintenance as cron does, and what an administrator does by hand: packing,
+    unpacking, compacting, changing from hours to days and back."""
 
-    # not now, or not that day
+    # errors that mean: not now, or not this day
     NOT_NOW = ("55000", "55006", "42P01", "P0002")
 
     def prepare(self):
-        # no statement_timeout: it comes early when the clock jumps, so that on a
-        # busy machine no run would end
+        # no statement_timeout: it fires early when the clock jumps, and on a busy machine
+        # no run would end
         self.run("SET client_min_messages = error")
 
     def step(self):
@@ -46,7 +46,8 @@ class Maintainer(Worker):
             self.tally.add(call + " by hand")
 
     def alter(self):
-        """Mostly hours, as setup has them: those of days to come are split."""
+        """Changes the length of partitions; mostly hours, as setup makes them, which splits
+        days to come."""
         interval = self.random.choice(("1 hour", "1 hour", "15 minutes", "6 hours", "1 day"))
         self.run(
             "SELECT zbxhist.alter_parent(%s, partition_interval => %s)",
@@ -60,7 +61,7 @@ class Maintainer(Worker):
 
 
 class Definer(Worker):
-    """DDL and utility commands that change no row."""
+    """DDL and utility commands that change no rows."""
 
     COMMANDS = (
         "ANALYZE {0}",
@@ -91,8 +92,8 @@ class Definer(Worker):
         self.run("SET client_min_messages = error")
 
     def drop_leftovers(self, table):
-        """What a REINDEX CONCURRENTLY leaves that was broken off.  The next one
-        would rebuild each of them, too, and double them when broken off."""
+        """Drops the invalid indexes that an interrupted REINDEX CONCURRENTLY leaves.  The next
+        one would rebuild each of them, too, and leave twice as many if interrupted."""
         leftovers = self.run(
             "SELECT i.indexrelid::regclass::text FROM pg_index i"
             " WHERE i.indrelid = %s::regclass"
@@ -106,7 +107,7 @@ class Definer(Worker):
         table = self.random.choice(TABLES)
         command = self.random.choice(self.COMMANDS).format(table)
         self.attempt("leftovers dropped", self.drop_leftovers, table, also=("42704", "42P01"))
-        # there already, or left behind invalid by a cancel
+        # they exist, or an invalid one is left from a cancel
         self.attempt(
             "DDL and utility commands",
             self.run,
@@ -159,9 +160,10 @@ class Saboteur(Worker):
         ]
 
     def cancel(self):
-        """Two of them; maintenance seldom, or on a busy machine it never ends."""
+        """Cancels two statements; maintenance only seldom, or on a busy machine it would never
+        end."""
         pids = self.victims("" if self.random.random() < 0.15 else "maintainer")
-        # after a crash they are not all back at once
+        # after a crash not all of them are back at once
         for pid in self.random.sample(pids, min(2, len(pids))):
             self.run(
                 "SELECT %s(%d)"
@@ -174,7 +176,7 @@ class Saboteur(Worker):
             )
 
     def step_clock(self):
-        """Some hours on; now and then back by what ntpd might do."""
+        """Moves the clock some hours forward, and sometimes back by what ntpd might."""
         back = self.random.random() < 0.2
         self.clock.step(
             -self.random.randrange(90) if back else self.random.randrange(3600, 7 * 3600)
@@ -182,7 +184,7 @@ class Saboteur(Worker):
         self.tally.add("clock steps back" if back else "clock steps")
 
     def kill_backend(self):
-        """kill -9 of one: the server restarts all of them."""
+        """Kills a backend by SIGKILL: the server restarts all of them."""
         try:
             self.connect()
             pids = self.victims()
@@ -204,7 +206,7 @@ class Saboteur(Worker):
         return os.path.join(self.plan.place, "small", "filler")
 
     def fill_disk(self):
-        """The file system of one table has no room for a while."""
+        """Fills the file system of one table for a while."""
         if not os.path.isdir(os.path.dirname(self.filler())):
             return
         try:
@@ -224,7 +226,7 @@ class Saboteur(Worker):
         self.start_servers()
 
     def start_servers(self):
-        """A server that cannot write while it recovers stops for good."""
+        """A server that cannot write during recovery stops; starts it when there is room."""
         for server in (self.server, self.standby):
             if not server.is_running():
                 server.start_again()

@@ -1,5 +1,4 @@
-"""What all workers share: a connection that comes back, and which errors are
-part of the game."""
+"""What all workers share: a connection that is reopened, and the list of expected errors."""
 
 import random
 import time
@@ -11,12 +10,12 @@ from .tally import Tally
 TABLES = ("history", "history_uint", "history_text")
 RETENTION_DAYS = 6
 
-# repeated, cancelled, terminated, crashed, full disk, lock timeout
+# retry, cancelled, terminated, crashed, disk full, lock timeout
 EXPECTED = {"40P01", "40001", "57014", "57P01", "57P02", "57P03", "53100", "55P03", "connection"}
 
 
 class Lost(Exception):
-    """The transaction is gone; begin anew."""
+    """The transaction was rolled back; begin again."""
 
 
 class Worker:
@@ -47,13 +46,13 @@ class Worker:
         """Settings of a new session."""
 
     def run(self, sql, parameters=None):
-        """Rows of a statement; raises psycopg2's errors."""
+        """Runs a statement and returns its rows; raises psycopg2's errors."""
         with self.connection.cursor() as cursor:
             cursor.execute(sql, parameters)
             return cursor.fetchall() if cursor.description else cursor.rowcount
 
     def forget(self):
-        """Ends the transaction, or the connection if it cannot."""
+        """Ends the transaction, or the connection if that fails."""
         if self.connection is None or self.connection.closed:
             return
         try:
@@ -62,8 +61,8 @@ class Worker:
             self.connection.close()
 
     def attempt(self, what, function, *arguments, also=()):
-        """Runs a transaction; expected errors, and those of codes that are given
-        also, are counted, others are faults."""
+        """Runs a transaction.  Expected errors, and those with the given codes, are counted;
+        others are faults."""
         try:
             self.connect()
             result = function(*arguments)
@@ -84,7 +83,7 @@ class Worker:
         return None
 
     def code(self, error):
-        """Its SQLSTATE, or "connection" if the server went away."""
+        """The error's SQLSTATE, or "connection" if the connection was lost."""
         if error.pgcode:
             return error.pgcode
         gone = self.connection is None or self.connection.closed
@@ -98,7 +97,7 @@ class Worker:
         return int(time.time()) + self.plan.clock_ahead()
 
     def horizon(self):
-        """Rows before this may have been dropped by retention already."""
+        """Rows before this clock may have been dropped by retention."""
         return self.now() - (RETENTION_DAYS - 1) * 86400 + 3600
 
     def differ(self, horizon, text):
@@ -113,7 +112,7 @@ class Worker:
             self.tally.fault(text)
 
     def pause(self, seconds):
-        """Some of that time, but not beyond the end."""
+        """Sleeps for a part of that time, but not beyond the end."""
         seconds *= self.random.random()
         time.sleep(max(0, min(seconds, self.plan.end - time.monotonic())))
 

@@ -1,5 +1,5 @@
-"""Everything that writes.  Each change is made to a managed table and to its
-plain twin by one transaction, so that both are the same in every snapshot."""
+"""The workers that write.  One transaction makes each change to a managed table and to its
+plain twin, so both have the same rows in every snapshot."""
 
 import io
 
@@ -11,7 +11,7 @@ ITEMS = 400
 
 
 def value_of(table, chance):
-    """A value as Zabbix prints it."""
+    """A value in Zabbix's output form."""
     if table == "history":
         return chance.choice(
             (
@@ -28,7 +28,7 @@ def value_of(table, chance):
 
 
 class Writer(Worker):
-    """A history syncer: a transaction of multi-row INSERTs, sorted by item."""
+    """A history syncer: transactions of multi-row INSERTs, sorted by item."""
 
     late = False
 
@@ -45,7 +45,7 @@ class Writer(Worker):
         self.run("%s PREPARED '%s'" % ("COMMIT" if commit else "ROLLBACK", name))
 
     def check_acknowledged(self):
-        """What was said to be committed is there, whatever has crashed."""
+        """Values whose commit was acknowledged must be there, whatever has crashed."""
         rows = self.run("SELECT number FROM acknowledged WHERE writer = %s", (self.name,))
         number = rows[0][0] if rows else 0
         if number < getattr(self, "number", 0):
@@ -72,7 +72,7 @@ class Writer(Worker):
         )
 
     def existing_key(self, table, rows):
-        """Now and then a key that is there already."""
+        """Sometimes returns a key that exists."""
         if self.random.random() < 0.03:
             found = self.run(
                 "SELECT itemid, clock, ns FROM plain_%s WHERE clock >= %d"
@@ -121,7 +121,7 @@ class Writer(Worker):
         try:
             self.end_prepared(name, commit)
         except psycopg2.Error:
-            # the next connection ends it
+            # the next connection ends the prepared transaction
             self.connection.close()
             raise
         self.tally.add("two-phase commits")
@@ -129,7 +129,7 @@ class Writer(Worker):
             raise Lost
 
     def both(self, table, rows):
-        """The same rows into both; a duplicate is one in both."""
+        """Stores the same rows in both tables; a duplicate in one must be one in the other."""
         self.run("savepoint s")
         for _ in range(5):
             stored = self.stores(self.insert, table, rows)
@@ -139,7 +139,7 @@ class Writer(Worker):
             self.run("rollback to s")
             if stored:
                 break
-            # a duplicate that was deleted from both meanwhile, or no duplicate
+            # a duplicate that both have deleted meanwhile, or none at all
         self.differ(
             self.began,
             "%s says %s, the plain table the contrary: %s"
@@ -148,7 +148,7 @@ class Writer(Worker):
         raise Lost
 
     def stores(self, insert, table, rows):
-        """Stores rows; false, with nothing changed, if there is a duplicate."""
+        """Stores rows; returns false and changes nothing if there is a duplicate."""
         try:
             insert(table, rows)
         except psycopg2.errors.UniqueViolation:
@@ -177,7 +177,7 @@ class Writer(Worker):
             self.run(self.statement(table, rows))
 
     def copy(self, table, rows):
-        """COPY, from what the server itself puts together."""
+        """COPY of rows that the server generates itself."""
         with self.connection.cursor() as cursor:
             cursor.copy_expert(
                 "COPY %s (itemid, clock, ns, value) FROM STDIN WITH (FORMAT csv, QUOTE '''')"
@@ -191,7 +191,7 @@ class Writer(Worker):
 
 
 class LateWriter(Writer):
-    """Proxies that were cut off."""
+    """Proxies that were offline: late values."""
 
     late = True
 
@@ -200,7 +200,7 @@ class LateWriter(Writer):
 
 
 class Changer(Worker):
-    """Clear history, housekeeper, corrections: DELETE and UPDATE of both."""
+    """DELETE and UPDATE in both tables: clear history, the housekeeper, corrections."""
 
     def prepare(self):
         self.run("SET statement_timeout = '5min'")
@@ -246,7 +246,7 @@ class Changer(Worker):
             change = "UPDATE {0} SET value = %s WHERE {1}" % value_of(table, self.random)
         level = self.random.choice(("READ COMMITTED", "READ COMMITTED", "REPEATABLE READ"))
         self.run("BEGIN ISOLATION LEVEL " + level)
-        # writers of the rows between the two statements would see one of them
+        # otherwise one of the two statements could see rows that were written between them
         self.run("LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE" % ("plain_" + table))
         first = self.run(change.format("plain_" + table, where))
         second = self.run(change.format(table, where))
@@ -263,7 +263,7 @@ class Changer(Worker):
 
 
 class Janitor(Worker):
-    """Deletes from the plain tables what retention drops from the others."""
+    """Deletes from the plain tables what retention has dropped from the managed ones."""
 
     def step(self):
         for table in TABLES:

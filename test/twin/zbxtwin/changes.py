@@ -1,9 +1,11 @@
-"""INSERT, UPDATE, DELETE, MERGE, COPY, transactions, cursors and what else changes a session."""
+"""Statements that change something: INSERT, UPDATE, DELETE, MERGE, COPY, transactions, cursors,
+settings."""
 
 from .statement import Statement
 from .tables import DAY, DAYS, HOUR, literal, row_text, row_values, some_clock
 
-# what limits.md says is refused, or may be, of rows that are not in the table itself
+# SQLSTATEs with which statements on rows outside the table itself may be refused, as in
+# limits.md
 REFUSED = ("0A000",)
 REFUSED_KEY = ("0A000", "23514")
 
@@ -14,18 +16,19 @@ class Changer:
     def __init__(self, dice, tables, maker, archived=None):
         self.dice, self.tables, self.maker = dice, tables, maker
         self.fresh = 1000
-        # an INSERT does not look for its keys in an archived day, so these get new keys only
+        # new keys only for these: an INSERT does not check for duplicates in an archived
+        # day
         self.archived, self.days = archived, [day for day in DAYS if day != archived]
 
     def key(self, table):
-        """A key: a new one, or one of few."""
+        """A key: a new one, or one of a few."""
         dice = self.dice
         clock = some_clock(dice, table)
         if dice.chance(3):
             clock = dice.pick([-1, 0, 2147400000, -2147000000, DAY * 8])
         if dice.chance(60):
             self.fresh += 1
-            # of trends, with whole hours, only new items have new keys
+            # trends have whole hours, so only new items give new keys
             if table.has_ns:
                 return dice.pick([1, 2, 3, 4, 5, 6]), clock, self.fresh
             return self.fresh, clock, 0
@@ -38,7 +41,7 @@ class Changer:
         )
 
     def rows(self, table, columns, most=20):
-        """Rows as VALUES has them."""
+        """Formats rows for VALUES."""
         dice = self.dice
         number = dice.pick([1, 1, 2, 5, dice.between(1, most)])
         return [row_text(table, columns, *self._row(table)) for _ in range(number)]
@@ -54,7 +57,7 @@ class Changer:
         return list(table.columns)
 
     def insert(self, table):
-        """INSERT."""
+        """An INSERT."""
         dice, name = self.dice, table.name
         columns = self.columns(table)
         head = f"insert into {name} ({','.join(columns)})"
@@ -164,7 +167,7 @@ class Changer:
         return Statement(text, "insert")
 
     def block(self, table):
-        """Changes in blocks that may fail and are caught."""
+        """Changes in PL/pgSQL blocks, whose errors are caught."""
 
         def some():
             statement = self.dice.pick([self.insert, self.insert, self.update, self.delete])(table)
@@ -194,7 +197,7 @@ class Changer:
         )
 
     def where(self, table, alias=""):
-        """Rows to change: few, mostly."""
+        """A condition on the rows to change, mostly few."""
         dice, prefix = self.dice, f"{alias}." if alias else ""
         item = dice.pick([1, 2, 3, 4, 5, 6, 7, 9])
         day = dice.pick(DAYS)
@@ -216,7 +219,7 @@ class Changer:
         )
 
     def update(self, table):
-        """UPDATE."""
+        """An UPDATE."""
         dice, name = self.dice, table.name
         column = dice.pick(table.values)
         kind = table.columns[column]
@@ -252,7 +255,7 @@ class Changer:
         )
 
     def delete(self, table):
-        """DELETE."""
+        """A DELETE."""
         dice, name = self.dice, table.name
         item, choice = dice.pick([1, 2, 3, 4, 6, 7]), dice.below(17)
         if choice == 16:
@@ -288,7 +291,7 @@ class Changer:
         return Statement(f"DELETE FROM {name} WHERE {self.where(table)}{returning}", "delete")
 
     def merge(self, table):
-        """MERGE, which PostgreSQL refuses where a foreign table is."""
+        """A MERGE, which PostgreSQL refuses if a foreign table is involved."""
         columns = table.key + table.values
         action = self.dice.pick(
             ["DO NOTHING", "DELETE", f"UPDATE SET {table.values[-1]} = DEFAULT"]
@@ -302,7 +305,7 @@ class Changer:
         )
 
     def make(self):
-        """A change."""
+        """Any of these."""
         table = self.dice.pick(list(self.tables.values()))
         make = self.dice.weighted(
             [(50, self.insert), (22, self.update), (24, self.delete), (1, self.merge)]
@@ -311,7 +314,7 @@ class Changer:
 
 
 class Session:
-    """Transactions, savepoints, cursors, prepared statements, settings and columns of a session."""
+    """Transactions, savepoints, cursors, prepared statements and settings of a session."""
 
     SETTINGS = (
         "plan_cache_mode = auto",
@@ -359,11 +362,11 @@ class Session:
     def __init__(self, dice):
         self.dice = dice
         self.cursors, self.prepared, self.number = [], [], 0
-        # those that go back, and those that outlast a transaction
+        # settings for a transaction, and for a session
         self.scrolled, self.held = set(), set()
 
     def control(self, status):
-        """BEGIN, savepoints and their ends."""
+        """BEGIN, savepoints, and their ends."""
         dice = self.dice
         if status == "I":
             self.cursors = [c for c in self.cursors if c in self.held]
@@ -398,7 +401,7 @@ class Session:
         )
 
     def cursor(self, select):
-        """DECLARE, of a statement whose rows have an order, or FETCH, MOVE, CLOSE."""
+        """DECLARE of a query with a total order, or FETCH, MOVE, CLOSE."""
         dice = self.dice
         if self.cursors and dice.chance(75):
             name = dice.pick(self.cursors)
@@ -422,7 +425,7 @@ class Session:
         return Statement(f"DECLARE {name} {kind}CURSOR {hold}FOR {select.text()}", "cursor")
 
     def setting(self):
-        """SET; of zbxhist's settings, for the managed side only."""
+        """A SET; of zbxhist's settings on the managed side only."""
         if self.dice.chance(40):
             name = self.dice.pick(self.SWITCHES)
             value = "on" if self.dice.chance(65) else "off"

@@ -8,7 +8,7 @@ FLOAT, NUMERIC = 701, 1700
 
 
 def normal_rows(answer, is_rough):
-    """Rows as tuples; zeros have no sign, and rough doubles fewer digits."""
+    """Returns rows as tuples; zeros lose their sign, and rough doubles some digits."""
     rough = {i for i, c in enumerate(answer.columns) if is_rough and c[1] in (FLOAT, NUMERIC)}
     rows = []
     for row in answer.rows:
@@ -19,8 +19,8 @@ def normal_rows(answer, is_rough):
                     field = MINUS_ZERO.sub(b"0", field)
                 if place in rough:
                     number = float(field)
-                    # zero is what squares leave that cancel each other out; no number of few
-                    # digits is where it is rounded up or down
+                    # zero, because it may be the rest of squares that cancel; the factor
+                    # keeps numbers of few digits away from where rounding changes direction
                     field = b"0" if abs(number) < 1e-4 else f"{number * (1 + 3.3e-9):.8g}".encode()
             fields.append(field)
         rows.append(tuple(fields))
@@ -28,17 +28,17 @@ def normal_rows(answer, is_rough):
 
 
 def described(statement, column):
-    """What is compared of a column; what its type is limited to depends on the plan of a UNION ALL."""
+    """What is compared of a column.  In a UNION ALL the type modifier depends on the plan."""
     return column[1] if statement.kind == "function" else column[:2]
 
 
 def difference(statement, plain, managed, fetch_all=None):
-    """What differs, in words; None if nothing does.
+    """Returns the difference in words, or None.
 
-    fetch_all gives the plain side's answer without LIMIT.
+    fetch_all returns the plain side's answer without LIMIT.
     """
     if managed.error == "25006" and (plain.error or "").startswith("22"):
-        # constants are looked at when a plan is made, or when it is executed
+        # a constant is evaluated when the query is planned, or when it is executed
         return None
     if plain.error != managed.error:
         return f"SQLSTATE {plain.error} and {managed.error}"
@@ -54,7 +54,7 @@ def difference(statement, plain, managed, fetch_all=None):
         return f"command tag {plain.tag} and {managed.tag}"
     if plain.rows == managed.rows:
         return None
-    # most that have no order differ in nothing else
+    # faster: most unordered answers are equal when sorted
     if statement.ordered is None and sorted(plain.rows) == sorted(managed.rows):
         return None
     ones, others = normal_rows(plain, statement.is_rough), normal_rows(managed, statement.is_rough)

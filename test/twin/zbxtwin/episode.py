@@ -1,4 +1,4 @@
-"""An episode: some hundred statements on new databases, each compared with the twin."""
+"""An episode: some hundred statements on new databases, each compared with the plain side."""
 
 from collections import Counter
 
@@ -11,7 +11,7 @@ from .tables import DAYS, TABLES, Dice
 from .upkeep import Columns, Upkeep
 from .wire import Connection, pump
 
-# of steps of maintenance beside open transactions, and what their settings make of these
+# SQLSTATEs of maintenance beside open transactions, and of the settings above
 UPKEEP_ERRORS = (
     "55P03",
     "55006",
@@ -26,12 +26,12 @@ UPKEEP_ERRORS = (
     "40001",
 )
 NODE = "Custom Scan ("
-# statements that are on their way at once
+# statements sent before their answers are read
 MOST_WAITING = 25
 
 
 class Different(Exception):
-    """A statement's answers differ."""
+    """The answers to a statement differ."""
 
     def __init__(self, statement, what, answers):
         super().__init__(what)
@@ -39,7 +39,7 @@ class Different(Exception):
 
 
 class Pair:
-    """The two sides of a session, and the one that maintains the managed one."""
+    """The two sides of a session, and a session that maintains the managed side."""
 
     def __init__(self, server):
         self.server = server
@@ -56,13 +56,14 @@ class Pair:
             self.admin.execute(f"SET {setting}")
         for side in (self.plain, self.managed):
             side.execute("SET statement_timeout = '30s'")
-            # with enable_seqscan = off a long OR would be compiled for half a minute
+            # a long OR with enable_seqscan = off would be JIT-compiled for half a minute
             side.execute("SET jit = off")
         self.is_disturbed = self.is_repeatable = self.is_archiving = False
         self.seen = Counter()
 
     def may_be_late(self):
-        """Whether a transaction may be too old for what maintenance has done, or for what it has archived."""
+        """May the transaction's snapshot be older than maintenance, or than an archived copy
+        that it needs?"""
         is_open = self.plain.status != "I"
         return self.is_disturbed and (self.is_repeatable or self.is_archiving and is_open)
 
@@ -91,7 +92,8 @@ class Pair:
                 raise Different(statement, what, (plain, managed))
 
     def execute(self, statement):
-        """One statement, and what becomes of one that only the managed side may refuse."""
+        """Runs a statement.  If only the managed side may refuse it, a savepoint undoes it on
+        both."""
         allowed = set(statement.allowed)
         if self.may_be_late():
             allowed.add("40001")
@@ -120,7 +122,7 @@ class Pair:
             self.is_repeatable = False
 
     def maintain(self, managed, plain=None):
-        """A step of maintenance; what must not happen is a difference."""
+        """Runs a step of maintenance; some errors are differences."""
         answer = self.admin.execute(managed)
         self.seen[f"upkeep {managed.split('(')[0].split('.')[-1]} {answer.error or 'done'}"] += 1
         if answer.error and answer.error not in UPKEEP_ERRORS:
@@ -139,21 +141,21 @@ class Pair:
                 )
 
     def play(self, entry):
-        """An entry of an episode's list once more."""
+        """Replays an entry of an episode's list."""
         if entry[0] == "upkeep":
             self.maintain(*entry[1:])
         else:
             self.execute(entry[1])
 
     def compare_tables(self):
-        """The contents, outside of a transaction."""
+        """Compares all rows, outside a transaction."""
         self.both([Statement(f"SELECT * FROM {name}", "contents") for name in TABLES])
         for name in TABLES:
             self.maintain(f"SELECT count(*) FROM zbxhist.verify('{name}')")
 
 
 class Episode:
-    """Statements by a seed and a number."""
+    """Statements determined by a seed and a number."""
 
     def __init__(self, server, seed, number, length, without=None):
         self.dice = Dice(seed, number)
@@ -163,11 +165,11 @@ class Episode:
         server.renew()
         self.pair = Pair(server)
         self.waiting = []
-        # an episode is about some of the tables
+        # an episode uses some of the tables
         names = self.dice.some(list(TABLES), 2)
         self.tables = {name: TABLES[name].copy() for name in names}
         self.maker = Maker(self.dice, self.tables)
-        # the day that may be archived, if there is one
+        # the day that may be archived, or None
         archived = DAYS[0] if self.dice.chance(25) else None
         self.changer = Changer(self.dice, self.tables, self.maker, archived)
         self.session = Session(self.dice)
@@ -175,7 +177,8 @@ class Episode:
         self.columns = Columns(self.dice, self.tables)
 
     def add(self, statement):
-        """One more for both sides; those that need not be waited for go together."""
+        """Adds a statement for both sides; statements that can be pipelined are sent
+        together."""
         if self.without and self.without.search(str(statement)):
             return
         self.list.append(("both", statement))
@@ -186,28 +189,29 @@ class Episode:
             pair.execute(statement)
             return
         self.waiting.append(statement)
-        # what LIMIT has left out is asked for at once
+        # the check of a LIMIT needs the same data
         if len(self.waiting) >= MOST_WAITING or statement.unlimited[0]:
             self.flush()
 
     def flush(self):
-        """Sends those that wait."""
+        """Sends the waiting statements."""
         waiting, self.waiting = self.waiting, []
         if waiting:
             self.pair.both(waiting)
 
     def disturb(self):
-        """Maintenance."""
+        """Runs a random step of maintenance."""
         self.flush()
         self.maintain(*self.upkeep.make(self.pair.plain.status == "I"))
 
     def maintain(self, *step):
-        """A step of maintenance."""
+        """Runs and lists a step of maintenance."""
         self.list.append(("upkeep", *step))
         self.pair.maintain(*step)
 
     def alter(self):
-        """A column more or less; outside of transactions, for the known tables follow."""
+        """Adds or drops a column, outside transactions, because the generator must know the
+        result."""
         self.flush()
         if self.pair.plain.status != "I":
             return
@@ -218,7 +222,7 @@ class Episode:
             follow()
 
     def prepared(self):
-        """A prepared statement, by new or the same parameters."""
+        """Executes a prepared statement, with new or the same parameters."""
         pool, dice = self.session.prepared, self.dice
         if len(pool) < 5 or dice.chance(10):
             statement = self.maker.make(is_prepared=True)
@@ -244,7 +248,7 @@ class Episode:
         return str(max(0, number + self.dice.pick([-86400, -3600, -1, 1, 60, 86400])))
 
     def cursor(self):
-        """A cursor."""
+        """Declares a cursor."""
         self.flush()
         if self.pair.plain.status != "T":
             return
@@ -258,7 +262,8 @@ class Episode:
                 or statement.is_rough
                 or select.locking
                 or select.distinct.startswith("DISTINCT ON")
-                # it is the plan that says whether a row is computed before it is fetched, and fails
+                # the plan decides whether a row that is never fetched is computed, and may
+                # fail
                 or any("/ nullif(" in t.sql for t in select.targets)
             ):
                 select = None
@@ -268,7 +273,7 @@ class Episode:
         self.add(self.session.cursor(select))
 
     def explain(self, statement):
-        """Which of our nodes a plan has."""
+        """Counts the custom scans of a plan."""
         self.flush()
         if self.pair.managed.status != "I" or statement.parameters is not None:
             return
@@ -282,31 +287,31 @@ class Episode:
                 self.pair.seen["plan Foreign Scan"] += 1
 
     def select(self):
-        """A statement that reads."""
+        """Adds a statement that reads."""
         statement = self.maker.make()
         self.add(statement)
         if self.dice.chance(4):
             self.explain(statement)
 
     def change(self):
-        """A statement that writes."""
+        """Adds a statement that writes."""
         statement = self.changer.make()
         self.add(statement)
         if self.dice.chance(4):
             self.explain(statement)
 
     def control(self):
-        """A transaction's beginning or end."""
+        """Adds the beginning or end of a transaction."""
         self.flush()
         self.add(self.session.control(self.pair.plain.status))
 
     def end_failed(self):
-        """A transaction that failed is not gone on with for long."""
+        """Usually ends a failed transaction soon."""
         if self.pair.plain.status == "E" and self.dice.chance(70):
             self.control()
 
     def run(self):
-        """All of it."""
+        """Runs the whole episode."""
         steps = [
             (60, self.select),
             (16, self.change),

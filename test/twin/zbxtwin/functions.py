@@ -1,4 +1,4 @@
-"""zbxhist's functions, and the statements that they stand for."""
+"""Calls of zbxhist's functions, and equivalent SQL."""
 
 from .statement import Statement
 from .tables import DAY, HOUR, some_clock
@@ -8,7 +8,7 @@ TYPES = {**NUMBERS, "txt": "text", "vch": "text", "bin": "bytea"}
 
 
 class Functions:
-    """Makes calls, each with its statement for the plain side."""
+    """Makes calls, each with its SQL for the plain side."""
 
     def __init__(self, dice, tables):
         self.dice, self.tables = dice, tables
@@ -29,7 +29,7 @@ class Functions:
         return self.dice.pick([1, 2, 3, 4, 5, 6, 9]), low, high
 
     def range(self, table):
-        """Rows of an item."""
+        """range(): rows of an item."""
         dice = self.dice
         item, low, high = self.span(table)
         sort, most = dice.pick(["asc", "desc"]), dice.pick([None, None, 1, 3, 100, 0])
@@ -52,7 +52,7 @@ class Functions:
         )
 
     def nearest(self, table):
-        """The row at a moment."""
+        """nearest(): the row at a time."""
         item, clock, _ = self.span(table)
         which, sign, sort = self.dice.pick(
             [("exact", "=", ""), ("less", "<=", "DESC"), ("greater", ">=", "")]
@@ -66,7 +66,7 @@ class Functions:
         )
 
     def minimum_time(self, table):
-        """The oldest row."""
+        """minimum_time(): the oldest row."""
         item = self.span(table)[0]
         ns = "ns" if table.has_ns else "0 AS ns"
         return Statement(
@@ -76,7 +76,7 @@ class Functions:
         )
 
     def last_values(self, table):
-        """The newest rows of items."""
+        """last_values(): the newest rows of items."""
         dice = self.dice
         items, most = sorted(dice.some([1, 2, 3, 4, 5, 6, 9])), dice.pick([1, 2, 7])
         since = some_clock(dice, table) if dice.chance(50) else None
@@ -91,7 +91,7 @@ class Functions:
         )
 
     def statistics(self, table):
-        """Sums of an item; trends are weighed by the values behind them."""
+        """statistics(): aggregates of an item; trends are weighted by their num."""
         item, low, high = self.span(table)
         if table.has_ns:
             figures = (
@@ -113,7 +113,7 @@ class Functions:
         )
 
     def buckets(self, table):
-        """The frontend's graph."""
+        """buckets(): the frontend's graph."""
         item, low, high = self.span(table)
         width = self.dice.pick([1, 5, 900])
         figures = (
@@ -135,10 +135,10 @@ class Functions:
     # ---- changes ----
 
     def add(self, table, rows):
-        """zbxhist.add: rows are keys and texts of values."""
+        """add(): rows are keys and values as text."""
         dice = self.dice
         action = dice.pick(["error", "ignore", "update"])
-        # ON CONFLICT DO UPDATE does not change a row twice
+        # ON CONFLICT DO UPDATE must not change a row twice
         rows = list(dict(rows).items())
         kind = TYPES[table.columns["value"]]
         arrays = ", ".join(
@@ -159,7 +159,7 @@ class Functions:
         )
 
     def delete(self, table):
-        """zbxhist.delete_values."""
+        """delete_values()."""
         item, clock, _ = self.span(table)
         which, sign = self.dice.pick(
             [

@@ -13,7 +13,7 @@ from .server import Server, any_server
 
 
 def parse():
-    """The arguments."""
+    """Parses the arguments."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--statements", type=int, help="20,000 without schedules")
@@ -31,7 +31,7 @@ def parse():
 
 
 def report(number, seed, entries, found, is_repeated):
-    """A difference in words."""
+    """Prints a difference."""
     print(
         f"\nseed {seed}, episode {number}: {found.what}"
         + ("" if is_repeated else " (not repeatable)")
@@ -51,7 +51,7 @@ def report(number, seed, entries, found, is_repeated):
 
 
 def run(server, arguments, seed):
-    """Episode after episode; returns the differences."""
+    """Runs episodes; returns the number of differences."""
     began, seen, differences = time.time(), Counter(), 0
     done, number = 0, arguments.episode or 0
     while done < arguments.statements and differences < arguments.most:
@@ -84,7 +84,8 @@ def run(server, arguments, seed):
 
 
 def run_schedules(server, arguments, seed):
-    """Schedules, some hundred for each new database, one in ten with plain tables only."""
+    """Runs schedules, some hundred per new database; in one of ten databases with plain tables
+    only."""
     began, seen, wrong, number = time.time(), Counter(), 0, arguments.episode or 0
     while seen["schedules"] < arguments.schedules and wrong < arguments.most:
         if arguments.seconds and time.time() - began > arguments.seconds:
@@ -115,7 +116,7 @@ def cut(entries, found):
 
 
 def main():
-    """The program."""
+    """Runs the program; returns the exit code."""
     arguments = parse()
     seed = arguments.seed
     if seed is None:

@@ -1,4 +1,4 @@
-"""Reduces a difference to the statements that it needs."""
+"""Reduces a difference to the statements that are needed for it."""
 
 import time
 
@@ -7,7 +7,7 @@ from .statement import statement_of
 
 
 def differs(server, entries, last):
-    """The difference that a list ends with, on new databases; None if there is none."""
+    """Replays a list on new databases; returns the difference at its end, or None."""
     server.renew()
     pair = Pair(server)
     try:
@@ -28,7 +28,7 @@ def differs(server, entries, last):
 
 
 def fewer(server, entries, found, until):
-    """The list without what the difference at its end does not need."""
+    """Removes entries that the difference at the end of the list does not need."""
     entries, last = list(entries[:-1]), entries[-1]
     played = [] if last == ("contents",) else [last]
     size = max(1, len(entries) // 2)
@@ -46,7 +46,7 @@ def fewer(server, entries, found, until):
 
 
 def smaller(server, entries, found, until):
-    """The last statement with fewer parts."""
+    """Simplifies the last statement."""
     select = entries[-1][1].select if entries[-1][0] == "both" else None
     parameters = entries[-1][1].given if select else None
     is_better = select is not None
@@ -62,7 +62,7 @@ def smaller(server, entries, found, until):
 
 
 def reduced(server, entries, found, seconds):
-    """The shortest list that ends with the difference, and the difference."""
+    """Returns the shortest list that ends with the difference, and the difference."""
     until = time.time() + seconds
     again = differs(server, entries if entries[-1] != ("contents",) else entries[:-1], entries[-1])
     if again is None:

@@ -1,8 +1,8 @@
-"""Transactions of several sessions, their statements in any order, beside maintenance.
+"""Transactions of several sessions, with their statements in random order, beside maintenance.
 
-A model says what each statement must answer: an UPDATE adds to the newest committed value and
-misses no row, a SELECT sees its snapshot and its own changes, a key is stored once.  Which
-statement waits is asked of the server, so that the order does not depend on time.
+A model predicts the answer of each statement: an UPDATE adds to the newest committed value and
+misses no row, a SELECT sees its snapshot and its own changes, a key is stored once.  The server
+is asked which statement waits, so the order does not depend on time.
 """
 
 import itertools
@@ -16,9 +16,10 @@ from .wire import Connection
 
 TABLE = "history_uint"
 LEVELS = ("READ COMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
-# seconds that maintenance, which sleeps at times, is waited for before others go on
+# seconds after which others go on although maintenance, which sleeps at times, has not
+# answered
 PATIENCE = 0.03
-# plans have workers
+# settings that make plans parallel
 PARALLEL = (
     "parallel_setup_cost = 0",
     "parallel_tuple_cost = 0",
@@ -28,11 +29,11 @@ PARALLEL = (
 
 
 class Wrong(Exception):
-    """An answer that is none by the model."""
+    """An answer that contradicts the model."""
 
 
 class Change:
-    """What a session is to do: its text, and which rows it is about."""
+    """A statement of a session: its text, and the rows that it is about."""
 
     def __init__(self, kind, text, where=None, delta=0, rows=()):
         self.kind, self.text, self.where = kind, text, where
@@ -40,7 +41,7 @@ class Change:
 
 
 class Actor:
-    """A session with a transaction, and what it has changed so far."""
+    """A session with a transaction, and its changes so far."""
 
     def __init__(self, name, connection, changes, is_weak):
         self.name, self.connection, self.changes = name, connection, list(changes)
@@ -49,7 +50,7 @@ class Actor:
         self.place = 0
         self.current = self.before = self.snapshot = None
         self.pending, self.marks = [], []
-        # what a cursor may have to give, and what it has given
+        # the possible results of a cursor, and the rows that it has returned
         self.choices, self.given = [], {}
 
     def own(self, rows):
@@ -60,7 +61,7 @@ class Actor:
 
 
 def apply(rows, pending):
-    """Makes changes: rows are a key's identity and value."""
+    """Applies changes to rows, which are a key's identity and value."""
     for key, row in pending:
         if row is None:
             rows.pop(key, None)
@@ -72,12 +73,12 @@ def apply(rows, pending):
 
 
 def rows_of(answer):
-    """Rows as a key's value."""
+    """The rows of an answer: key to value."""
     return {tuple(map(int, row[:3])): int(row[3]) for row in answer.texts()}
 
 
 def unlike(expected, found):
-    """Keys of which the values differ: what was expected of each, and what is there."""
+    """Keys whose values differ: the expected value, and the found one."""
     return {
         key: (expected.get(key), found.get(key))
         for key in sorted(set(expected) | set(found))
@@ -86,7 +87,7 @@ def unlike(expected, found):
 
 
 def sums(rows):
-    """Number and sum of an item's values, as if they were a row."""
+    """Count and sum of each item's values, in the form of a row."""
     totals = {}
     for key, value in rows.items():
         count, total = totals.get(key[0], (0, 0))
@@ -95,7 +96,7 @@ def sums(rows):
 
 
 class Schedule:
-    """Two or three transactions and a step of maintenance, in an order by chance."""
+    """Two or three transactions and steps of maintenance, in random order."""
 
     def __init__(self, play, dice):
         self.play, self.dice, self.trace = play, dice, []
@@ -115,7 +116,7 @@ class Schedule:
             self.actors.append(Actor("upkeep", play.admin, steps, True))
 
     def upkeep(self):
-        """A step of maintenance."""
+        """Returns a random step of maintenance."""
         day = self.dice.pick(self.hot)[1] // DAY * DAY
         day = min(max(day, DAYS[0]), DAYS[-1])
         if self.dice.chance(4):
@@ -136,14 +137,14 @@ class Schedule:
         return f"CALL zbxhist.{step}('{TABLE}'{when})"
 
     def is_open(self, key):
-        """Whether nothing is known of a row: its day is dropped in this schedule, whatever of it
-        a snapshot still has."""
+        """Is the row's state unknown, because its day is dropped in this schedule?  A snapshot
+        may still have it or not."""
         return self.dropped is not None and self.dropped <= key[1] < self.dropped + DAY
 
     # ---- statements ----
 
     def transaction(self, level):
-        """BEGIN, some statements, COMMIT or ROLLBACK; or statements by themselves."""
+        """BEGIN, some statements, COMMIT or ROLLBACK; or single statements."""
         dice = self.dice
         changes = [self.statement() for _ in range(dice.between(1, 4))]
         if level == LEVELS[0] and dice.chance(25):
@@ -159,7 +160,7 @@ class Schedule:
         return [Change("begin", f"BEGIN ISOLATION LEVEL {level}"), *changes, Change("end", end)]
 
     def add_cursor(self, changes):
-        """A cursor that is read in parts between others of these statements."""
+        """A cursor that is read in parts, with other statements in between."""
         dice = self.dice
         text, where = self.reading()
         order = dice.pick(
@@ -173,7 +174,7 @@ class Schedule:
         changes.append(Change("fetch", "FETCH ALL FROM c", where))
 
     def reading(self):
-        """A SELECT of rows of items that it names, or of all, and the function that says which."""
+        """A SELECT of the rows of some items, or of all, and a function that says which."""
         dice = self.dice
         text, where = self.where()
         item, clock, _ = dice.pick(self.hot)
@@ -194,7 +195,7 @@ class Schedule:
         return f"SELECT itemid, clock, ns, value FROM {TABLE} WHERE {text}", where
 
     def where(self):
-        """A condition, and the function that says the same of a key."""
+        """A condition, and a function that says the same of a key."""
         dice = self.dice
         item, clock, ns = dice.pick(self.hot)
         choice = dice.below(5)
@@ -214,7 +215,7 @@ class Schedule:
         return f"clock = {clock} AND itemid < 5", lambda key: key[1] == clock and key[0] < 5
 
     def statement(self):
-        """One that reads or changes."""
+        """A statement that reads or changes."""
         dice = self.dice
         text, where = self.where()
         choice = dice.below(12)
@@ -231,7 +232,7 @@ class Schedule:
         if choice < 9:
             keys = [dice.pick(self.hot)]
             if self.play.archived == keys[0][1] // DAY * DAY:
-                # an INSERT does not look for its keys in an archived day
+                # an INSERT does not check for duplicates in an archived day
                 keys[0] = (*keys[0][:2], dice.between(10**8, 10**9 - 1))
             if dice.chance(50):
                 keys.append((keys[0][0], keys[0][1], dice.between(1, 10**8)))
@@ -259,7 +260,7 @@ class Schedule:
     # ---- the order ----
 
     def run(self):
-        """Statement after statement, until all have ended."""
+        """Sends statements one by one until all have ended."""
         while True:
             ready = [a for a in self.actors if not a.is_busy and a.changes]
             if ready:
@@ -269,7 +270,7 @@ class Schedule:
             self.settle(is_any=not ready)
 
     def send(self, actor):
-        """The actor's next statement."""
+        """Sends the actor's next statement."""
         change = actor.current = actor.changes.pop(0)
         if actor.snapshot is None or actor.is_weak:
             actor.before = dict(self.play.rows)
@@ -283,7 +284,8 @@ class Schedule:
         change.line = self.trace[-1]
 
     def settle(self, is_any):
-        """Waits until each session has its answer or waits for another one; for any answer, if none can go on."""
+        """Waits until each session has answered or waits for another session; if nobody can go
+        on, until any has answered."""
         since, order = time.time(), []
         while True:
             waiting = [a for a in self.actors if a.is_busy and not a.connection.answers]
@@ -294,7 +296,8 @@ class Schedule:
             for actor in waiting:
                 others = waits_for[actor.connection.pid]
                 actor.has_waited = actor.has_waited or bool(others)
-                # maintenance gives up a lock by itself: who waits for it goes on at any time
+                # maintenance gives up its lock by itself, so a session that waits for it is
+                # not blocked
                 if not others or actor.name != "upkeep" and self.play.admin.pid in others:
                     running.append(actor)
             if all(a.name == "upkeep" and time.time() - since > PATIENCE for a in running):
@@ -304,8 +307,9 @@ class Schedule:
             if time.time() - since > 60:
                 raise Wrong("no answer within a minute")
 
-        # who has waited was answered after those that let it go on; of two that were let go on
-        # together an INSERT that failed came before the DELETE of the key, one that did not after it
+        # a session that waited has ended after those that it waited for; of two that were
+        # unblocked together, a failed INSERT came before the DELETE of its key, a
+        # successful one after it
         def rank(actor):
             is_insert, error = actor.current.kind == "insert", actor.connection.answers[0].error
             return actor.has_waited, 1 if not is_insert else 0 if error else 2, actor.place
@@ -316,7 +320,8 @@ class Schedule:
         self.answered_together(answers)
 
     def answered_together(self, answers):
-        """Answers that have come together, in this order, or in another one of those that have waited."""
+        """Checks answers that arrived together, in this order, or with the sessions that waited
+        in any order."""
         ready = [a for a in answers if not a[0].has_waited]
         waited, first = [a for a in answers if a[0].has_waited], None
         for order in itertools.permutations(waited):
@@ -347,7 +352,7 @@ class Schedule:
         raise first
 
     def read(self, actors, seconds):
-        """What has come."""
+        """Reads what has arrived."""
         connections = [a.connection for a in actors]
         for connection in connections:
             while connection.unsent:
@@ -359,7 +364,7 @@ class Schedule:
     # ---- the model ----
 
     def answered(self, actor, answer):
-        """Whether an answer is right, and what it changes."""
+        """Checks an answer, and applies its changes to the model."""
         change, play = actor.current, self.play
         change.line[2] = (
             answer.error
@@ -400,15 +405,16 @@ class Schedule:
             self.forget(actor)
 
     def forget(self, actor):
-        """The transaction is over."""
+        """Ends the transaction in the model."""
         actor.pending, actor.marks, actor.snapshot = [], [], None
 
     def failed(self, actor, answer):
-        """Which errors may be."""
+        """Checks that an error is possible."""
         change, rows = actor.current, actor.own(self.play.rows)
         if answer.error == "23505" and change.kind == "insert":
             if not any(key in rows or self.is_open(key) for key, _ in change.rows):
-                # one that has not ended yet was waited for
+                # it waited for another transaction with the same key, which has not ended
+                # in the model
                 raise Wrong("23505, and no such key is there")
         elif answer.error == "40001":
             may_be = self.play.archived or self.play.is_managed and actor.has_waited
@@ -418,7 +424,7 @@ class Schedule:
             pass
         elif answer.error == "42P17" and any(".undo(" in line[1] for line in self.trace):
             pass
-        # as any function that returns a table's rows, called before the table was altered
+        # like any function that returns a table's rows if the table has been altered since
         elif answer.error == "42804" and any("ADD COLUMN" in line[1] for line in self.trace):
             pass
         elif answer.error != "40P01":
@@ -431,11 +437,12 @@ class Schedule:
             self.forget(actor)
 
     def doubles(self, actor):
-        """Keys that a transaction has stored, and its snapshot has, too, for others have deleted them since."""
+        """Keys that a transaction has inserted although its snapshot has them, because others
+        have deleted them since."""
         return {key for key, row in actor.pending if row and row[0] and key in actor.before}
 
     def declared(self, actor):
-        """What a cursor is to give."""
+        """Computes what a cursor must return."""
         change = actor.current
         before, now = actor.own(actor.before), actor.own(self.play.rows)
         actor.choices, actor.given = [self.expected(change, before, now)], {}
@@ -443,7 +450,7 @@ class Schedule:
             actor.choices.append(self.expected(change, now, now))
 
     def check_fetched(self, actor, found, number):
-        """Rows of a cursor: each once, in the end all of them."""
+        """Checks rows of a cursor: each once, and at the end all of them."""
         if self.doubles(actor):
             return
         if len(found) != number or any(key in actor.given for key in found):
@@ -458,18 +465,19 @@ class Schedule:
             raise Wrong(f"a cursor has not given what it was to give (model, cursor): {wrong}")
 
     def check_rows(self, actor, found):
-        """The rows of SELECT, UPDATE, DELETE."""
+        """Checks the rows of SELECT, UPDATE, DELETE."""
         change = actor.current
         doubles = self.doubles(actor)
         if change.kind == "sums" and (self.dropped is not None or doubles):
             return
         before, now = actor.own(actor.before), actor.own(self.play.rows)
-        # one that has waited for a lock before its snapshot has seen what came meanwhile
+        # if it waited for a lock before it took its snapshot, it sees what was committed
+        # meanwhile
         if actor.is_weak and actor.has_waited and self.play.is_managed:
             if self.known(found) == self.expected(change, now, now):
                 before = now
         wrong = unlike(self.expected(change, before, now), self.known(found))
-        # of the two rows of such a key a SELECT gives both
+        # a SELECT returns both rows of such a key
         if change.kind == "select":
             wrong = {key: values for key, values in wrong.items() if key not in doubles}
         if wrong:
@@ -481,11 +489,12 @@ class Schedule:
                 actor.pending.append((key, None))
 
     def expected(self, change, before, now):
-        """The rows that a statement gives, by those of its snapshot and those that there are now."""
+        """The rows that a statement returns, from those of its snapshot and the present
+        ones."""
         if change.kind in ("select", "sums", "declare"):
             expected = {key: row[1] for key, row in before.items() if change.where(key)}
         else:
-            # those of the snapshot that nobody has deleted since, with their newest values
+            # rows of the snapshot that were not deleted since, with their newest values
             expected = {
                 key: now[key][1] + change.delta
                 for key, row in before.items()
@@ -494,11 +503,11 @@ class Schedule:
         return sums(self.known(expected)) if change.kind == "sums" else self.known(expected)
 
     def known(self, rows):
-        """Those of rows of which something is known."""
+        """Leaves out rows whose state is unknown."""
         return {key: value for key, value in rows.items() if not self.is_open(key)}
 
     def check_insert(self, actor):
-        """A key is stored once."""
+        """Checks that a key is stored once."""
         rows = actor.own(self.play.rows)
         for key, value in actor.current.rows:
             if key in rows and not self.is_open(key):
@@ -507,7 +516,7 @@ class Schedule:
 
 
 class Play:
-    """Schedules one after the other, in one database."""
+    """Runs schedules one after the other in one database."""
 
     def __init__(self, server, seed, number, is_managed):
         self.is_managed, self.seen, self.identities = is_managed, Counter(), 0
@@ -532,7 +541,7 @@ class Play:
             if connection is not self.admin and self.dice.chance(20):
                 for setting in PARALLEL:
                     connection.execute(f"SET {setting}")
-        # the day that may be archived, if there is one
+        # the day that may be archived, or None
         self.archived = DAYS[0] if is_managed and self.dice.chance(30) else None
         if self.archived:
             self.admin.execute(
@@ -545,12 +554,12 @@ class Play:
         self.pids = ",".join(str(c.pid) for c in [*self.sessions, self.admin])
 
     def new_identity(self):
-        """A number for a row."""
+        """Returns a new number for a row."""
         self.identities += 1
         return self.identities
 
     def waits_for(self):
-        """Of each process, those for whose locks it waits, directly or not."""
+        """For each process, those that it waits for, directly or indirectly."""
         answer = self.control.execute(
             "WITH RECURSIVE waits (pid, other) AS ("
             f"SELECT p, unnest(pg_blocking_pids(p)) FROM unnest('{{{self.pids}}}'::integer[]) p "
@@ -562,7 +571,7 @@ class Play:
         }
 
     def compare(self, schedule):
-        """What is stored is what the model has."""
+        """The stored rows must be the model's."""
         stored = self.control.execute(f"SELECT itemid, clock, ns, value FROM {TABLE}")
         if len(stored.rows) != len(rows_of(stored)):
             raise Wrong("a key is stored twice")
@@ -582,7 +591,7 @@ class Play:
                 raise Wrong(f"verify: {answer.describe()}")
 
     def run(self, number):
-        """So many schedules; a description of what is wrong, or None."""
+        """Runs a number of schedules; returns a description of what is wrong, or None."""
         for at in range(number):
             schedule = Schedule(self, self.dice)
             try:

@@ -1,4 +1,4 @@
-"""SELECTs of the shapes that Zabbix sends and zbxhist recognises, and near misses."""
+"""SELECTs of the shapes that Zabbix sends and zbxhist recognises, and variations of them."""
 
 from .functions import Functions
 from .statement import Select, Target, statement_of
@@ -18,22 +18,22 @@ class Scope:
         return f"{self.alias}.{column}" if self.alias else column
 
     def of_kind(self, kinds):
-        """Columns of some kinds."""
+        """The columns of some kinds."""
         return [self[c] for c, k in self.columns.items() if k in kinds]
 
     @property
     def source(self):
-        """As FROM has it."""
+        """Its text in FROM."""
         return f"{self.table.name} {self.alias}".strip()
 
     @property
     def row(self):
-        """The whole row."""
+        """The whole row as a target."""
         return self.alias or self.table.name
 
 
 class Maker:
-    """Makes SELECTs over tables as they are at the moment."""
+    """Makes SELECTs over the tables in their present form."""
 
     def __init__(self, dice, tables):
         self.dice, self.tables = dice, tables
@@ -43,7 +43,7 @@ class Maker:
     # ---- constants ----
 
     def given(self, value, kind):
-        """A constant: a literal, a cast, a text of unknown type, a parameter."""
+        """A constant: a literal, a cast, a string of unknown type, a parameter."""
         dice = self.dice
         if value is None:
             return "NULL" if dice.chance(50) else f"NULL::{kind}"
@@ -67,7 +67,7 @@ class Maker:
         return str(value) if value >= 0 else f"({value})"
 
     def item(self):
-        """An item, mostly one that has rows."""
+        """An item, usually one that has rows."""
         value = self.dice.pick([1, 1, 2, 3, 4, 5, 5, 6, 7, 8, 99])
         if self.dice.chance(2):
             value = self.dice.pick([None, -1, 2**40, 9223372036854775807])
@@ -100,7 +100,7 @@ class Maker:
     # ---- conditions ----
 
     def of_item(self, scope):
-        """Which items."""
+        """A condition on items."""
         if self.dice.chance(70):
             if self.dice.chance(6):
                 return f"{self.item()} = {scope['itemid']}"
@@ -108,7 +108,7 @@ class Maker:
         return f"{scope['itemid']} {self.items()}"
 
     def of_clock(self, scope):
-        """Which clocks."""
+        """A condition on clocks."""
         dice, clock = self.dice, scope["clock"]
         choice = dice.below(12)
         if choice < 3:
@@ -238,7 +238,7 @@ class Maker:
         )
 
     def texts_of(self, scope):
-        """A text made of a column."""
+        """An expression that makes a text from a column."""
         column = self.dice.pick(scope.of_kind(("txt", "vch")) or ["'none'"])
         return self.dice.pick(
             [
@@ -252,7 +252,7 @@ class Maker:
         )
 
     def target(self, scope):
-        """Something of a row."""
+        """A target."""
         dice = self.dice
         choice = dice.below(14)
         if choice < 6:
@@ -339,7 +339,7 @@ class Maker:
             sql = f"count({scope.row})"
         else:
             order = ["clock", *scope.table.key[2:]]
-            # below one item these leave nothing open
+            # for a single item these have only one possible result
             if select.group_kind or scope["itemid"] not in select.group or len(select.source) > 1:
                 order += [c for c in scope.columns if c not in order]
             direction = dice.pick(["", " DESC"])
@@ -350,7 +350,7 @@ class Maker:
         return Target(sql, "num", self.alias())
 
     def group_key(self, scope):
-        """A key to group by: of item and clock, or not."""
+        """A grouping key: of item and clock, or another one."""
         dice, clock = self.dice, scope["clock"]
         width, period = dice.pick([10, 300, 900]), dice.pick([HOUR, DAY, 2 * DAY])
         return dice.pick(
@@ -374,12 +374,12 @@ class Maker:
     # ---- shapes ----
 
     def scope(self, names=None):
-        """A table, with an alias or not."""
+        """A table, with or without an alias."""
         table = self.tables[self.dice.pick(list(names or self.tables))]
         return Scope(table, self.dice.pick(["", "h", "h", "t1"]))
 
     def everything(self, scope):
-        """All columns, in one of the ways to say so."""
+        """All columns, written in one of several ways."""
         choice = self.dice.below(3)
         if choice == 0:
             names = [scope[c] for c in scope.columns]
@@ -388,7 +388,7 @@ class Maker:
         return [Target(scope[c], scope.columns[c]) for c in columns]
 
     def by_clock(self, scope, select, is_full=None):
-        """ORDER BY clock, in a direction, with or without ns."""
+        """ORDER BY clock in a direction, with or without ns."""
         direction = self.dice.pick(
             [" DESC", " DESC", " DESC", "", " ASC", " DESC NULLS LAST", " NULLS FIRST"]
         )
@@ -397,7 +397,7 @@ class Maker:
             select.order.append((scope["ns"], direction if self.dice.chance(85) else ""))
 
     def rows_of_item(self):
-        """An item's rows by clock: value cache, latest data, history.get."""
+        """The rows of an item by clock: value cache, latest data, history.get."""
         dice, scope = self.dice, self.scope()
         select = Select(self.everything(scope), [scope.source])
         select.conditions = [self.of_item(scope), *self.of_clock(scope)]
@@ -412,7 +412,7 @@ class Maker:
         return select, scope
 
     def of_value(self, scope):
-        """A comparison that says nothing of item and clock, as far as an index knows."""
+        """A comparison that does not help an index on item and clock."""
         dice, column = self.dice, scope[scope.table.value]
         kind = scope.columns[scope.table.value]
         if dice.chance(25):
@@ -448,7 +448,7 @@ class Maker:
         )
 
     def rows_of_values(self):
-        """Rows of items that more is asked of than their clock, or aggregates of all of them."""
+        """Rows of items with further conditions, or aggregates of them."""
         dice, scope = self.dice, self.scope()
         select = Select(self.everything(scope), [scope.source])
         select.conditions = [self.of_item(scope), *self.of_clock(scope)]
@@ -556,7 +556,7 @@ class Maker:
                     ]
                 )
             ]
-        # by a key that a condition makes constant grouping sets are not ordered
+        # grouping sets by a key that a condition makes constant are not ordered
         if select.group and not select.group_kind and dice.chance(40):
             select.order = [(k, dice.pick(["", " DESC"])) for k in keys if k in shown]
         if select.group_kind and dice.chance(40):
@@ -566,7 +566,7 @@ class Maker:
         return select, scope
 
     def keys(self):
-        """Rows by lists of their keys, or of ranges of items."""
+        """Rows by lists of keys, or by ranges of items."""
         dice, scope = self.dice, self.scope()
         select = Select(self.everything(scope), [scope.source])
         table, choice = scope.table, dice.below(5)
@@ -620,7 +620,7 @@ class Maker:
         return select, scope
 
     def pages(self):
-        """Page after page, by a key that is compared as a row or column by column."""
+        """Pages, by a key that is compared as a row or column by column."""
         dice, scope = self.dice, self.scope()
         table = scope.table
         select = Select(self.everything(scope), [scope.source])
@@ -655,7 +655,7 @@ class Maker:
         return select, scope
 
     def extremes(self):
-        """The first and the last of a table, of an item, of a column."""
+        """The first and the last row of a table, of an item, of a column."""
         dice, scope = self.dice, self.scope()
         column = dice.pick(
             ["clock", "clock", "clock", "itemid", scope.table.value, scope.table.key[-1]]
@@ -707,7 +707,7 @@ class Maker:
         return select, None if select.order else scope
 
     def whole(self):
-        """Aggregates of one table and nothing else, as they are made of segments."""
+        """Aggregates of one table alone, which are computed from segments."""
         dice, scope = self.dice, self.scope()
         item, clock = scope["itemid"], scope["clock"]
         keys = dice.pick(
@@ -807,7 +807,7 @@ class Maker:
         return select, scope
 
     def lateral(self):
-        """Newest rows of each item of another table."""
+        """The newest rows of each item in another table."""
         dice = self.dice
         scope = Scope(self.scope().table, "h")
         inner = Select(self.everything(scope), [scope.source])
@@ -867,7 +867,7 @@ class Maker:
         return select, scope
 
     def of_view(self):
-        """Through a view, a CTE or a subquery of UNION ALL."""
+        """Through a view, a CTE or a subquery with UNION ALL."""
         dice = self.dice
         view, columns = dice.pick(
             [
@@ -887,7 +887,8 @@ class Maker:
         return select, None
 
     def recursive(self):
-        """From one row to the next by a recursive CTE; the distinct items by jumps."""
+        """From one row to the next by a recursive CTE; the distinct items by a loose index
+        scan."""
         dice = self.dice
         table = self.scope().table
         if dice.chance(50):
@@ -952,7 +953,7 @@ class Maker:
         return select, scope
 
     def failing(self):
-        """What may fail of a row's value; nothing else may."""
+        """An expression that may fail for a row's value."""
         dice, scope = self.dice, self.scope()
         number = dice.pick(scope.of_kind(("num", "f8")) or [scope["clock"]])
         sql = dice.pick(
@@ -971,7 +972,7 @@ class Maker:
     # ---- some steps away ----
 
     def changed(self, select, scope):
-        """One step away from the shape."""
+        """Changes the statement by one step away from the shape."""
         dice = self.dice
         step = dice.below(14)
         is_grouped = bool(
@@ -1022,7 +1023,7 @@ class Maker:
                 select.operation = (kinds[0] if select.is_rough else dice.pick(kinds), other)
         elif step == 7 and len(select.conditions) > 1:
             select.conditions.pop(dice.below(len(select.conditions)))
-        # of DISTINCT with grouping sets PostgreSQL before 18 leaves out rows
+        # DISTINCT with grouping sets loses rows in PostgreSQL before 18
         elif (
             step == 8
             and not select.limit
@@ -1051,9 +1052,9 @@ class Maker:
         return select, scope
 
     def nested(self, select):
-        """The statement as a subquery, a CTE, or below a count."""
+        """Puts the statement into a subquery, a CTE, or below a count."""
         dice = self.dice
-        # of rough sums no text is made
+        # rough sums are not converted to text
         choice = dice.pick([0, 1, 4, 5]) if select.is_rough else dice.below(6)
         if choice == 0:
             return Select([Target("count(*)", "i8")], [f"({select.text()}) s"])
@@ -1079,7 +1080,7 @@ class Maker:
         return outer
 
     def make(self, is_prepared=False):
-        """A statement."""
+        """Any statement."""
         dice = self.dice
         if not is_prepared and dice.chance(3):
             return self.functions.make()

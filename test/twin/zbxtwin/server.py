@@ -1,4 +1,4 @@
-"""The server: a running one, or a private one with the programs in PATH."""
+"""The server: a running one, or a private one whose programs are in PATH."""
 
 import contextlib
 import getpass
@@ -21,7 +21,7 @@ log_min_error_statement = panic
 shared_buffers = 32MB
 unix_socket_directories = '{place}'
 """
-# as dist/archive/archive.sql has it
+# as in dist/archive/archive.sql
 ARCHIVED_GROUPS = """
 CREATE SCHEMA zbxhist_archive;
 CREATE TABLE zbxhist_archive.packed_group (copy uuid NOT NULL, number bigint NOT NULL, payload bytea NOT NULL, PRIMARY KEY (copy, number));
@@ -30,7 +30,7 @@ CREATE TABLE zbxhist_archive.packed_group (copy uuid NOT NULL, number bigint NOT
 
 @contextlib.contextmanager
 def private_server():
-    """A server in a directory that is gone in the end; its directory and port."""
+    """A server in a temporary directory: its directory and port."""
     with tempfile.TemporaryDirectory(prefix="zbxhist-twin-") as place:
         data, user = f"{place}/data", getpass.getuser()
         quiet = {"check": True, "stdout": subprocess.DEVNULL}
@@ -51,7 +51,7 @@ def private_server():
 
 @contextlib.contextmanager
 def any_server():
-    """The server that PGHOST names, or a private one: its directory, port and user."""
+    """The server of PGHOST, or a private one: directory, port and user."""
     if "PGHOST" in os.environ:
         yield os.environ["PGHOST"], os.environ.get("PGPORT", "5432"), os.environ.get(
             "PGUSER", getpass.getuser()
@@ -62,7 +62,7 @@ def any_server():
 
 
 class Server:
-    """The databases each episode begins with, and how it gets them."""
+    """The databases that each episode begins with."""
 
     def __init__(self, address, seed):
         self.address, self.seed = address, seed
@@ -79,14 +79,14 @@ class Server:
             self.fill(name)
 
     def must(self, sql, connection=None):
-        """What has to succeed; returns the rows."""
+        """Runs SQL that must succeed; returns the rows."""
         answer = (connection or self.control).execute(sql)
         if answer.error:
             raise RuntimeError(f"{answer.error} {answer.message}: {sql[:300]}")
         return answer.texts()
 
     def fill(self, name):
-        """The tables and the first rows; the managed ones have packed days, too."""
+        """Makes the tables and the first rows; on the managed side also packed days."""
         connection, dice = Connection(*self.address, f"{name}_start"), Dice(self.seed)
         statements = [table.definition() for table in TABLES.values()] + COMMON.strip().split("\n")
         if name == MANAGED:
@@ -103,14 +103,15 @@ class Server:
         connection.close()
 
     def archive_server(self):
-        """What makes a server of a database of this one, for the days that an episode archives."""
+        """Makes the server and user mapping for the days that an episode archives in another
+        database."""
         directory, port, user = self.address
         yield "CREATE EXTENSION postgres_fdw"
         yield f"CREATE SERVER {ARCHIVE} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{directory}', port '{port}', dbname '{ARCHIVE}')"
         yield f"CREATE USER MAPPING FOR CURRENT_USER SERVER {ARCHIVE} OPTIONS (user '{user}')"
 
     def renew(self):
-        """New databases."""
+        """Makes new databases."""
         for name in (PLAIN, MANAGED):
             self.must(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
             self.must(f"CREATE DATABASE {name} TEMPLATE {name}_start")

@@ -1,17 +1,18 @@
-"""Statements as parts, so that a difference can be reduced by leaving parts out."""
+"""Statements made of parts, so that a difference can be reduced by leaving parts out."""
 
 import copy
 import re
 
 
 class Target:
-    """What is selected: an expression, its name and its kind; of all columns, which, if that is known."""
+    """A target: an expression, its name and its kind; for all columns also their names, if
+    known."""
 
     def __init__(self, sql, kind, name=None, columns=None):
         self.sql, self.kind, self.name, self.columns = sql, kind, name, columns
 
     def shown(self):
-        """The name and the expression of each column."""
+        """Yields the name and the expression of each column."""
         return [(None, c) for c in self.columns] if self.columns else [(self.name, self.sql)]
 
     def __str__(self):
@@ -19,7 +20,7 @@ class Target:
 
 
 class Select:
-    """A SELECT; what it orders by are texts, or targets, with their direction."""
+    """A SELECT.  Its sort keys are texts, or targets, with their direction."""
 
     def __init__(self, targets, source):
         self.targets, self.source = targets, list(source)
@@ -28,9 +29,9 @@ class Select:
         self.group_kind = ""
         self.limit = self.offset = None
         self.locking, self.operation, self.ties = "", None, False
-        # sums of doubles that PostgreSQL makes in the order of its plan
+        # has sums of doubles in the order of the plan
         self.is_rough = False
-        # ordered by a key, whatever is selected
+        # is ordered by a key, whatever the targets are
         self.is_total = False
 
     def order_by(self):
@@ -42,7 +43,7 @@ class Select:
         ]
 
     def text(self, is_limited=True):
-        """The statement."""
+        """The SQL."""
         parts = []
         if self.ctes:
             kind = "WITH RECURSIVE " if any(" UNION " in c for c in self.ctes) else "WITH "
@@ -78,10 +79,10 @@ class Select:
         return " ".join(parts)
 
     def ordered_columns(self):
-        """The places of the targets that the rows are ordered by, as far as they begin ORDER BY."""
+        """The positions of targets that are the first terms of ORDER BY."""
         columns, places = [], []
         for target in self.targets:
-            # what follows columns of which the number is unknown has no known place
+            # after a target with an unknown number of columns, positions are unknown
             if target.kind == "all" and not target.columns:
                 break
             columns += [(name, sql, target) for name, sql in target.shown()]
@@ -91,7 +92,7 @@ class Select:
                 if not found and what not in self.targets:
                     continue
             else:
-                # a name of what is selected comes first
+                # output names come first
                 found = [i for i, (name, _, _) in enumerate(columns) if what == name]
                 found = found or [i for i, (_, sql, _) in enumerate(columns) if what == sql]
             if not found:
@@ -100,7 +101,7 @@ class Select:
         return places
 
     def is_determined(self):
-        """Whether LIMIT leaves nothing to the plan."""
+        """Does LIMIT determine the rows whatever the plan is?"""
         ordered = [what for what, _ in self.order]
         if self.limit is None and self.offset is None:
             return True
@@ -109,12 +110,12 @@ class Select:
         return bool(self.ties and self.order and self.offset is None)
 
     def order_totally(self):
-        """Orders by all targets, so that rows in any place are alike."""
+        """Orders by all targets, so that rows that compare equal are equal."""
         known = [what for what, _ in self.order]
         self.order += [(t, "") for t in self.targets if t not in known]
 
     def smaller(self):
-        """Statements with one part less."""
+        """Yields statements with one part less."""
         for name in ("ctes", "targets", "conditions", "group", "having", "order", "source"):
             parts = getattr(self, name)
             for i in range(len(parts) - 1, -1, -1):
@@ -139,28 +140,28 @@ class Select:
 
 
 class Statement:
-    """What is sent to both sides, and how the answers compare."""
+    """What is sent to both sides, and how the answers are compared."""
 
     def __init__(self, text, kind, **more):
         self.text, self.kind = text, kind
-        # a text of its own for the managed side
+        # a different text for the managed side
         self.managed = more.get("managed")
         self.parameters = more.get("parameters")
-        # those of the SELECT it was made of
+        # the parameters of its SELECT
         self.given = more.get("given")
         self.name, self.is_known = more.get("name", ""), False
         self.select = more.get("select")
         self.is_rough = more.get("is_rough", False)
         self.copied = more.get("copied")
-        # SQLSTATEs that only the managed side may answer with, as the documents say
+        # SQLSTATEs that only the managed side may return, as documented
         self.allowed = more.get("allowed", ())
-        # columns the rows are ordered by; None where they have no order
+        # columns that the rows are ordered by; None without an order
         self.ordered = more.get("ordered")
         self.unlimited = more.get("unlimited", (None, None))
         self.has_tag = more.get("has_tag", True)
 
     def send(self, connection, is_managed):
-        """Sends it on its way."""
+        """Sends it to one side."""
         text = self.managed if is_managed and self.managed else self.text
         if self.copied is not None:
             connection.copy(text, self.copied)
@@ -177,7 +178,7 @@ class Statement:
 
 
 def numbered(text, parameters):
-    """A text with the parameters that are in it, numbered one after the other."""
+    """A text with its parameters numbered."""
     if parameters is None:
         return text, None
     used = list(dict.fromkeys(re.findall(r"\$(\d+)", text)))
@@ -186,7 +187,7 @@ def numbered(text, parameters):
 
 
 def statement_of(select, parameters=None, name=""):
-    """A statement that selects."""
+    """A statement from a SELECT."""
     text, used = numbered(select.text(), parameters)
     is_free = not select.is_determined()
     return Statement(
@@ -198,7 +199,7 @@ def statement_of(select, parameters=None, name=""):
         name=name,
         is_rough=select.is_rough,
         ordered=select.ordered_columns() or None,
-        # packed rows are not locked
+        # packed rows cannot be locked
         allowed=("0A000",) if select.locking else (),
         unlimited=numbered(select.text(is_limited=False), parameters) if is_free else (None, None),
     )

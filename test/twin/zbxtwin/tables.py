@@ -3,20 +3,21 @@
 import random
 
 HOUR, DAY = 3600, 86400
-# days with hours, packed and compacted; packed; of hours; of one partition; of none
+# days: of hours, packed and compacted; packed; of hours; of one partition; without
+# partitions
 DAYS = [DAY * n for n in range(1, 6)]
 ITEMS = range(1, 8)
 BIG = 18446744073709551615
 
 
 class Dice:
-    """Random choices that are the same everywhere."""
+    """Random choices that are the same on every machine."""
 
     def __init__(self, *seed):
         self.random = random.Random("/".join(map(str, seed))).random
 
     def below(self, limit):
-        """A number from 0 on."""
+        """A number from 0 up to the limit."""
         return int(self.random() * limit)
 
     def between(self, low, high):
@@ -24,15 +25,15 @@ class Dice:
         return low + int(self.random() * (high - low + 1))
 
     def pick(self, choices):
-        """One of a sequence."""
+        """One element of a sequence."""
         return choices[int(self.random() * len(choices))]
 
     def chance(self, percent):
-        """Whether it happens."""
+        """True with this probability."""
         return self.random() * 100 < percent
 
     def weighted(self, choices):
-        """One of (weight, what)."""
+        """One of (weight, value)."""
         place = self.random() * sum(weight for weight, _ in choices)
         for weight, what in choices:
             place -= weight
@@ -41,7 +42,7 @@ class Dice:
         return choices[-1][1]
 
     def some(self, choices, least=1):
-        """Some of a sequence, in its order."""
+        """Some elements of a sequence, in its order."""
         wanted = set()
         number = self.between(least, len(choices))
         while len(wanted) < number:
@@ -50,23 +51,23 @@ class Dice:
 
 
 class Table:
-    """A table of Zabbix: columns with their kinds, in their order."""
+    """A table of Zabbix: columns with their kinds, in order."""
 
     def __init__(self, name, columns):
         self.name = name
         self.columns = dict(c.split(":") for c in columns.split())
         self.key = ["itemid", "clock"] + (["ns"] if "ns" in self.columns else [])
         self.has_ns = "ns" in self.columns
-        # what Zabbix calls the value
+        # the column with the value
         self.value = "value" if "value" in self.columns else "value_avg"
 
     @property
     def values(self):
-        """The columns that are no key."""
+        """The columns outside the key."""
         return [c for c in self.columns if c not in self.key]
 
     def copy(self):
-        """One that may be altered."""
+        """A copy that may be altered."""
         return Table(self.name, " ".join(f"{c}:{k}" for c, k in self.columns.items()))
 
     def definition(self):
@@ -103,7 +104,7 @@ TABLES = {
 
 
 def literal(dice, kind, is_special=False):
-    """A value of a kind, as SQL has it.  Sums of the doubles are exact in any order."""
+    """A value of a kind, as SQL.  Sums of the doubles are exact in any order."""
     if kind in ("i4", "i8"):
         return str(dice.between(0, 1000))
     if kind == "f8":
@@ -126,10 +127,10 @@ def literal(dice, kind, is_special=False):
 
 
 def some_clock(dice, table, day=None):
-    """A clock at which rows may be; trends have whole hours."""
+    """A clock at which there may be rows; trends have whole hours."""
     day = dice.pick(DAYS) if day is None else day
     if table.has_ns:
-        # few hours of the day, so that these have rows
+        # few hours of a day, so that these have many rows
         return (
             day
             + dice.pick([0, 0, HOUR, HOUR * 5, HOUR * 23])
@@ -139,12 +140,12 @@ def some_clock(dice, table, day=None):
 
 
 def row_values(dice, table, item):
-    """Values of a row's columns that are no key."""
+    """Values of a row's other columns."""
     return {c: literal(dice, table.columns[c], item == 3) for c in table.values}
 
 
 def first_rows(dice, table):
-    """Rows of a table to begin with: (itemid, clock, ns) to values."""
+    """The first rows of a table: (itemid, clock, ns) to values."""
     rows = {}
 
     def add(item, clock, ns):
@@ -155,11 +156,11 @@ def first_rows(dice, table):
         for place in range(0, DAY, step * 4):
             ns = dice.below(1000000000)
             add(1, day + place, ns)
-            # a dependent item has the same times
+            # a dependent item has its master's times
             add(2, day + place, ns)
         for _ in range(12):
             add(3, some_clock(dice, table, day), dice.pick([0, 1, 999999999]))
-        # many values of one second
+        # many values in one second
         for ns in range(8):
             add(4, day + HOUR, ns * 7)
     if table.name in ("history", "history_uint"):
@@ -171,7 +172,7 @@ def first_rows(dice, table):
 
 
 def row_text(table, columns, key, values):
-    """A row as VALUES has it."""
+    """Formats a row for VALUES."""
     row = {"itemid": key[0], "clock": key[1], "ns": key[2], **values}
     return "(" + ",".join(str(row[c]) for c in columns) + ")"
 
@@ -196,7 +197,7 @@ CREATE FUNCTION newest(i bigint) RETURNS integer LANGUAGE sql STABLE AS 'SELECT 
 
 
 def first_upkeep(dice):
-    """What makes hours, packed and compacted days of the managed tables."""
+    """Statements that make hours, packed and compacted days of the managed tables."""
     for name, table in TABLES.items():
         yield f"SELECT zbxhist.create_parent('{name}', '1 hour', retention => '200 years', premake => 0)"
         for day in (DAYS[0], DAYS[2]):

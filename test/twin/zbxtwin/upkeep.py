@@ -1,4 +1,5 @@
-"""What happens to the managed tables meanwhile, and the same to the plain ones where rows go."""
+"""What happens to the managed tables meanwhile; moved rows and altered columns on the plain
+side, too."""
 
 from .server import ARCHIVE
 from .statement import Statement
@@ -6,20 +7,20 @@ from .tables import DAYS, HOUR, date
 
 
 class Upkeep:
-    """Makes steps: (text for the managed side, text for the plain one or none)."""
+    """Makes steps: (SQL for the managed side, SQL for the plain side or nothing)."""
 
     def __init__(self, dice, tables, archived):
         self.dice, self.tables, self.archived = dice, tables, archived
 
     def begin(self):
-        """What an episode with an archived day begins with."""
+        """Steps that begin an episode with an archived day."""
         for table in self.tables if self.archived else ():
             yield f"SELECT zbxhist.alter_parent('{table}', archive_server => '{ARCHIVE}')", None
             if self.dice.chance(70):
                 yield f"CALL zbxhist.archive('{table}', '{date(self.archived)}')", None
 
     def make(self, is_idle):
-        """A step; while a transaction is open, only what does not wait for it."""
+        """A step; while a transaction is open, only one that does not wait for it."""
         dice = self.dice
         table = dice.pick(list(self.tables))
         day = dice.pick(DAYS)
@@ -64,7 +65,7 @@ class Upkeep:
         return dice.weighted(calm)
 
     def move(self, table, day):
-        """Some rows from the parent to a partition, or back."""
+        """Moves some rows from the parent to a partition, or back."""
         source, target = self.dice.pick(
             [(f"'{table}'", "p.partition"), ("p.partition", f"'{table}'")]
         )
@@ -75,14 +76,14 @@ class Upkeep:
 
 
 class Columns:
-    """ALTER TABLE of columns; the tables as they are known to the generator follow."""
+    """ALTER TABLE of columns; the generator's tables follow."""
 
     def __init__(self, dice, tables):
         self.dice, self.tables = dice, tables
         self.number = 0
 
     def make(self):
-        """A statement and what makes the known tables follow it."""
+        """A statement, and a function that changes the generator's tables."""
         dice = self.dice
         table = dice.pick(list(self.tables.values()))
         own = [c for c in table.columns if c.startswith("x")]

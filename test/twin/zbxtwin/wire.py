@@ -13,7 +13,7 @@ MINUS_ZERO = re.compile(rb"(?<![\d.eE])-0(?![\d.])")
 
 
 class Answer:
-    """What a statement was answered: columns, rows, command tag, SQLSTATE, transaction state."""
+    """The answer to a statement: columns, rows, command tag, SQLSTATE, transaction state."""
 
     __slots__ = ("columns", "rows", "tag", "error", "message", "status")
 
@@ -22,7 +22,7 @@ class Answer:
         self.error = self.message = self.status = None
 
     def fields(self, row):
-        """The texts of a row; None is null."""
+        """The fields of a row as text; None is null."""
         found, place = [], 2
         for _ in range(struct.unpack_from("!h", row)[0]):
             (length,) = struct.unpack_from("!i", row, place)
@@ -42,7 +42,7 @@ class Answer:
         ]
 
     def describe(self, most=12):
-        """The answer in words."""
+        """Describes the answer."""
         if self.error:
             return f"{self.error} {self.message}"
         lines = [f"{self.tag}, {len(self.rows)} rows of {', '.join(map(str, self.columns))}"]
@@ -51,12 +51,12 @@ class Answer:
 
 
 def message(kind, contents):
-    """One message of the protocol."""
+    """A message of the protocol."""
     return kind + struct.pack("!I", len(contents) + 4) + contents
 
 
 class Connection:
-    """A connection by a Unix socket; whoever it is, is trusted."""
+    """A connection by a Unix socket, with trust authentication."""
 
     def __init__(self, directory, port, user, database):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -73,7 +73,7 @@ class Connection:
             raise ConnectionError(started.message)
 
     def send(self, sql, parameters=None, name="", is_known=False):
-        """Sends a statement; with parameters, by the extended protocol."""
+        """Sends a statement; with parameters by the extended protocol."""
         if parameters is None:
             self.unsent += message(b"Q", sql.encode() + b"\0")
         else:
@@ -92,7 +92,8 @@ class Connection:
         self.waiting += 1
 
     def copy(self, sql, data):
-        """Sends COPY FROM STDIN with its data; a server that refuses it ignores these."""
+        """Sends COPY FROM STDIN with its data; a server that refuses the COPY ignores the
+        data."""
         self.unsent += message(b"Q", sql.encode() + b"\0")
         self.unsent += message(b"d", data.encode()) + message(b"c", b"")
         self.waiting += 1
@@ -102,11 +103,11 @@ class Connection:
         return self.socket.fileno()
 
     def write_some(self):
-        """Writes what the socket takes."""
+        """Writes what the socket accepts."""
         del self.unsent[: self.socket.send(self.unsent[:65536])]
 
     def read_some(self):
-        """Reads what there is."""
+        """Reads what has arrived."""
         data = self.socket.recv(262144)
         if not data:
             raise ConnectionError("the server closed the connection")
@@ -144,7 +145,7 @@ class Connection:
             self.current, self.waiting = Answer(), self.waiting - 1
 
     def take(self):
-        """The answers that have come."""
+        """Takes the answers that have arrived."""
         answers, self.answers = self.answers, []
         return answers
 
@@ -164,7 +165,7 @@ class Connection:
 
 
 def columns_of(contents):
-    """Name, type and type modifier of each column; types of the database itself are one."""
+    """Name, type and type modifier of each column; types made by users count as one."""
     (number,), place, found = struct.unpack_from("!h", contents), 2, []
     for _ in range(number):
         end = contents.index(b"\0", place)
@@ -176,7 +177,7 @@ def columns_of(contents):
 
 
 def pump(connections, seconds=600):
-    """Writes and reads until every connection has all answers it waits for."""
+    """Writes and reads until every connection has all its answers."""
     while True:
         busy = [c for c in connections if c.waiting]
         if not busy:
