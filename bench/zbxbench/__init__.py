@@ -1,1 +1,1 @@
-"""The measurements of zbxhist: one module an experiment, one a store."""
+"""The measurements of zbxhist: one module per experiment, one per store."""

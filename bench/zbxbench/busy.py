@@ -1,9 +1,9 @@
-"""The busy experiment: real Zabbix servers, fed the same at once, each on a store of its own.
+"""The busy experiment: real Zabbix servers, one per store, fed the same values at the same time.
 
-Each store has a PostgreSQL server with default settings and a Zabbix server on it.
-Agents send both halves of 60,000 items, pages are asked as the frontend asks them,
-checkpoints, autovacuum and maintenance go on.  All that a PostgreSQL server does
-counts.  At the end all stores must hold the same values.
+Each store has a PostgreSQL server with default settings, and a Zabbix server that uses it.
+Senders send values of 60,000 items, pages are requested as the frontend does, and checkpoints,
+autovacuum and maintenance run.  Everything that a PostgreSQL server does is counted.  At the end
+all stores must hold the same values.
 """
 
 import contextlib
@@ -36,9 +36,9 @@ MAINTENANCE = 300  # seconds between two runs, as docs/setting-up.md has it
 PAGE = 2  # seconds between two pages
 DRAIN = 600  # seconds at most until the last value is stored
 ALLOWANCE = 10  # seconds a Zabbix server may lag behind: what is later was too much for it
-# beside a fresh PostgreSQL's
+# the other settings are those of a fresh PostgreSQL
 SETTINGS = {"timezone": "UTC", "log_min_messages": "warning", "log_line_prefix": "%m [%p] "}
-# what a page asks of bench/data/read.sql, how often
+# the statements of bench/data/read.sql that a page sends, and how often
 SHAPES = {
     "value cache, range": 2,
     "value cache, newest 2": 2,
@@ -98,7 +98,7 @@ def add_arguments(parser):
 
 
 def fill_defaults(arguments):
-    """What was not given, by form."""
+    """Fills in the options that were not given."""
     quick = arguments.quick
     arguments.items = arguments.items or (6000 if quick else 60000)
     rates = MOST_RATES if arguments.most else "1000,3000,6000"
@@ -110,7 +110,7 @@ def fill_defaults(arguments):
 
 
 def earlier(hosts, table, hours):
-    """COPY text of numbers that came before: without them every page would be a new one."""
+    """COPY text of earlier values; without them every data page would be a new one."""
     last = int(time.time()) // periods.HOUR * periods.HOUR - periods.HOUR
     items = [
         FIRST_ITEM + number
@@ -126,7 +126,8 @@ def earlier(hosts, table, hours):
 
 
 class Frontend(threading.Thread):
-    """Pages: a connection each, as PHP has it.  What they cost is noted by shape."""
+    """Requests pages, each on a connection of its own, as PHP does, and notes the cost of each
+    shape."""
 
     def __init__(self, zabbix, items):
         super().__init__(daemon=True)
@@ -171,7 +172,7 @@ class Frontend(threading.Thread):
             self.noted.append((shape, counters.process_cpu(connection.pid) - cpu))
 
     def stop(self):
-        """The page that was begun is over when this returns."""
+        """Ends after the current page."""
         self.stopping.set()
         self.join()
         if self.error:
@@ -179,7 +180,7 @@ class Frontend(threading.Thread):
 
 
 class Maintenance(threading.Thread):
-    """Calls it by a timer, as cron does."""
+    """Runs maintenance by a timer, as cron does."""
 
     def __init__(self, store):
         super().__init__(daemon=True)
@@ -191,13 +192,13 @@ class Maintenance(threading.Thread):
             self.store.maintain()
 
     def stop(self):
-        """No call is under way when this returns."""
+        """Ends when no run is under way."""
         self.stopping.set()
         self.join()
 
 
 class Site:
-    """A store, its PostgreSQL server, and its Zabbix server."""
+    """A store with its PostgreSQL server and its Zabbix server."""
 
     def __init__(self, release, name, arguments, directory, stack):
         settings = dict(SETTINGS, wal_compression=arguments.wal_compression)
@@ -209,7 +210,7 @@ class Site:
         self.store.load_schema = self.zabbix.load_schema
 
     def begin(self, filled_hours):
-        """Everything is made, values of so many hours are there, and Zabbix takes more."""
+        """Makes everything, fills in the earlier hours, and starts Zabbix."""
         self.store.create(TABLES + TRENDS, periods.days(-2 - filled_hours // 24, 2))
         self.zabbix.configure()
         for table in FILLED:
@@ -220,7 +221,7 @@ class Site:
         self.zabbix.start()
 
     def read_counters(self):
-        """What the PostgreSQL server and Zabbix have used so far, and what is stored."""
+        """Reads what PostgreSQL and Zabbix have used so far, and what is stored."""
         version = int(self.cluster.execute("SHOW server_version_num")[0][0])
         return {
             "cpu": counters.server_cpu(self.cluster.postmaster_pid),
@@ -235,16 +236,16 @@ class Site:
         }
 
     def stored(self):
-        """Rows of all value types."""
+        """The number of rows of all value types."""
         return int(self.store.execute(STORED)[0][0])
 
     def log_statements(self, on):
-        """Whether the server logs all of them, with what they took."""
+        """Makes the server log all statements with their durations, or stop it."""
         self.cluster.execute("ALTER SYSTEM SET log_min_duration_statement = %d" % (0 if on else -1))
         self.cluster.execute("SELECT pg_reload_conf()")
 
     def inserts(self, since):
-        """(milliseconds, rows) of each INSERT that was logged after a position of the log."""
+        """(milliseconds, rows) of each INSERT logged after a position in the log."""
         text = self.cluster.log_text()[since:]
         found = re.findall(
             r"duration: ([\d.]+) ms  statement: insert into history\S* [^\n]*? values (.*)", text
@@ -252,7 +253,7 @@ class Site:
         return [(float(took), rows.count("),(") + 1) for took, rows in found]
 
     def contents(self):
-        """Number and sums of each table."""
+        """Count and sums of each table."""
         return {
             table: [
                 str(value)
@@ -266,9 +267,9 @@ class Site:
 
 
 def wait_until_stored(sites, feed, stored, problems):
-    """Zabbix has stored all that was sent; seconds until nothing waited any more, by store.
+    """Waits until Zabbix has stored all that was sent; returns how many seconds each took.
 
-    stored: rows of each store, those that were sent now included
+    stored: the expected number of rows of each store
     """
     began, took = time.monotonic(), {}
     while len(took) < len(sites) and time.monotonic() - began < DRAIN:
@@ -290,7 +291,7 @@ def wait_until_stored(sites, feed, stored, problems):
 
 
 def measure_rate(sites, rate, arguments, stored, problems, progress):
-    """A rate: warm-up, what is measured, what is logged, and until all is stored."""
+    """Runs one rate: warm-up, measurement, logging, and the time until all is stored."""
     names = ", ".join(site.store.name for site in sites)
     progress.show("%d values a second: %s" % (rate, names))
     feed = FEEDS[arguments.feed](
@@ -367,7 +368,7 @@ def measure_rate(sites, rate, arguments, stored, problems, progress):
 
 
 def measure(sites, arguments, problems, progress):
-    """All rates: the stores at once, or for the most one after the other."""
+    """Runs all rates: all stores at once, or with --most one after the other."""
     runs, stored = [], {site.store.name: site.stored() for site in sites}
     for rate in arguments.rates:
         for together in [[site] for site in sites] if arguments.most else [sites]:
@@ -380,7 +381,7 @@ def measure(sites, arguments, problems, progress):
 
 
 def compare(sites, problems, at_once):
-    """All stores hold the same, if they were fed at once."""
+    """All stores must hold the same, if they were fed at the same time."""
     contents = [site.contents() for site in sites]
     for site, found in zip(sites, contents):
         for table in TABLES:
@@ -395,12 +396,12 @@ def compare(sites, problems, at_once):
 
 
 def _of(result, rate):
-    """A rate's runs by store."""
+    """The runs of a rate by store."""
     return {run["store"]: run for run in result["runs"] if run["rate"] == rate}
 
 
 def show(result):
-    """A table a rate, and one of its pages' statements."""
+    """Prints a table per rate, and one of the page's statements."""
     for rate in result["rates"]:
         runs = _of(result, rate)
         if not runs:
@@ -448,7 +449,7 @@ def show(result):
 
 
 def _show_reads(runs, plain):
-    """CPU of a page's statements."""
+    """Prints the CPU of the page's statements."""
     rows = []
     for shape in SHAPES:
         row = [shape]
@@ -466,7 +467,7 @@ def _show_reads(runs, plain):
 
 
 def draw(result, stem):
-    """CPU, log and pages by rate."""
+    """Plots CPU, WAL and pages by rate."""
     fig, grid = plots.grid(1, 3, 11.0, 3.2)
     names = result["stores"]
     for axes, (field, title) in zip(
@@ -496,7 +497,7 @@ def draw(result, stem):
 
 
 def make_sites(arguments, directory, stack):
-    """The stores that can be measured, each with its servers, and why others cannot."""
+    """Yields the stores that can be measured with their servers, and says why others cannot."""
     release = fetch(directory)
     say("Zabbix " + release.full_version)
     bindir = environment.pg_config(arguments.pg_config, "bindir")
@@ -518,7 +519,7 @@ def make_sites(arguments, directory, stack):
 
 
 def run(arguments):
-    """The experiment."""
+    """Runs the experiment."""
     fill_defaults(arguments)
     problems = []
     with contextlib.ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A real Zabbix server on a store, and the agents that send values to it."""
+"""A real Zabbix server on a store, and the senders of its values."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ import types
 from . import environment
 from .peer import raise_share
 
-# the end-to-end test has what fetches and starts Zabbix
+# the modules of the end-to-end test fetch and start Zabbix
 sys.path.append(str(environment.REPOSITORY / "test" / "zabbix"))
 from zbxtest import debs, proc  # noqa: E402
 from zbxtest.server import configuration  # noqa: E402
@@ -31,7 +31,7 @@ SENDERS = 4
 FLOAT, TEXT, UINT = 0, 4, 3
 TRAPPER, DEPENDENT = 2, 18
 
-# what differs from the end-to-end test's server
+# differences to the end-to-end test's server
 SETTINGS = {
     "AllowRoot": 1,
     "StartTrappers": 5,
@@ -47,7 +47,8 @@ SETTINGS = {
     "StatsAllowedIP": "127.0.0.1",
 }
 
-# Hosts with trapper items, and as many that depend on one of these and take its value as it is.
+# Hosts with trapper items; the other half of the items depend on these and copy their
+# values.
 ITEMS = """
 UPDATE hosts SET status = 1 WHERE status = 0;
 INSERT INTO hosts (hostid, host, name, name_upper)
@@ -68,13 +69,13 @@ SELECT itemid, name, upper(name) FROM items WHERE itemid >= {item};
 
 
 def fetch(directory):
-    """The packages of Debian, extracted; raises debs.Unavailable."""
+    """Unpacks Debian's packages; raises debs.Unavailable."""
     place = os.environ.get("ZBXHIST_ZABBIX_CACHE") or "%s/packages" % directory
     return debs.Store(place).release(VERSION)
 
 
 class Zabbix:
-    """A Zabbix server with a database of a cluster that nothing else uses."""
+    """A Zabbix server with a database in a cluster of its own."""
 
     def __init__(self, release, store, hosts, directory):
         self.release, self.store, self.hosts = release, store, hosts
@@ -84,7 +85,7 @@ class Zabbix:
         self.process = None
 
     def load_schema(self):
-        """Zabbix's database without the tables that the store is going to make."""
+        """Makes Zabbix's database without the tables that the store makes."""
         psql = [str(self.store.cluster.bindir / "psql"), "-XAqt", "-v", "ON_ERROR_STOP=1"]
         psql += ["-o", "/dev/null", "-d", self.store.dsn()]
         for script in ("schema", "images", "data"):
@@ -97,7 +98,7 @@ class Zabbix:
         self.store.execute("DROP TABLE " + ", ".join(self.store.tables))
 
     def configure(self):
-        """Hosts and items."""
+        """Makes hosts and items."""
         self.store.execute(
             ITEMS.format(
                 host=FIRST_HOST,
@@ -114,7 +115,7 @@ class Zabbix:
         self.store.execute("ANALYZE")
 
     def start(self):
-        """The server; it takes values when this returns."""
+        """Starts the server; returns when it accepts values."""
         conf = self.directory / "zabbix.conf"
         conf.write_text(
             configuration(
@@ -138,7 +139,7 @@ class Zabbix:
         proc.wait_for("zabbix_server on " + self.store.name, self._is_up, 120)
 
     def log(self):
-        """What the server has logged."""
+        """The server's log."""
         path = self.directory / "zabbix.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
@@ -148,16 +149,18 @@ class Zabbix:
         return re.search(r"server #\d+ started \[trapper #5\]", self.log())
 
     def stop(self):
-        """Ordinary shutdown: what is cached is stored."""
+        """Ends it normally, which stores what is cached."""
         proc.stop(self.process, timeout=300)
 
     def has_stored_all(self):
-        """Nothing waits in preprocessing or the history cache, where a value is until it is committed."""
+        """Is nothing left in preprocessing or in the history cache?  Values stay there until
+        they are committed."""
         data = json.loads(self._ask(b'{"request": "zabbix.stats"}')[13:])["data"]
         return data["preprocessing_queue"] == 0 and data["wcache"]["history"]["used"] == 0
 
     def send(self, message):
-        """Sends a message as an agent or zabbix_sender does; how many values were taken."""
+        """Sends a message as an agent or zabbix_sender does; returns how many values were
+        accepted."""
         found = re.search(rb"processed: (\d+)", self._ask(message))
         return int(found.group(1)) if found else 0
 
@@ -174,12 +177,12 @@ class Zabbix:
 
 
 class Feed:
-    """Values of all hosts for several Zabbix servers, which get the same bytes.
+    """Sends values of all hosts to several Zabbix servers, which get the same bytes.
 
-    An item is due at its number modulo the interval; which nanosecond, and the
-    value, follow from item and clock.
+    An item is due at its number modulo the interval.  Its nanosecond and its value are computed
+    from item and clock.
 
-    sent: values that are to be stored, with those of dependent items
+    sent: number of values to be stored, with those of dependent items
     """
 
     def __init__(self, zabbixes, hosts, interval):
@@ -196,7 +199,7 @@ class Feed:
         ]
 
     def _send_all(self, hosts):
-        """Sends values of these hosts until it is to stop."""
+        """Sends values of these hosts until it is told to stop."""
         raise NotImplementedError
 
     def _run(self, number):
@@ -206,14 +209,14 @@ class Feed:
             self.error = error
 
     def _sleep_until(self, moment):
-        """False: it is to stop."""
+        """Waits; False if it is told to stop."""
         if self.stopping.wait(max(0.0, moment - time.time())):
             return False
         self.late = max(self.late, time.time() - moment)
         return True
 
     def values(self, host, first, last):
-        """Values of the host's items from one second to the one before another."""
+        """Values of the host's items from one second (inclusive) to another (exclusive)."""
         for clock in range(first, last):
             for item in range(ITEMS_OF_HOST // 2):
                 number = host * ITEMS_OF_HOST + item
@@ -236,7 +239,7 @@ class Feed:
         return "%.4f" % (item + dice % 10000 / 100)
 
     def send(self, values):
-        """One message to each Zabbix server."""
+        """Sends one message to each Zabbix server."""
         if not values:
             return
         message = json.dumps({"request": "sender data", "data": values}).encode()
@@ -248,13 +251,13 @@ class Feed:
             self.sent += 2 * len(values)
 
     def start(self):
-        """All senders begin; agents would have machines of their own."""
+        """Starts all senders, with a larger share of CPU: agents have machines of their own."""
         raise_share(os.getpid())
         for thread in self.threads:
             thread.start()
 
     def stop(self):
-        """All messages that were begun have gone out when this returns."""
+        """Stops; returns when all messages that were begun have been sent."""
         self.stopping.set()
         for thread in self.threads:
             thread.join()
@@ -263,7 +266,7 @@ class Feed:
 
 
 class Agents(Feed):
-    """Each host's agent sends every few seconds what its items have had since."""
+    """Each host's agent sends the new values of its items every few seconds."""
 
     def _send_all(self, hosts):
         base = int(time.time()) // AGENT_PERIOD * AGENT_PERIOD
@@ -279,7 +282,7 @@ class Agents(Feed):
 
 
 class Senders(Feed):
-    """zabbix_sender's messages: every second the values of many hosts, in full messages."""
+    """Messages of zabbix_sender: every second the values of many hosts, in full messages."""
 
     def _send_all(self, hosts):
         second = int(time.time())

@@ -9,17 +9,17 @@ from . import busy, day, housekeeper, life, pack, read, size, write
 from .cluster import ServerError
 from .drivers import Failed
 
-# one module an experiment: NAME, HELP, add_arguments(parser), run(arguments)
+# one module per experiment: NAME, HELP, add_arguments(parser), run(arguments)
 EXPERIMENTS = (write, day, read, busy, life, size, pack, housekeeper)
 
 
 def numbers(text):
-    """A list of whole numbers, as 1,10,100."""
+    """Parses a list of whole numbers, such as 1,10,100."""
     return [int(part) for part in text.split(",")]
 
 
 def add_common_arguments(parser):
-    """What every experiment takes."""
+    """Adds the options of every experiment."""
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -45,7 +45,7 @@ def add_common_arguments(parser):
 
 
 def build_parser():
-    """The whole command line."""
+    """Makes the parser."""
     parser = argparse.ArgumentParser(
         prog="bench/run",
         description=(
@@ -62,7 +62,7 @@ def build_parser():
     return parser
 
 
-# options whose values are nobody's business
+# options whose values are private
 HIDDEN = "(--(?:connect|data-directory|output|pg-config))"
 
 
@@ -76,10 +76,10 @@ def command_line(words):
 
 
 def main():
-    """Runs one experiment; 0 when it ran and every store kept its rows."""
+    """Runs one experiment; returns 0 if it ran and no store lost rows."""
     arguments = build_parser().parse_args()
     arguments.command_line = command_line(sys.argv[1:])
-    # the cluster must go away also when we are told to end
+    # the cluster must also be removed when we are told to end
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return arguments.run(arguments)

@@ -1,4 +1,4 @@
-"""A private PostgreSQL cluster: started for a run, removed after it."""
+"""A private PostgreSQL cluster, started for a run and removed after it."""
 
 import contextlib
 import os
@@ -19,13 +19,12 @@ OWNER = "zabbix"
 
 
 def tuned_settings(shared_buffers_mb=None):
-    """Settings for a write-heavy server, the same for every store.
+    """Settings for a server that writes much, the same for every store.
 
-    What a Zabbix administrator would set: a quarter of the memory for shared
-    buffers, no wait for the disk at commit, checkpoints far apart, costs and
-    prefetching as for an SSD.  Checkpoints are taken between runs, and
-    autovacuum is off, so that neither falls into one store's run and not into
-    another's.
+    They are what a Zabbix administrator would set: a quarter of the memory for shared buffers, no
+    wait for the disk at commit, checkpoints far apart, costs and prefetching for an SSD.
+    Checkpoints are taken between runs and autovacuum is off, so that they do not fall into the run
+    of one store only.
     """
     buffers = shared_buffers_mb or min(environment.memory_mb() // 4, 8192)
     return {
@@ -60,7 +59,8 @@ class ServerError(Exception):
 
 @contextlib.contextmanager
 def uninterrupted():
-    """A second Ctrl-C, or one passed on by `timeout`, must not leave a server behind."""
+    """Ignores signals: a second Ctrl-C, or one passed on by `timeout`, must not leave a server
+    behind."""
     handlers = {
         number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)
     }
@@ -72,10 +72,10 @@ def uninterrupted():
 
 
 class Cluster:
-    """One server with its own data and socket directory."""
+    """A server with its own data and socket directory."""
 
     def __init__(self, bindir, settings, base="/var/tmp", environment_of_server=None):
-        """environment_of_server: variables which the server is started with."""
+        """environment_of_server: environment variables of the server."""
         self.bindir = pathlib.Path(bindir)
         self.settings = settings
         self.base = base
@@ -93,7 +93,7 @@ class Cluster:
         self.stop()
 
     def start(self):
-        """Creates and starts the cluster, and the role that owns Zabbix's database."""
+        """Creates and starts the cluster, and creates the role that owns Zabbix's database."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="zbxbench.", dir=self.base))
         try:
             self._prepare_directory()
@@ -107,7 +107,7 @@ class Cluster:
             raise
 
     def stop(self):
-        """Stops the server, and those of other databases; removes everything they wrote."""
+        """Stops the server and those of other databases, and removes all their files."""
         with uninterrupted():
             while self.twins:
                 self.twins.popitem()[1].stop()
@@ -121,14 +121,16 @@ class Cluster:
             self.directory = None
 
     def peer(self, server_class):
-        """Another database's server: started when first asked for, stopped with the cluster."""
+        """Returns the server of another database; it is started at the first call and stopped
+        with the cluster."""
         if server_class not in self.peers:
             self.peers[server_class] = server = server_class(self.base)
             server.start()
         return self.peers[server_class]
 
     def twin(self, **settings):
-        """Another cluster that differs in some settings: started and stopped as a peer is."""
+        """Returns another cluster with some different settings; it is started and stopped in
+        the same way."""
         key = tuple(sorted(settings.items()))
         if key not in self.twins:
             self.twins[key] = twin = Cluster(
@@ -148,7 +150,7 @@ class Cluster:
         return self.directory / "log"
 
     def log_text(self):
-        """What the server has logged so far."""
+        """The text that the server has logged so far."""
         return self.log_path.read_text(errors="replace")
 
     def _prepare_directory(self):
@@ -195,7 +197,7 @@ class Cluster:
         )
 
     def _pg_ctl(self, *arguments, check=True):
-        # the server keeps its parent's standard error: only the log must be open
+        # the server inherits our standard error, so nothing but the log must be open
         command = self._as_server_user(
             [str(self.bindir / "pg_ctl"), "-D", str(self.data)] + list(arguments)
         )
@@ -215,7 +217,7 @@ class Cluster:
     def _write_settings(self):
         lines = ["%s = '%s'\n" % item for item in self.settings.items()]
         lines.append("listen_addresses = ''\n")
-        # dsn() names it: PGPORT of whoever calls is not the server's
+        # dsn() has the port: the caller's PGPORT is another server's
         lines.append("port = 5432\n")
         lines.append("unix_socket_directories = '%s'\n" % (self.directory / "socket"))
         with open(self.data / "postgresql.conf", "a", encoding="utf-8") as conf:
@@ -226,7 +228,7 @@ class Cluster:
             self.postmaster_pid = int(pid_file.readline())
 
     def dsn(self, database, user=OWNER, options=""):
-        """The libpq connection string; options as in PGOPTIONS."""
+        """The libpq connection string; options have the form of PGOPTIONS."""
         text = "host=%s port=5432 user=%s dbname=%s" % (self.directory / "socket", user, database)
         return text + (" options='%s'" % options if options else "")
 
@@ -237,7 +239,7 @@ class Cluster:
         return connection
 
     def execute(self, sql, database="postgres", user=SUPERUSER):
-        """Runs one text of SQL; returns the rows of the last statement, if any."""
+        """Runs an SQL text; returns the rows of the last statement, if any."""
         connection = self.connect(database, user)
         try:
             with connection.cursor() as cursor:
@@ -247,21 +249,22 @@ class Cluster:
             connection.close()
 
     def has_extension(self, name):
-        """Whether CREATE EXTENSION could find it."""
+        """Can CREATE EXTENSION find it?"""
         return bool(self.execute("SELECT 1 FROM pg_available_extensions WHERE name = '%s'" % name))
 
     def restart(self):
-        """Stops the server properly and starts it."""
+        """Restarts the server."""
         self._pg_ctl("stop", "-m", "fast", "-w")
         self._pg_ctl("start", "-w", "-l", str(self.log_path))
         self._read_postmaster_pid()
 
     def checkpoint(self):
-        """Puts dirty pages away, and makes the next full-page images due."""
+        """Writes dirty pages, so that the next change of each page writes a full-page image."""
         self.execute("CHECKPOINT")
 
     def wait_for_backends(self, seconds=10):
-        """Waits until no store's database has a client: their counters are then complete."""
+        """Waits until no store's database has a client, because only then are their counters
+        complete."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             count = self.execute(

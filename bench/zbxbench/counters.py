@@ -9,13 +9,13 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def _stat_fields(pid):
-    """/proc/<pid>/stat from the third field on (the name may hold spaces)."""
+    """/proc/<pid>/stat from the third field on (the name may contain spaces)."""
     text = pathlib.Path("/proc/%d/stat" % pid).read_text(encoding="ascii", errors="replace")
     return text.rsplit(")", 1)[1].split()
 
 
 def process_cpu(pid):
-    """User and system seconds of one process, to the nanosecond where the kernel has it."""
+    """User and system seconds of a process, in nanoseconds where the kernel counts them."""
     try:
         text = pathlib.Path("/proc/%d/schedstat" % pid).read_text(encoding="ascii")
         return int(text.split()[0]) / 1e9
@@ -25,12 +25,12 @@ def process_cpu(pid):
 
 
 def backends_cpu(pids):
-    """Seconds of the given backends together."""
+    """CPU seconds of these backends together."""
     return sum(process_cpu(pid) for pid in pids)
 
 
 def reaped_cpu(postmaster_pid):
-    """Seconds of the server's processes that have ended."""
+    """CPU seconds of the server's processes that have ended."""
     fields = _stat_fields(postmaster_pid)
     return (int(fields[13]) + int(fields[14])) / TICKS
 
@@ -55,41 +55,42 @@ def _parent(pid):
 
 
 def server_cpu(postmaster_pid):
-    """Seconds of the whole server: live processes and those that have ended."""
+    """CPU seconds of the whole server: live processes and those that have ended."""
     total = process_cpu(postmaster_pid) + reaped_cpu(postmaster_pid)
     for child in children(postmaster_pid):
         try:
             total += process_cpu(child)
         except OSError:
-            continue  # ended meanwhile: counted as reaped in the next reading
+            continue  # ended meanwhile; the next reading counts it among those that have ended
     return total
 
 
 def _times(fields, first):
-    """A pair of user and system seconds in /proc/<pid>/stat."""
+    """User and system seconds of a pair of fields in /proc/<pid>/stat."""
     return int(fields[first]) / TICKS, int(fields[first + 1]) / TICKS
 
 
 def server_times(pid):
-    """User and system seconds of a server: the process, its children, those that have ended."""
+    """User and system seconds of a server: the process, its children, and those that have
+    ended."""
     fields = _stat_fields(pid)
     pairs = [_times(fields, 11), _times(fields, 13)]
     for child in children(pid):
         try:
             pairs.append(_times(_stat_fields(child), 11))
         except OSError:
-            continue  # ended meanwhile: counted as reaped in the next reading
+            continue  # ended meanwhile; the next reading counts it among those that have ended
     return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
 
 def machine_iowait():
-    """Seconds in which a core had nothing to do but wait for a disk, all cores together."""
+    """Seconds in which cores were idle and waited for a disk, summed over all cores."""
     first = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0]
     return int(first.split()[5]) / TICKS
 
 
 class Sampler(threading.Thread):
-    """Reads a server's CPU now and then; samples has (time, user, system, iowait), in seconds."""
+    """Samples a server's CPU regularly; samples has (time, user, system, iowait) in seconds."""
 
     def __init__(self, pid, interval=0.5):
         super().__init__(daemon=True)
@@ -105,7 +106,7 @@ class Sampler(threading.Thread):
                 return
 
     def stop(self):
-        """The last sample is taken before this returns."""
+        """Returns after the last sample."""
         self.stopping.set()
         self.join()
         self.samples.append((time.time(), *server_times(self.pid), machine_iowait()))
@@ -113,18 +114,19 @@ class Sampler(threading.Thread):
 
 
 def threads_cpu(pid):
-    """User and system seconds of a process with many threads, those that ended included.
+    """User and system seconds of a process with many threads, including threads that have ended.
 
-    The clock that clock_getcpuclockid() has for a process: it counts nanoseconds.
+    It reads the clock of clock_getcpuclockid(), which counts nanoseconds.
     """
     return time.clock_gettime((~pid << 3) | 2)
 
 
 def written_bytes(pid):
-    """Bytes that a server has sent to its files: the process, its children, those that have ended.
+    """Bytes that a server has written to its files: the process, its children, and those that
+    have ended.
 
-    What the kernel accounts when a page of its cache gets dirty, so that a page
-    written twice before it goes to the disk counts once.  None: it does not tell.
+    The kernel counts when a page of its cache becomes dirty, so a page that is written twice before
+    it goes to the disk counts once.  None if the kernel does not tell.
     """
     total = 0
     for process in [pid] + children(pid):
@@ -133,13 +135,13 @@ def written_bytes(pid):
         except OSError:
             if process == pid:
                 return None
-            continue  # ended meanwhile: counted with its parent in the next reading
+            continue  # ended meanwhile; the next reading counts it with its parent
         total += int(dict(line.split(": ") for line in text.splitlines())["write_bytes"])
     return total
 
 
 def private_memory(pid):
-    """Bytes of private memory of a process: shared buffers it touched not included."""
+    """Bytes of private memory of a process, without shared buffers."""
     for line in pathlib.Path("/proc/%d/status" % pid).read_text(encoding="ascii").splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) * 1024
@@ -147,31 +149,31 @@ def private_memory(pid):
 
 
 class Wal:
-    """Reads WAL positions and what lies between two of them."""
+    """Reads WAL positions, and the WAL between two of them."""
 
     def __init__(self, cluster):
         self.connection = cluster.connect()
         self.execute("CREATE EXTENSION IF NOT EXISTS pg_walinspect")
 
     def execute(self, sql, parameters=None):
-        """One statement."""
+        """Runs a statement."""
         with self.connection.cursor() as cursor:
             cursor.execute(sql, parameters)
             return cursor.fetchall() if cursor.description else []
 
     def position(self):
-        """Where the next record goes."""
+        """The position of the next record."""
         return self.execute("SELECT pg_current_wal_insert_lsn()::text")[0][0]
 
     def full_page_images(self):
-        """Images written since the server's start, as pg_stat_wal counts them."""
+        """Full-page images since the server's start, from pg_stat_wal."""
         self.execute("SELECT pg_stat_clear_snapshot()")
         return int(self.execute("SELECT wal_fpi FROM pg_stat_wal")[0][0])
 
     def _wait_flushed(self, position):
-        """pg_walinspect reads from disk; commits do not wait for it.
+        """Flushes the WAL, because pg_walinspect reads it from disk and commits do not wait for it.
 
-        The last record of all, if it is not a commit, is flushed with the next commit only.
+        A last record that is not a commit is flushed only with the next commit.
         """
         for attempt in range(200):
             if attempt == 20:

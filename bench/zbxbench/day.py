@@ -1,9 +1,9 @@
-"""The day experiment: what a whole day costs as servers have it, hour by hour.
+"""The day experiment: what a whole day costs on a server, hour by hour.
 
-Items with a value a minute, a checkpoint each quarter of an hour of it,
-maintenance called by a timer, all in compressed time: the server's clock shows
-the time that the values have.  Everything that is written counts, by whichever
-process: the log with its page images, pages, and what packing writes.
+Items have a value a minute.  There is a checkpoint every quarter of an hour, and maintenance
+runs by a timer.  Time is compressed: the server's clock shows the time of the values.
+Everything that any process writes is counted: WAL with full-page images, pages, and what
+packing writes.
 """
 
 import concurrent.futures
@@ -37,10 +37,11 @@ DEFAULT_STORES = [
 BATCH = 1000
 MINUTE, HOUR = 60, 3600
 
-# an hour's log is read when the hour is over: bytes a value that are kept till then, generously
+# the WAL of an hour is read when the hour is over; bytes per value to keep until then, with
+# reserve
 LOG_KEPT = 1500
 
-# of maintenance after the day, if one run packs only a part of what is due
+# of maintenance after the day, if one run packs only some of what is due
 MAX_RUNS = 50
 
 
@@ -97,7 +98,7 @@ def add_arguments(parser):
 
 
 def fill_defaults(arguments):
-    """What was not given, by form."""
+    """Fills in the options that were not given."""
     arguments.items = arguments.items or (500 if arguments.quick else 20000)
     arguments.hours = arguments.hours or (3 if arguments.quick else 24)
     if arguments.tail_hours is None:
@@ -107,12 +108,12 @@ def fill_defaults(arguments):
 
 
 def settings_of(arguments):
-    """Beside the tuned ones: checkpoints when the experiment says so, autovacuum in step.
+    """Settings beside the common ones: checkpoints only on request, autovacuum at the speed of
+    the day.
 
-    A look a second is one in some minutes of the simulated day; it may not sleep
-    between pages, or it would need simulated hours for what takes it minutes.
-    Segments of the log are not filled with zeros first: a server that has been
-    running for long uses old ones again, and so would all stores but the first.
+    One look per second is one in some simulated minutes.  Autovacuum must not sleep between pages,
+    or it would need simulated hours for what takes minutes.  New WAL segments are not zeroed,
+    because a server that has run for long reuses old ones.
     """
     kept = max(1024, LOG_KEPT * arguments.items * 60 // 2**20)
     return {
@@ -146,7 +147,7 @@ def load_of(arguments):
 
 
 class Upkeep:
-    """Maintenance beside the stream; a run that takes too long holds the stream up."""
+    """Runs maintenance beside the stream.  If a run takes too long, the stream waits."""
 
     def __init__(self, upkeep):
         self.upkeep = upkeep
@@ -165,7 +166,7 @@ class Upkeep:
         self.pending = self.executor.submit(self._run)
 
     def join(self):
-        """Waits until it is done; its errors come up here."""
+        """Waits until the run is done; raises its errors."""
         if self.pending is None:
             return
         started = time.time()
@@ -174,20 +175,20 @@ class Upkeep:
         self.pending = None
 
     def forget(self):
-        """How long maintenance ran, and held the stream up, since this was asked last."""
+        """Seconds that maintenance ran, and that the stream waited, since the last call."""
         found = {"maintenance_seconds": self.seconds, "waited_seconds": self.waited}
         self.seconds = self.waited = 0.0
         return found
 
     def close(self):
-        """Lets go."""
+        """Closes the connection."""
         self.executor.shutdown()
 
 
 class Day:
     """One store's day.
 
-    hours: what each hour has cost; disk: (hours, bytes) after each part of an hour
+    hours: the costs of each hour; disk: (hours, bytes) after each part of an hour
     """
 
     def __init__(self, store, clock, arguments, progress):
@@ -207,11 +208,11 @@ class Day:
         self.spans = []
 
     def disk_bytes(self):
-        """What the store has added to the data directory."""
+        """Bytes that the store has added to the data directory."""
         return self.costs.disk_bytes() - self.empty_disk
 
     def prepare(self):
-        """An empty store; the clock stands at midnight."""
+        """Makes the store, empty, and sets the clock to midnight."""
         self.clock.set(self.period.start)
         if self.store.is_postgres:
             self.store.cluster.restart()
@@ -227,17 +228,17 @@ class Day:
             self.dirty = DirtyPages(self.store)
 
     def checkpoint(self):
-        """What is dirty is counted before, if that was asked for."""
+        """Makes a checkpoint; before it, counts the dirty pages if that was asked for."""
         if self.dirty is not None:
             self.dirty.count()
         self.costs.checkpoint()
 
     def dirty_pages(self):
-        """What checkpoints have written since this was asked last, by kind of relation."""
+        """Pages that checkpoints have written since the last call, by kind of relation."""
         return {} if self.dirty is None else {"dirty_pages": self.dirty.forget()}
 
     def run(self):
-        """The day, and what maintenance does after it."""
+        """Runs the day, and maintenance after it."""
         handle, path = tempfile.mkstemp(suffix=".csv")
         os.close(handle)
         loader = drivers.LoaderProcess(
@@ -265,7 +266,7 @@ class Day:
             self.upkeep.close()
 
     def _stream(self, loader):
-        """All parts of the day; returns the loader's result."""
+        """Runs all parts of the day; returns the loader's result."""
         parts = self.arguments.hours * 60 // self.arguments.part_minutes
         before, began, result = self.costs.reading(), time.time(), None
         for part in range(parts):
@@ -279,13 +280,13 @@ class Day:
         return result
 
     def _begin_part(self, minute):
-        """Maintenance begins when its timer says so, and goes on beside the stream."""
+        """Starts maintenance when its timer says so; it runs beside the stream."""
         self.clock.set(self.period.start + minute * MINUTE)
         if minute % self.arguments.maintenance_minutes == 0:
             self.upkeep.start()
 
     def _end_part(self, minute):
-        """A run of maintenance ends before the next one is due; a checkpoint."""
+        """Waits for maintenance before its next run is due, and makes a checkpoint."""
         if minute % self.arguments.maintenance_minutes == 0:
             self.upkeep.join()
         if minute % self.arguments.checkpoint_minutes == 0:
@@ -293,7 +294,7 @@ class Day:
         self.disk.append((minute / 60, self.disk_bytes()))
 
     def _end_hour(self, before, began):
-        """Notes what an hour has cost since a reading; returns the next one."""
+        """Notes the costs of an hour since a reading; returns the next reading."""
         after = self.costs.reading()
         self.hours.append(
             dict(
@@ -312,16 +313,16 @@ class Day:
         return after
 
     def _maintain_at(self, moment):
-        """A run of maintenance at that time, alone, and a checkpoint."""
+        """Sets the clock, runs maintenance alone, and makes a checkpoint."""
         self.clock.set(moment)
         self.upkeep.start()
         self.upkeep.join()
         self.checkpoint()
 
     def _end_day(self):
-        """Maintenance goes on after the last value, until it has packed all of the day.
+        """Runs maintenance after the last value until it has packed all of the day.
 
-        A time at which something will be due is gone to at once.
+        The clock jumps to the times at which something is due.
         """
         minutes = self.arguments.tail_hours * 60 + 1
         for minute in range(0, minutes, self.arguments.maintenance_minutes):
@@ -337,7 +338,7 @@ class Day:
         self.checkpoint()
 
     def _figures(self, result, statements):
-        """The day's sums, and what came after the last value."""
+        """The totals of the day, and the costs after the last value."""
         for hour, span in zip(self.hours, self.spans):
             hour["latency_ms"] = latencies(statements, span)["latency_ms"]
         figures = {
@@ -373,7 +374,7 @@ class Day:
 
 
 class Verification:
-    """Every store must hand out what it was sent: all rows, as they were, of every item."""
+    """Every store must return all rows of every item as they were sent."""
 
     def __init__(self, arguments):
         self.values_of_item = arguments.hours * 60
@@ -415,7 +416,8 @@ class Verification:
 
 
 def run_store(store, clock, arguments, progress, verification):
-    """One store's day from its making to its end; its figures, hours and problems."""
+    """Runs one store's day from its creation to its end; returns figures, hours and
+    problems."""
     if not store.is_postgres and not hasattr(store, "server_class"):
         raise drivers.Failed("the counters of %s are not known" % store.name)
     day = Day(store, clock, arguments, progress)
@@ -431,7 +433,7 @@ def run_store(store, clock, arguments, progress, verification):
 
 
 def run(arguments):
-    """The experiment."""
+    """Runs the experiment."""
     fill_defaults(arguments)
     with SimulatedClock(arguments.data_directory) as clock:
         clock.set(period_of(arguments).start)

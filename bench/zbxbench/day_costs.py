@@ -1,4 +1,4 @@
-"""What a server has written and computed: readings of its counters, and what lies between two."""
+"""What a server has written and computed: readings of its counters, and differences of two."""
 
 import os
 import time
@@ -6,7 +6,7 @@ import time
 from . import counters
 from .mariadb import tuned_settings
 
-# pages are written to the files of tables and indexes in these sizes
+# sizes in which pages are written to the files of tables and indexes
 POSTGRES_PAGE = 8192
 MARIADB_PAGE = 16384
 
@@ -14,7 +14,7 @@ PATIENCE = 120
 
 
 def directory_bytes(directory, is_left_out):
-    """Bytes of all files below a directory, but for those left out by their path."""
+    """Bytes of all files below a directory, without excluded paths."""
     total = 0
     for path, names, files in os.walk(directory):
         names[:] = [name for name in names if not is_left_out(name)]
@@ -29,7 +29,7 @@ def directory_bytes(directory, is_left_out):
 
 
 def difference(before, after):
-    """What lies between two readings, counter by counter; None: not told."""
+    """The difference of two readings, counter by counter; None if it is unknown."""
     return {
         key: None if value is None or before[key] is None else value - before[key]
         for key, value in after.items()
@@ -39,8 +39,8 @@ def difference(before, after):
 class Costs:
     """A server's counters.
 
-    A reading has: log_bytes, page_bytes and what they consist of by "pages_…",
-    io_bytes (by the kernel's account, log included), backend_cpu, background_cpu.
+    A reading has log_bytes, page_bytes and its parts in "pages_…", io_bytes (by the kernel's count,
+    with the log), backend_cpu and background_cpu.
     """
 
     def __init__(self):
@@ -52,24 +52,24 @@ class Costs:
         self.pids = pids
 
     def forget(self):
-        """They are going to end: what they did stays counted."""
+        """They are about to end: keeps what they have used."""
         self.backends_before = self.backends()
         self.pids = ()
 
     def backends(self):
-        """Seconds of CPU of the load's backends."""
+        """CPU seconds of the load's backends."""
         return self.backends_before + counters.backends_cpu(self.pids)
 
     def reading(self):
-        """All counters, as they stand now."""
+        """Reads all counters."""
         raise NotImplementedError
 
     def between(self, before, after):
-        """What lies between two readings."""
+        """The difference of two readings."""
         return difference(before, after)
 
     def checkpoint(self):
-        """Puts all dirty pages away."""
+        """Writes all dirty pages."""
         raise NotImplementedError
 
     def disk_bytes(self):
@@ -80,7 +80,7 @@ class Costs:
         """Disconnects."""
 
 
-# by process: the counters of PostgreSQL 15, and those by type of backend from 16 on
+# by process: counters of PostgreSQL 15; by type of backend: from 16 on
 BGWRITER_PAGES = (
     "SELECT buffers_checkpoint, buffers_clean, buffers_backend " "FROM pg_stat_bgwriter"
 )
@@ -95,7 +95,7 @@ IO_BYTES_18 = "coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)"
 
 
 class PostgresCosts(Costs):
-    """Of a whole PostgreSQL server; one session looks, and is not counted."""
+    """The counters of a whole PostgreSQL server; the session that reads them is not counted."""
 
     def __init__(self, cluster):
         super().__init__()
@@ -105,14 +105,15 @@ class PostgresCosts(Costs):
         self.own_pid = self.wal.connection.info.backend_pid
 
     def _pages(self):
-        """Bytes written to tables and indexes: by checkpoints, the background writer, others."""
+        """Bytes written to tables and indexes: by checkpoints, the background writer, and
+        others."""
         if self.version < 16:
             return [count * POSTGRES_PAGE for count in self.wal.execute(BGWRITER_PAGES)[0]]
         size = IO_BYTES_16 if self.version < 18 else IO_BYTES_18
         return [int(count) for count in self.wal.execute(IO_PAGES.format(bytes=size))[0]]
 
     def _cpu(self):
-        """Of the whole server, without that of the session that looks."""
+        """CPU seconds of the whole server, without the session that reads them."""
         return counters.server_cpu(self.cluster.postmaster_pid) - counters.process_cpu(self.own_pid)
 
     def reading(self):
@@ -142,7 +143,7 @@ class PostgresCosts(Costs):
         return found
 
     def _checkpoints(self):
-        """How many were asked for so far, and have been counted."""
+        """How many checkpoints were requested so far, and are counted."""
         self.wal.execute("SELECT pg_stat_clear_snapshot()")
         return self.wal.execute(
             "SELECT checkpoints_req FROM pg_stat_bgwriter"
@@ -151,7 +152,7 @@ class PostgresCosts(Costs):
         )[0][0]
 
     def checkpoint(self):
-        """Its pages are counted a moment after it is done."""
+        """Waits until a checkpoint is counted, which is a moment after its end."""
         before = self._checkpoints()
         self.wal.execute("CHECKPOINT")
         deadline = time.monotonic() + PATIENCE
@@ -168,7 +169,8 @@ class PostgresCosts(Costs):
 
 
 class MariadbCosts(Costs):
-    """Of a whole MariaDB server: redo log, pages, and their copies for the doublewrite."""
+    """The counters of a whole MariaDB server: redo log, pages, and their copies in the
+    doublewrite buffer."""
 
     def __init__(self, server):
         super().__init__()
@@ -198,7 +200,7 @@ class MariadbCosts(Costs):
         return int(self._status()["Innodb_buffer_pool_pages_dirty"])
 
     def checkpoint(self):
-        """InnoDB knows no such command: all dirty pages are flushed instead."""
+        """InnoDB has no checkpoint command: flushes all dirty pages instead."""
         self.connection.execute("SET GLOBAL innodb_max_dirty_pages_pct = 0")
         deadline = time.monotonic() + PATIENCE
         while self._dirty() > 0 and time.monotonic() < deadline:
@@ -218,5 +220,5 @@ class MariadbCosts(Costs):
 
 
 def costs_of(store):
-    """What reads the counters of a store's server."""
+    """Returns the counters of a store's server."""
     return PostgresCosts(store.cluster) if store.is_postgres else MariadbCosts(store.server)

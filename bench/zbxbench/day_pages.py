@@ -1,10 +1,10 @@
-"""Which tables and indexes the pages belong to that a checkpoint is going to write."""
+"""Counts by table and index the pages that a checkpoint is going to write."""
 
 import collections
 
 from .cluster import SUPERUSER
 
-# of relations whose names differ in digits only (hours, packed days) as of one
+# relations whose names differ only in digits (hours, packed days) count as one
 DIRTY = """
 SELECT CASE WHEN c.oid IS NULL THEN 'of no table'
             WHEN n.nspname IN ('pg_catalog', 'pg_toast') AND c.oid < 16384 THEN 'system catalogs'
@@ -30,13 +30,13 @@ class DirtyPages:
         self.pages = collections.Counter()
 
     def count(self):
-        """To be called before each checkpoint."""
+        """Call it before each checkpoint."""
         with self.connection.cursor() as cursor:
             cursor.execute(DIRTY)
             self.pages.update({kind: int(pages) for kind, pages in cursor.fetchall()})
 
     def forget(self):
-        """What was counted since this was asked last."""
+        """The counts since the last call."""
         found = dict(self.pages.most_common())
         self.pages.clear()
         return found

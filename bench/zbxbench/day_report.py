@@ -9,23 +9,24 @@ from .stores import STORES
 REFERENCE = "native"
 FIRST_HOURS = 8
 
-LARGEST = 12  # kinds of relations that are shown
+LARGEST = 12  # number of kinds of relations that are shown
 
 
 def _sum(parts, key):
-    """A counter over some parts; None: the server does not tell."""
+    """The sum of a counter over some parts; None if the server does not tell."""
     values = [part.get(key) for part in parts]
     return None if any(value is None for value in values) else sum(values)
 
 
 def _per_value(parts, key, values):
-    """A counter of some parts, a value."""
+    """The same per value."""
     total = _sum(parts, key)
     return None if total is None else total / values
 
 
 def _spent(hours, tail, key):
-    """Bytes a value: in the first and the last hour, in the first hours, of all that was done."""
+    """Bytes per value: in the first and the last hour, in the first hours, and of
+    everything."""
     early = hours[:FIRST_HOURS]
     values = _sum(hours, "values")
     return {
@@ -38,7 +39,7 @@ def _spent(hours, tail, key):
 
 
 def _cpu(hours, tail):
-    """Microseconds of CPU a value, of all that was done."""
+    """Microseconds of CPU per value, of everything."""
     values = _sum(hours, "values")
     backends = _sum(hours, "backend_cpu")
     background = _sum(hours + [tail], "background_cpu") + tail["backend_cpu"]
@@ -50,7 +51,7 @@ def _cpu(hours, tail):
 
 
 def _summary(figures, hours):
-    """One store's figures, a value."""
+    """The figures of a store, per value."""
     values = _sum(hours, "values")
     entry = {
         name: _spent(hours, figures["tail"], key)
@@ -79,7 +80,7 @@ def _ratio(value, reference):
 
 
 def _ratios(entry, reference):
-    """A store's main figures to those of the reference."""
+    """A store's main figures as ratios to the reference."""
     return {
         "log": _ratio(entry["log"]["all"], reference["log"]["all"]),
         "pages": _ratio(entry["pages"]["all"], reference["pages"]["all"]),
@@ -106,7 +107,7 @@ def _label(result, name):
 
 
 def _to_reference(entry, key):
-    """A ratio in brackets, where there is one."""
+    """A ratio in brackets, if there is one."""
     ratio = entry["ratios"].get(key)
     return "" if ratio is None else " (%.2f)" % ratio
 
@@ -185,7 +186,7 @@ def _kept_table(result):
 
 
 def _dirty_table(result):
-    """What checkpoints wrote in the hours and after them, by kind of relation."""
+    """Prints what checkpoints wrote in the hours and after them, by kind of relation."""
     rows = []
     for entry in result["stores"]:
         hours = _of_store(result, entry["store"])
@@ -229,7 +230,7 @@ def _of_store(result, name):
 
 
 def _line(axes, result, name, key):
-    """A counter a value over the hours of the day."""
+    """Plots a counter per value over the hours of the day."""
     hours = _of_store(result, name)
     if any(hour.get(key) is None for hour in hours):
         return
@@ -244,7 +245,7 @@ def _line(axes, result, name, key):
 
 
 def _draw_written(result, stem):
-    """Log and pages a value, and the disk, over the hours."""
+    """Plots WAL and pages per value, and the disk, over the hours."""
     fig, (log, pages, disk) = plots.panels(3, 8.5, 2.4)
     for name in result["summary"]:
         _line(log, result, name, "log_bytes")
@@ -272,7 +273,7 @@ def _draw_written(result, stem):
 
 
 def _draw_time(result, stem):
-    """CPU a value, and the latency of INSERTs, over the hours."""
+    """Plots CPU per value, and the latency of INSERTs, over the hours."""
     fig, (backends, others, latency) = plots.panels(3, 8.5, 2.4)
     for name in result["summary"]:
         hours = _of_store(result, name)

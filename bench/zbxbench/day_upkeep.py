@@ -1,10 +1,10 @@
-"""What each store's administrator has called by a timer, and what is then still to be done."""
+"""The maintenance of each store by a timer, and what remains to be done."""
 
 TABLE = "history"
 
 
 class DayUpkeep:
-    """Nothing: partitions were made by hand."""
+    """No maintenance: partitions were made by hand."""
 
     statement = None
 
@@ -13,7 +13,7 @@ class DayUpkeep:
         self.clock = clock
 
     def maintain(self):
-        """One run, in a session of its own that goes by the simulated clock."""
+        """Runs it once, in a session that uses the simulated clock."""
         if self.statement is None:
             return
         connection = self.store.connect()
@@ -25,25 +25,26 @@ class DayUpkeep:
             connection.close()
 
     def due(self, day):
-        """When what is left of a day will be packed; None: nothing is left, or it never will."""
+        """The time at which the rest of a day can be packed; None if nothing is left, or it
+        never can."""
         del day
 
     def close(self, day):
-        """What is called by hand when the day is over."""
+        """What the administrator does by hand after the day."""
 
     def state(self, day):
-        """What the day consists of now, in words."""
+        """Describes the tables of the day."""
         del day
         return ""
 
 
 class PartmanUpkeep(DayUpkeep):
-    """As its background worker calls it."""
+    """pg_partman: as its background worker calls it."""
 
     statement = "SELECT partman.run_maintenance('public.%s', false)" % TABLE
 
 
-# a day's tables, packed and not
+# the tables of a day, packed and not
 PARTS = """
 SELECT d.day, d.from_clock, d.to_clock, true AS is_packed FROM zbxhist.packed_day d
  WHERE d.parent = '{0}'::regclass AND NOT d.unpacked AND d.from_clock < {2} AND d.to_clock > {1}
@@ -53,12 +54,12 @@ SELECT p.partition, p.from_clock, p.to_clock, false FROM zbxhist.list_partitions
 
 
 class ZbxhistUpkeep(DayUpkeep):
-    """The one call for cron; the policy says what it does."""
+    """zbxhist: the one call of cron; the policy determines what it does."""
 
     statement = "CALL zbxhist.run_maintenance('%s')" % TABLE
 
     def _parts(self, day, wanted):
-        """Something about the tables that hold the day."""
+        """Asks about the tables of the day."""
         parts = PARTS.format(TABLE, day.start, day.stop)
         return self.store.execute("SELECT %s FROM (%s) p" % (wanted, parts))[0]
 
@@ -80,7 +81,7 @@ class ZbxhistUpkeep(DayUpkeep):
 
 
 def upkeep_of(store, clock):
-    """How that store is looked after during the day."""
+    """Returns the maintenance of a store."""
     if store.name.startswith("zbxhist"):
         return ZbxhistUpkeep(store, clock)
     return PartmanUpkeep(store, clock) if store.name == "partman" else DayUpkeep(store, clock)

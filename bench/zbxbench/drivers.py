@@ -1,4 +1,4 @@
-"""The loader, which sends Zabbix's stream of values."""
+"""Runs the loader, which sends Zabbix's stream of values."""
 
 import csv
 import dataclasses
@@ -12,7 +12,7 @@ from .stores import schema
 
 @dataclasses.dataclass(frozen=True)
 class Load:
-    """One cell of the write experiment, and the stream it sends."""
+    """A cell of the write experiment, and the stream that it sends."""
 
     rows: int
     connections: int
@@ -28,7 +28,7 @@ class Load:
 
     @property
     def cell(self):
-        """What tells one cell from another."""
+        """The properties that distinguish cells."""
         return (self.rows, self.connections)
 
 
@@ -37,7 +37,7 @@ class Failed(Exception):
 
 
 def loader_path():
-    """The loader, built when it is not."""
+    """The path of the loader, built if necessary."""
     environment.build(environment.BENCH / "loader")
     return str(environment.BENCH / "loader" / "loader")
 
@@ -57,7 +57,7 @@ def stream_arguments(load):
 
 
 def copy_stream(store, table, load, by_pass=False):
-    """Bulk loads a load's float values: item after item, or in the order of time."""
+    """Bulk loads the float values of a load, item after item, or in the order of time."""
     command = [loader_path(), "--copy", "--values=%d" % load.values] + stream_arguments(load)
     if by_pass:
         command.append("--by-pass")
@@ -68,7 +68,7 @@ def copy_stream(store, table, load, by_pass=False):
 
 
 class Reading:
-    """CPU and WAL position at one moment."""
+    """CPU and WAL position at a moment."""
 
     def __init__(self, store, log, pids):
         self.backends = counters.backends_cpu(pids)
@@ -77,7 +77,7 @@ class Reading:
 
 
 def _log_costs(before, after, log, values):
-    """Bytes of log per value, where the store says how many."""
+    """Bytes of WAL per value, if the store counts them."""
     if not log:
         return {"wal_bytes_per_value": None, "wal_image_bytes_per_value": None}
     written = log.between(before.wal, after.wal)
@@ -88,7 +88,7 @@ def _log_costs(before, after, log, values):
 
 
 def costs(before, after, log, values):
-    """What lies between two readings, per value; None: the server does not tell."""
+    """The difference of two readings, per value; None if the server does not tell."""
     server = after.server - before.server
     backends = after.backends - before.backends
     return {
@@ -102,10 +102,10 @@ def costs(before, after, log, values):
 
 
 class LoaderProcess:
-    """A running loader, with the handshake around its measured part."""
+    """A running loader, which waits before and after its measured part."""
 
     def __init__(self, arguments):
-        # a file, not a pipe: nobody reads the messages of a long run meanwhile
+        # a file, because nobody would read from a pipe during a long run
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8")
         self.process = subprocess.Popen(
             [loader_path()] + arguments,
@@ -116,12 +116,12 @@ class LoaderProcess:
         )
 
     def errors(self):
-        """The end of what the loader complained about."""
+        """The end of the loader's error output."""
         self.messages.seek(0)
         return self.messages.read()[-2000:]
 
     def event(self, name):
-        """Waits for an event; returns what it says."""
+        """Waits for an event; returns its arguments."""
         line = self.process.stdout.readline()
         if not line:
             raise Failed("loader: " + self.errors())
@@ -136,7 +136,7 @@ class LoaderProcess:
         self.process.stdin.flush()
 
     def finish(self):
-        """Lets the loader disconnect; returns what it complained about."""
+        """Lets the loader disconnect; returns its error output."""
         self.go_on()
         if self.process.wait() != 0:
             raise Failed("loader: " + self.errors())
@@ -151,7 +151,7 @@ class LoaderProcess:
 
 
 def read_statements(path):
-    """Start, latency and delay of all statements that the loader wrote with --csv."""
+    """Start, latency and delay of all statements, which the loader wrote with --csv."""
     with open(path, encoding="ascii") as lines:
         return [
             {
@@ -164,7 +164,7 @@ def read_statements(path):
 
 
 def run_loader(store, load, wal):
-    """One run of the loader: counters are read while its connections are idle."""
+    """Runs the loader once; counters are read while its connections are idle."""
     log = store.log(wal)
     loader = LoaderProcess(
         store.loader_arguments()
@@ -190,7 +190,7 @@ def run_loader(store, load, wal):
 
 
 def loader_measurement(result, cost):
-    """The loader's figures, and what they cost."""
+    """The loader's figures, and the costs."""
     measurement = {
         key: result[key]
         for key in (
@@ -211,7 +211,7 @@ def loader_measurement(result, cost):
 
 
 def loader_rows(load):
-    """Rows a load stores, all tables together."""
+    """The number of rows of a load, in all tables."""
 
     def whole(values):
         passes, rest = divmod(values, load.items)
@@ -221,7 +221,7 @@ def loader_rows(load):
     return whole(load.warmup) + whole(load.values)
 
 
-# the mix whose only table it is
+# the mix with this table only
 MIX_OF_TABLE = {
     "history": "float",
     "history_uint": "uint",
@@ -232,7 +232,7 @@ MIX_OF_TABLE = {
 
 
 def _digest(arguments):
-    """What the loader prints about rows: how many, and a checksum of them."""
+    """The number of rows and their checksum, as the loader prints them."""
     done = subprocess.run([loader_path()] + arguments, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Failed("loader: " + done.stderr[-2000:])
@@ -240,10 +240,10 @@ def _digest(arguments):
 
 
 def read_back(store, mix):
-    """Rows and checksum of what a store hands out, of a mix or one table.
+    """Rows and checksum of a mix, or of one table, as read from a store.
 
-    All stores are read by the program that filled them: the checksum is equal
-    between all that hold the same rows, and to the stream's.
+    The loader reads all stores, so the checksum is equal for all that hold the same rows, and
+    for the stream.
     """
     return _digest(
         store.loader_arguments() + ["--read-back", "--mix=" + MIX_OF_TABLE.get(mix, mix)]
@@ -251,10 +251,10 @@ def read_back(store, mix):
 
 
 def stream_digest(load, rows):
-    """Rows and checksum of so many values of the stream, in whole batches."""
+    """Rows and checksum of a number of values of the stream, in whole batches."""
     return _digest(stream_arguments(load) + ["--digest", "--values=%d" % rows])
 
 
 def tables(mix):
-    """The tables a mix of value types is written to."""
+    """The tables of a mix of value types."""
     return schema.MIXES[mix]

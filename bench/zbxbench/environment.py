@@ -1,4 +1,4 @@
-"""What a result must say about where it came from; never a path."""
+"""Where a result comes from: machine, versions, revision; never a path."""
 
 import datetime
 import os
@@ -34,7 +34,7 @@ def _os_name():
 
 
 def machine():
-    """CPU, memory, kernel and system, and how busy it was with this and all else."""
+    """CPU, memory, kernel and distribution, and how busy the machine is."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
@@ -46,8 +46,8 @@ def machine():
 
 
 def git_revision():
-    """The commit measured, marked when tracked files differ from it; "unknown" for a
-    tarball or where there is no git."""
+    """The commit that is measured, marked if tracked files differ from it; "unknown" without
+    git."""
 
     def git(*arguments):
         command = ["git", "-c", "safe.directory=*", "-C", str(REPOSITORY)] + list(arguments)
@@ -61,14 +61,14 @@ def git_revision():
 
 
 def pg_config(program, what):
-    """One answer of pg_config."""
+    """An answer of pg_config."""
     return subprocess.run(
         [program, "--" + what], capture_output=True, text=True, check=True
     ).stdout.strip()
 
 
 def versions(cluster):
-    """Versions of all that takes part."""
+    """Versions of everything that takes part."""
     rows = cluster.execute(
         "SELECT name, default_version FROM pg_available_extensions "
         "WHERE name IN ('zbxhist', 'pg_partman', 'timescaledb')"

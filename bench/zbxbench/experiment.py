@@ -1,4 +1,4 @@
-"""The frame of every experiment: servers and stores at its start, a result at its end."""
+"""The frame of every experiment: servers and stores at the beginning, a result at the end."""
 
 import contextlib
 
@@ -9,14 +9,14 @@ from .stores import select
 
 
 def names_of(arguments, names):
-    """The stores of --stores, or these."""
+    """The stores of --stores, or the default."""
     return arguments.stores.split(",") if arguments.stores else names
 
 
 class Bench:
     """A running cluster with the stores that can be measured.
 
-    skipped: why others cannot be, by name
+    skipped: the reasons of the others, by name
     """
 
     def __init__(self, arguments, cluster, stores, skipped):
@@ -26,7 +26,7 @@ class Bench:
         self.skipped = skipped
 
     def result(self, name, figures, problems):
-        """A result: where it comes from, what went wrong, and the figures."""
+        """A result: environment, problems and figures."""
         return dict(
             environment.description(self.cluster, self.arguments.command_line),
             experiment=name,
@@ -37,10 +37,10 @@ class Bench:
         )
 
     def conclude(self, name, figures, problems, show, draw):
-        """Prints, draws and saves what was measured; the exit code.
+        """Prints, plots and saves a result; returns the exit code.
 
-        show(result) prints the tables, draw(result, stem) makes the plots, whose
-        names begin with stem.  figures may have "name", the files' base name.
+        show(result) prints tables, draw(result, stem) makes the plots, whose names begin with stem.
+        figures may have "name", the base name of the files.
         """
         stem = results.base_name(self.arguments, figures.pop("name", name))
         result = self.result(name, figures, problems)
@@ -51,10 +51,10 @@ class Bench:
 
 @contextlib.contextmanager
 def bench(arguments, names, clock=None, **settings):
-    """Starts a cluster, with settings beside the tuned ones, and makes the stores of these names.
+    """Starts a cluster, with settings beside the common ones, and makes the named stores.
 
-    clock: a SimulatedClock that the cluster goes by.  Everything is stopped and removed
-    at the end, also after an error.
+    clock: a SimulatedClock for the cluster.  Everything is stopped and removed at the end, also
+    after an error.
     """
     bindir = environment.pg_config(arguments.pg_config, "bindir")
     with Cluster(

@@ -1,8 +1,8 @@
-"""The housekeeper experiment: old values deleted item by item, or dropped by the day.
+"""The housekeeper experiment: old values are deleted item by item, or dropped by the day.
 
-36 hours of a Zabbix whose history is kept for a day, in compressed time.  The
-same stream goes to each store; in one Zabbix's housekeeper deletes what has
-expired each hour, in the others partitions come and go at midnight.
+36 hours, in compressed time, of a Zabbix that keeps history for a day.  Each store gets the same
+stream.  In one, Zabbix's housekeeper deletes what has expired each hour; in the others, partitions
+are created and dropped at midnight.
 """
 
 import collections
@@ -26,13 +26,13 @@ DEFAULT_STORES = ["plain", "native", "plpgsql", "zbxhist", "mariadb", "mariadb-p
 HOUR = 3600
 HOURS = 36
 KEPT_HOURS = 24
-START_HOUR = 14  # of the first day: midnights come after 10 and 34 hours
+START_HOUR = 14  # of the first day, so midnights come after 10 and 34 hours
 FIRST_DAY = -3  # the first day of the stream, before today
 FIRST_ITEMID = 100000
-WINDOW = 1  # hours a point in the plots
+WINDOW = 1  # hours per point in the plots
 BATCH = 1000
 
-# reorganizing keeps up with compressed time as it would with the real one
+# autovacuum must keep up with compressed time
 SETTINGS = {"autovacuum": "on", "autovacuum_naptime": "1s"}
 
 
@@ -56,7 +56,7 @@ def add_arguments(parser):
 
 
 def fill_defaults(arguments):
-    """What was not given, by form; passes over the items that end with the hour."""
+    """Fills in the options that were not given; leaves out items that end with the hour."""
     arguments.seconds = arguments.seconds or (10 if arguments.quick else 100)
     arguments.items = arguments.items or (1000 if arguments.quick else 4000)
     arguments.stores = arguments.stores.split(",")
@@ -69,7 +69,7 @@ def fill_defaults(arguments):
 
 
 class Clock:
-    """Simulated time: the stream's first value is of START_HOUR of the first day."""
+    """Simulated time: the stream's first value is at START_HOUR of the first day."""
 
     def __init__(self, arguments):
         day = periods.days(FIRST_DAY, FIRST_DAY)[0]
@@ -78,24 +78,24 @@ class Clock:
         self.started = None
 
     def start(self):
-        """The stream begins."""
+        """The stream begins now."""
         self.started = time.time()
 
     def now(self):
-        """Zabbix's time at this moment."""
+        """The present time of Zabbix."""
         return int(self.first + (time.time() - self.started) * self.speed)
 
     def hour_of(self, moment):
-        """Hours since the start, of a moment of real time."""
+        """Hours since the start at a moment of real time."""
         return (moment - self.started) * self.speed / HOUR
 
     def sleep_until(self, hours):
-        """Until so many hours after the start."""
+        """Waits until this many hours after the start."""
         time.sleep(max(0.0, self.started + hours * HOUR / self.speed - time.time()))
 
 
 class Housekeeper:
-    """Zabbix's own: each hour a DELETE an item, each a transaction."""
+    """Zabbix's housekeeper: each hour a DELETE per item, each in a transaction."""
 
     label = "DELETE by the housekeeper"
 
@@ -106,11 +106,11 @@ class Housekeeper:
         self.runs = []
 
     def prepare(self):
-        """What the housekeeper asks once, at its start: the oldest value of each item."""
+        """Asks for the oldest value of each item, as the housekeeper does at its start."""
         self.store.execute("select itemid,min(clock) from history group by itemid")
 
     def hourly(self, hour):
-        """One run: everything that is older than the storage period."""
+        """Deletes everything older than the storage period."""
         started = time.time()
         cutoff = self.clock.first + hour * HOUR - KEPT_HOURS * HOUR
         connection = self.store.open_connection()
@@ -123,7 +123,7 @@ class Housekeeper:
 
 
 class Partitions:
-    """A partition more and one fewer at midnight, and what maintenance does each hour."""
+    """Creates and drops a partition at midnight, and runs maintenance each hour."""
 
     label = "partitions dropped"
 
@@ -134,10 +134,10 @@ class Partitions:
         self.runs = []
 
     def prepare(self):
-        """Nothing: the partitions are there."""
+        """Nothing to prepare: the partitions exist."""
 
     def hourly(self, hour):
-        """The hour's call; at midnight the day which is over by the storage period goes."""
+        """Runs maintenance; at midnight drops the day that has expired."""
         started = time.time()
         if (START_HOUR + hour) % 24 == 0:
             midnights = (START_HOUR + hour) // 24
@@ -149,13 +149,13 @@ class Partitions:
 
 
 def removal_of(store, clock, arguments):
-    """The housekeeper where nothing drops partitions."""
+    """The housekeeper, where nothing drops partitions."""
     kind = Partitions if upkeep.upkeep_of(store).drops_days else Housekeeper
     return kind(store, clock, arguments)
 
 
 class HourHand(threading.Thread):
-    """Calls the removal each simulated hour; a run that takes longer delays the next."""
+    """Calls the removal each simulated hour; if one takes longer, the next is late."""
 
     def __init__(self, removal, clock):
         super().__init__(daemon=True)
@@ -175,12 +175,12 @@ class HourHand(threading.Thread):
 
 
 def days_before_midnight():
-    """Partitions at the start: yesterday's, today's and tomorrow's."""
+    """The partitions at the start: yesterday's, today's and tomorrow's."""
     return periods.days(FIRST_DAY - 1, FIRST_DAY + 1)
 
 
 def prefill(store, clock, arguments):
-    """The day of values that a Zabbix of this storage period holds, in its two partitions."""
+    """Loads the day of values that Zabbix keeps, in its two partitions."""
     start = clock.first - KEPT_HOURS * HOUR
     for day in periods.days(FIRST_DAY - 1, FIRST_DAY):
         stop = min(day.stop, clock.first)
@@ -199,7 +199,7 @@ def prefill(store, clock, arguments):
 
 
 def run_store(store, arguments, progress):
-    """36 hours of one store."""
+    """Runs 36 hours on a store."""
     clock = Clock(arguments)
     progress.show("%s: a day of values" % store.name)
     store.create(("history",), days_before_midnight())
@@ -216,7 +216,7 @@ def run_store(store, arguments, progress):
         step=arguments.step,
     )
     progress.show("%s: %s" % (store.name, removal.label))
-    # the last batch is due a batch before the end
+    # the last batch is due one batch before the end
     stream = Stream(
         store,
         arguments.rate,
@@ -246,7 +246,7 @@ def run_store(store, arguments, progress):
 
 
 def account(result, statements, samples, clock):
-    """Latency and CPU of the whole run, and hour by hour."""
+    """Latency and CPU of the whole run, and by hour."""
     span = {"from": samples[0][0], "to": samples[-1][0]}
     user, system, iowait = (samples[-1][i] - samples[0][i] for i in (1, 2, 3))
     millions = result["values"] / 1e6
@@ -278,7 +278,7 @@ def latency_by_hour(statements, clock):
 
 
 def cpu_by_hour(samples, clock):
-    """(hour, user, system, iowait) in per cent of the machine between samples."""
+    """(hour, user, system, iowait) in percent of the machine between samples."""
     cores = os.cpu_count()
     shares = []
     for before, after in zip(samples, samples[2:]):
@@ -291,7 +291,7 @@ def cpu_by_hour(samples, clock):
 
 
 def bloat(store):
-    """Size at the end, and how much of it holds no value."""
+    """Size at the end, and the part that holds no value."""
     size = store.disk_bytes()
     rows = store.rows("history")
     return {
@@ -303,7 +303,7 @@ def bloat(store):
 
 
 def dead_share(store):
-    """Share of the tables' bytes that is dead rows or free space; None where unknown."""
+    """The share of the tables' bytes that is dead rows or free space; None if unknown."""
     if not store.is_postgres:
         return None
     store.execute("CREATE EXTENSION IF NOT EXISTS pgstattuple", SUPERUSER)
@@ -317,7 +317,7 @@ def dead_share(store):
 
 
 def verify(store, entry, arguments, contents, reference, problems):
-    """What is not yet expired must be there, the same in every store."""
+    """Values that have not expired must be there, the same in every store."""
     clock = Clock(arguments)
     for what in ("failed", "lost", "duplicates"):
         if entry[what]:
@@ -335,7 +335,7 @@ def verify(store, entry, arguments, contents, reference, problems):
 
 
 def show(result):
-    """The table of a result."""
+    """Prints the table of a result."""
     rows = []
     for name, entry in result["summary"].items():
         latency = entry["latency_ms"]
@@ -383,7 +383,7 @@ def show(result):
 
 
 def draw(result, stem):
-    """Latency and CPU over the hours."""
+    """Plots latency and CPU over the hours."""
     fig, (top, middle, bottom) = plots.panels(3, 10.0, 2.2)
     for name, entry in result["summary"].items():
         line = {"color": plots.colour(name), "linewidth": 1.2}
@@ -416,7 +416,7 @@ def draw(result, stem):
 
 
 def run(arguments):
-    """The experiment."""
+    """Runs the experiment."""
     fill_defaults(arguments)
     with bench(arguments, arguments.stores, **SETTINGS) as own:
         summary, problems = {}, []

@@ -1,11 +1,11 @@
-"""MariaDB's C client itself, as Zabbix's server and PHP use it; libpq.py's twin."""
+"""Calls MariaDB's C client, which Zabbix's server and PHP use; the counterpart of libpq.py."""
 
 import ctypes
 import ctypes.util
 
 
 def _load():
-    """The library with the types of what is used of it; None when it is missing."""
+    """Loads the library and declares its functions; None if it is missing."""
     name = ctypes.util.find_library("mariadb")
     if not name:
         return None
@@ -39,11 +39,11 @@ LIBRARY = _load()
 
 
 class Error(Exception):
-    """What the server or the library complained about."""
+    """An error of the server or the library."""
 
 
 class Result:
-    """A statement's rows, of texts; None is null.  Without rows it is empty."""
+    """The rows of a statement as texts; None is null.  Empty if it returns no rows."""
 
     def __init__(self, handle):
         self.handle = handle
@@ -67,7 +67,7 @@ class Result:
 
 
 class Connection:
-    """A connection over a socket, in autocommit mode."""
+    """A connection by a socket, in autocommit mode."""
 
     def __init__(self, socket, user, database=""):
         self.thread = None
@@ -82,7 +82,7 @@ class Connection:
 
     @property
     def pid(self):
-        """The server's thread that serves it, whose CPU can be read like a process's."""
+        """The server's thread, whose CPU can be read like a process's."""
         if self.thread is None:
             self.thread = int(
                 self.execute(
@@ -95,7 +95,7 @@ class Connection:
         return LIBRARY.mysql_error(self.handle).decode(errors="replace").strip()
 
     def execute(self, text):
-        """Sends a text, waits for all of the answer; other threads run meanwhile."""
+        """Sends a statement and waits for the whole answer; other threads run meanwhile."""
         query = text.encode()
         if LIBRARY.mysql_real_query(self.handle, query, len(query)) != 0:
             raise Error("%s\n%s" % (self._message(), text[:500]))

@@ -1,8 +1,7 @@
-"""libpq itself, as Zabbix's server and PHP use it.
+"""Calls libpq, which Zabbix's server and PHP use.
 
-psycopg2 makes Python objects of a result before it hands it out, which costs
-more than the server's work.  Here a result stays as libpq has received it,
-until somebody looks at its rows.
+psycopg2 makes Python objects of a result before it returns it, which costs more than the server's
+work.  Here a result stays as libpq has received it until somebody reads its rows.
 """
 
 import ctypes
@@ -13,7 +12,7 @@ COMMAND_OK, TUPLES_OK = 1, 2
 
 
 def _load():
-    """The library with the types of what is used of it."""
+    """Loads the library and declares its functions."""
     library = ctypes.CDLL(ctypes.util.find_library("pq") or "libpq.so.5")
     text, number, handle = ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p
     for name, result, arguments in (
@@ -39,11 +38,11 @@ PQ = _load()
 
 
 class Error(Exception):
-    """What the server or the library complained about."""
+    """An error of the server or the library."""
 
 
 class Result:
-    """A statement's rows, of texts; None is null."""
+    """The rows of a statement as texts; None is null."""
 
     def __init__(self, handle):
         self.handle = handle
@@ -66,7 +65,7 @@ class Result:
 
 
 class Connection:
-    """A connection; every statement is sent in the simple protocol."""
+    """A connection; every statement is sent by the simple protocol."""
 
     def __init__(self, dsn):
         self.handle = PQ.PQconnectdb(dsn.encode())
@@ -80,11 +79,11 @@ class Connection:
 
     @property
     def pid(self):
-        """The backend's process."""
+        """The backend's process id."""
         return PQ.PQbackendPID(self.handle)
 
     def execute(self, text):
-        """Sends a text, waits for all of the answer; other threads run meanwhile."""
+        """Sends a statement and waits for the whole answer; other threads run meanwhile."""
         result = Result(PQ.PQexec(self.handle, text.encode()))
         if PQ.PQresultStatus(result.handle) not in (COMMAND_OK, TUPLES_OK):
             raise Error("%s\n%s" % (self._message(), text[:500]))

@@ -1,10 +1,9 @@
-"""The life experiment: what a real Zabbix has sent is sent again.
+"""The life experiment: replays what a real Zabbix has sent.
 
-A recording (scripts/record, test/zabbix/life) is replayed with its sessions,
-transactions and times, for n times the items, at the speed asked for or as fast
-as it goes.  The server's clock shows the recording's time; checkpoints,
-autovacuum and maintenance go on; days of history lie below.  Each shape of
-statement has its latency and its backend's CPU.
+A recording (scripts/record, test/zabbix/life) is replayed with its sessions, transactions and
+times, for n times the items, at a given speed or as fast as possible.  The server's clock shows
+the time of the recording.  Checkpoints, autovacuum and maintenance run, and there are days of
+earlier history.  Latency and backend CPU are measured for each shape of statement.
 """
 
 import concurrent.futures
@@ -38,7 +37,8 @@ WINDOW = 1.0  # seconds of the recording whose statements go side by side
 MAINTENANCE, CHECKPOINT = 900, 900  # seconds of the recording
 RED = 1.2  # what is above it has a star
 STARTING = 60  # seconds of the recording that a start of Zabbix lasts
-# a value in Zabbix' history cache: zbx_hc_data_t and what its allocator adds, without texts
+# a value in Zabbix's history cache: zbx_hc_data_t and the allocator's overhead, without
+# texts
 CACHE_VALUES = 16 * 2**20 // 56  # of HistoryCacheSize as it is by default
 FEW = 20  # statements of a shape below which its ratio is chance
 SHAPE = 110  # characters of it that are shown
@@ -71,7 +71,7 @@ def add_arguments(parser):
 
 
 def fill_defaults(arguments):
-    """What was not given, by form."""
+    """Fills in the options that were not given."""
     quick = arguments.quick
     arguments.recording = arguments.recording or str(environment.BENCH / "data" / "life")
     arguments.days = arguments.days or (1 if quick else 3)
@@ -83,7 +83,7 @@ def fill_defaults(arguments):
 
 
 def settings_of(arguments):
-    """As the day's, but for what a fresh server has by default and planning depends on."""
+    """As the day's settings, but those that planning depends on are a fresh server's."""
     arguments.items, arguments.wal_compression = 1000, "off"
     settings = day_settings(arguments)
     settings.update(wal_keep_size="8GB", jit="on", work_mem="4MB")
@@ -91,7 +91,7 @@ def settings_of(arguments):
 
 
 class Session:
-    """A connection of the recording's, made when it is first used."""
+    """A connection of the recording, opened at its first use."""
 
     def __init__(self, store):
         self.connection = store.open_connection()
@@ -101,11 +101,11 @@ class Session:
             self.connection.execute(life_mariadb.SESSION)
 
     def texts(self, text):
-        """What is sent instead of a text; None: nothing."""
+        """The text that is sent instead; None for nothing."""
         return [text] if self.is_postgres else life_mariadb.translated(text)
 
     def execute(self, texts):
-        """Milliseconds, milliseconds of the backend's CPU, and the error if there is one."""
+        """Returns milliseconds, milliseconds of the backend's CPU, and the error, if any."""
         error, cpu, began = None, counters.process_cpu(self.pid), time.perf_counter()
         try:
             for text in texts:
@@ -134,7 +134,7 @@ class Replay:
             self.last[statement.session] = statement.time
 
     def run(self, costs, progress):
-        """All windows of the recording; the figures."""
+        """Replays all windows of the recording; returns the figures."""
         before, started = costs.reading(), time.time()
         due_maintenance, due_checkpoint = 0, CHECKPOINT
         for moment, sessions in self.stream.windows(WINDOW):
@@ -173,7 +173,7 @@ class Replay:
         )
 
     def _wait_for(self, moment, started):
-        """Keeps the speed, or notes how far behind it is."""
+        """Keeps the speed, or notes the lag."""
         if not self.arguments.speed:
             return
         recorded = moment - self.stream.idle(moment)
@@ -183,7 +183,8 @@ class Replay:
         self.behind = max(self.behind, -early)
 
     def _fill_cache(self, stored, began, started):
-        """What has come in Zabbix' history cache while a window was stored."""
+        """How much the values that came while a window was stored filled Zabbix's history
+        cache."""
         if not self.arguments.speed:
             return
         now = time.time()
@@ -196,13 +197,13 @@ class Replay:
             self.cache_full += now - began
 
     def maintain(self):
-        """A run of maintenance beside the stream; the one before has ended."""
+        """Runs maintenance beside the stream, after the previous run has ended."""
         if self.pending is not None:
             self.pending.result()
         self.pending = self.upkeep.submit(self.store.maintain)
 
     def _session(self, number, statements):
-        """What one session sends in a window."""
+        """Sends the statements of one session in a window."""
         session = self.sessions.get(number)
         if session is None:
             session = self.sessions[number] = Session(self.store)
@@ -221,13 +222,13 @@ class Replay:
                     self.errors[error[:60]] = self.errors.get(error[:60], 0) + 1
 
     def _end_sessions(self, moment):
-        """Those that send nothing any more."""
+        """Closes connections that have no statements left."""
         for number in [n for n in self.sessions if self.last[n] < moment + WINDOW]:
             self.sessions.pop(number).connection.close()
 
 
 def prepare(store, stream, clock, arguments):
-    """A store with its tables and the days before."""
+    """Makes a store with its tables and the earlier days."""
     clock.set(stream.began)
     store.cluster.restart()
     days = int(stream.seconds // periods.DAY) + 1
@@ -239,10 +240,10 @@ def prepare(store, stream, clock, arguments):
 
 
 def compare(store, expected):
-    """What is stored differs from another store's?  expected is filled by the first.
+    """Do the stored rows differ from another store's?  The first store fills expected.
 
-    Each database system has a checksum of its own; all have that of the program that
-    reads history back, which is taken of one store a system.
+    Each database system has a checksum of its own.  A common one, of the program that reads history
+    back, is computed for one store of each system.
     """
     problems = store.check()
     for table in TABLES:
@@ -262,7 +263,7 @@ def compare(store, expected):
 
 
 def run_store(store, stream, clock, arguments, progress, expected):
-    """One turn of a store: its figures, times by shape, problems."""
+    """One turn of a store: figures, times by shape, problems."""
     prepare(store, stream, clock, arguments)
     costs = costs_of(store)
     try:
@@ -288,9 +289,9 @@ def _figures_of(taken):
 
 
 def by_shape(rounds):
-    """Shapes with their figures by store, most CPU in the reference first.
+    """Shapes with their figures by store, those with the most CPU in the reference first.
 
-    rounds: {store: [times by shape, one a round]}
+    rounds: {store: [times by shape, one per round]}
     """
     found = {}
     for store, turns in rounds.items():
@@ -315,12 +316,13 @@ def _weight(entry):
 
 
 def values_of(stream, copies):
-    """How many values the recording stores."""
+    """The number of values in the recording."""
     return copies * sum(sum(stream.items[table].values()) for table in TABLES)
 
 
 def shapes_table(result):
-    """All shapes: CPU and median of each store to the reference's, a star above RED."""
+    """All shapes: CPU and median of each store as ratios to the reference, with a star above
+    RED."""
     others = [name for name in result["summary"] if name != REFERENCE]
     rows = []
     for entry in result["shapes"]:
@@ -345,7 +347,7 @@ def shapes_table(result):
 
 
 def show(result):
-    """The tables."""
+    """Prints the tables."""
     rows = []
     for name, figures in result["summary"].items():
         rows.append(
@@ -373,7 +375,7 @@ TOTALS = (
 
 
 def summarize(turns, values):
-    """Spreads of the totals by store."""
+    """Plots the totals by store with their spreads."""
     found = {}
     for name, rounds in turns.items():
         found[name] = {
@@ -391,7 +393,7 @@ def summarize(turns, values):
 
 
 def draw(result, stem):
-    """CPU of the shapes that cost most, as ratios to the reference."""
+    """Plots the CPU of the most expensive shapes, as ratios to the reference."""
     entries = [e for e in result["shapes"] if REFERENCE in e["stores"]][:15]
     names = [name for name in result["summary"] if name != REFERENCE]
     if not entries or not names:
@@ -416,7 +418,7 @@ def draw(result, stem):
 
 
 def run(arguments):
-    """The experiment."""
+    """Runs the experiment."""
     fill_defaults(arguments)
     stream = Stream(arguments.recording, arguments.minutes, arguments.from_minute)
     periods.pretend(stream.began)

@@ -1,4 +1,4 @@
-"""The days before a recording: rows that a Zabbix would have stored by then."""
+"""The days before a recording: rows that Zabbix would have stored by then."""
 
 import io
 import random
@@ -9,7 +9,7 @@ from .life_stream import STEP
 from .stores import schema
 
 TRENDS = {"trends": "history", "trends_uint": "history_uint"}
-# of each table: columns of the recording's INSERTs
+# by table: columns of the recording's INSERTs
 SENT = {
     "history_str": ("clock", "ns", "value"),
     "history_text": ("clock", "ns", "value"),
@@ -20,7 +20,7 @@ _COPY = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 class Lines(io.RawIOBase):
-    """A file of what a generator makes."""
+    """A file that reads from a generator."""
 
     def __init__(self, texts):
         super().__init__()
@@ -40,12 +40,12 @@ class Lines(io.RawIOBase):
 
 
 def _number(dice, table):
-    """A value of a table of numbers, as text."""
+    """A number of a table's type, as text."""
     return str(dice.randrange(10**6)) if table.endswith("_uint") else "%.4f" % dice.gauss(50, 9)
 
 
 def _fields(table, rest):
-    """A recorded row's columns by name, as COPY text."""
+    """A recorded row, as COPY text by column."""
     values = [
         (text.replace("''", "'") if text else other).translate(_COPY)
         for text, other in _FIELD.findall(rest)
@@ -54,7 +54,7 @@ def _fields(table, rest):
 
 
 def _history(stream, dice, table, item):
-    """What makes a row's columns but the key's: numbers, or texts that the item has sent."""
+    """Makes the columns of a row beside its key: numbers, or texts that the item has sent."""
     if table not in SENT:
         return lambda clock: {"value": _number(dice, table)}
     sent = [_fields(table, rest) for rest in stream.sent[table][item]]
@@ -62,13 +62,13 @@ def _history(stream, dice, table, item):
 
 
 def _trend(dice, table):
-    """A row's columns but the key's."""
+    """The columns of a row beside its key."""
     low, middle, high = sorted((_number(dice, table) for _ in range(3)), key=float)
     return {"num": "60", "value_min": low, "value_avg": middle, "value_max": high}
 
 
 def _rows(stream, arguments, table, first, last, interval):
-    """Rows from first to last in the order of time, a text each interval."""
+    """Yields rows from first to last in the order of time, one text per interval."""
     dice = random.Random(table)
     columns = schema.column_names(table).split(", ")
     source = TRENDS.get(table, table)
@@ -92,7 +92,7 @@ def _rows(stream, arguments, table, first, last, interval):
 def earlier(stream, arguments, table):
     """Rows of the days before the recording, as COPY text in the order of time.
 
-    Of trends, up to the hour before the first that the recording stores.
+    Trends end before the first hour that the recording stores.
     """
     first = stream.began - arguments.days * periods.DAY
     if table not in TRENDS:

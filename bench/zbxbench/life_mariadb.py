@@ -1,8 +1,8 @@
-"""What Zabbix sends to PostgreSQL, as it sends the same to MariaDB."""
+"""Translates what Zabbix sends to PostgreSQL into what it sends to MariaDB."""
 
 import re
 
-# strings are as in standard SQL, which is what the recording has
+# the recording has strings of standard SQL
 SESSION = "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES'"
 
 _DELETE = re.compile(
@@ -17,9 +17,9 @@ _UPDATES = re.compile(r"\s*update trends", re.I)
 
 
 def translated(text):
-    """The statements that MariaDB gets instead of a text; None: there are none like it."""
+    """The statements for MariaDB; None if there is no equivalent."""
     if _INSERT.match(text):
-        # its strings may have anything in them
+        # strings may contain anything
         head = text[: text.lower().index("values")] + text[-200:].rsplit("'", 1)[-1]
         return None if _FOREIGN.search(head) else [text]
     delete = _DELETE.fullmatch(text.strip())

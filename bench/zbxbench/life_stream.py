@@ -1,4 +1,5 @@
-"""A recording as it is sent again: what of it is of history and trends, for n times the items."""
+"""A recording prepared for replay: its statements on history and trends, for n times the
+items."""
 
 import bisect
 import collections
@@ -20,13 +21,13 @@ TABLES = (
     "trends",
     "trends_uint",
 )
-# between two copies of an item
+# distance between two copies of an item
 STEP = 10**7
-# rows of an item that are looked at
+# rows read per item
 SENT = 20
-# minutes that a line may be later in a recording than a younger one: it is written at its end
+# minutes that a line can come after a younger one, because it is written at its end
 LATE = 5
-# as Zabbix cuts its statements
+# Zabbix splits statements at this size
 MOST_ROWS, MOST_BYTES = 1000, 262144
 
 _ASKED = re.compile(r"\b(?:from|join|into|update)\s+(\w+)", re.I)
@@ -34,23 +35,23 @@ _CATALOG = re.compile(r"\binformation_schema\b|\bpg_\w+", re.I)
 _ROW = re.compile(r"\((\d+)((?:[^()']|'(?:[^']|'')*')*)\)")
 _ITEMS = re.compile(r"\bitemid\s*(?:=\s*'?\d+'?|in\s*\([\d', ]+\))", re.I)
 _DIGITS = re.compile(r"\d+")
-# what a Zabbix server asks when it starts
+# what a Zabbix server asks at its start
 _START = re.compile(r"select mandatory,optional from dbversion\b", re.I)
 _BEGIN, _END = ("begin", "start transaction"), ("commit", "rollback")
 
-# one that is sent: seconds since the beginning, session, its shape, text
+# a statement: seconds since the beginning, session, shape, text
 Statement = collections.namedtuple("Statement", "time session shape text error")
 
 
 def is_of_history(text):
-    """Whether a statement asks nothing but history and trends."""
+    """Does a statement use history and trends only?"""
     names = [name.lower() for name in _ASKED.findall(text)]
     return bool(names) and all(name in TABLES for name in names) and not _CATALOG.search(text)
 
 
 def _sent(lines):
-    """The statements of a recording in the order in which they began; transactions only
-    where they hold one."""
+    """The statements of a recording in the order in which they began; transactions only if they
+    contain one."""
     opened, inside = {}, set()
     for line in sorted(lines, key=lambda line: line[0]):
         moment, session, text = line[0] / 1e6, line[1], line[8]
@@ -79,7 +80,7 @@ def _copied(text, copy):
 
 
 def _inserts(text, copies):
-    """An INSERT with as many times the rows, cut as Zabbix does."""
+    """An INSERT with n times the rows, split as Zabbix does."""
     head, rows = re.split(r"\bvalues\b", text, maxsplit=1, flags=re.I)
     tail = re.search(r"\)\s*(on conflict[^;]*);?\s*$", rows, re.I)
     head += "values "
@@ -97,7 +98,7 @@ def _inserts(text, copies):
 
 
 def multiplied(statement, copies):
-    """The statements that so many times the items make of one."""
+    """The statements into which n times the items turn one."""
     if copies == 1 or statement.shape in _BEGIN + _END:
         return [statement]
     if shapes.kind_of(statement.shape) == "insert":
@@ -108,7 +109,8 @@ def multiplied(statement, copies):
 
 
 def _until(lines, minutes):
-    """Lines of so many minutes from the first statement on history on, all without a limit."""
+    """Lines of this many minutes from the first statement on history on; all without a
+    limit."""
     first = None
     for line in lines:
         if len(line) <= 3:
@@ -123,10 +125,9 @@ def _until(lines, minutes):
 class Stream:
     """A recording, read.
 
-    began: seconds since 1970; seconds: how long; items: of each table, (item id, values);
-    sent: of each table, the first rows of an item as they were written, without its id;
-    first_clock: of each table, the oldest of the recording;
-    starts: when a Zabbix server has started, seconds since the beginning
+    began: seconds since 1970; seconds: its length; items: by table, (item id, values); sent: by
+    table, the first rows of an item as written, without its id; first_clock: by table, the
+    oldest clock; starts: when Zabbix servers were started, in seconds since the beginning
     """
 
     def __init__(self, directory, minutes=None, skipped=0):
@@ -135,7 +136,7 @@ class Stream:
         statements = list(_sent(lines))
         if not statements:
             raise RuntimeError("%s has no statement on history" % directory)
-        # it begins with the first of them
+        # it begins with the first statement
         first = int(statements[0].time + skipped * 60)
         limit = first + minutes * 60 if minutes else float("inf")
         self.began = header["began"] + first
@@ -151,7 +152,7 @@ class Stream:
         self._gaps = self._find_gaps()
 
     def _read_rows(self):
-        """What INSERTs bring."""
+        """Counts what INSERTs bring."""
         self.items = {table: collections.Counter() for table in TABLES}
         self.sent = {table: collections.defaultdict(list) for table in TABLES}
         self.first_clock = {}
@@ -178,7 +179,7 @@ class Stream:
         return [moment for moment, _ in found], list(counts)
 
     def _find_gaps(self):
-        """(end, seconds) of each time in which nothing was recorded, between pieces of it."""
+        """(end, seconds) of each time without recording, between its pieces."""
         times = [one.time for one in self.statements]
         return [
             (later, later - earlier)
@@ -191,15 +192,15 @@ class Stream:
         return sum(seconds for end, seconds in self._gaps if end <= moment + 1)
 
     def values_until(self, moment):
-        """How many values have come until then."""
+        """How many values have come by then."""
         return self._values[bisect.bisect_right(self._moments, moment)]
 
     def is_start(self, moment, seconds):
-        """Whether a Zabbix server has started in so many seconds before."""
+        """Was a Zabbix server started in the seconds before?"""
         return any(start <= moment < start + seconds for start in self.starts)
 
     def windows(self, seconds):
-        """(time, {session: statements}) of each stretch of time; sessions go on side by side."""
+        """(time, {session: statements}) of each window; its sessions run at the same time."""
         window, sessions = 0, {}
         for statement in self.statements:
             number = int(statement.time // seconds)

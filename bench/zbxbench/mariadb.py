@@ -8,21 +8,20 @@ from .peer import Peer
 
 ROOT = "root"
 
-# Debian keeps the server where a user's path does not look
+# Debian has the server in a directory outside users' PATH
 PATH = os.defpath + ":/usr/sbin:/usr/local/sbin"
 
 
 def tuned_settings():
-    """Settings for a write-heavy server, with the terms of the PostgreSQL side.
+    """Settings for a server that writes much, equivalent to PostgreSQL's.
 
-    Equal: the cache (a quarter of the memory), commits that do not wait for
-    the log (innodb_flush_log_at_trx_commit = 0, as synchronous_commit = off:
-    written and flushed in the background), protection against torn pages
-    (the doublewrite buffer, as full_page_writes), no replication log, no
-    statistics or checkpoints forced into a run.  By MariaDB's documentation
-    ("InnoDB System Variables", "Configuring the InnoDB Buffer Pool"): a redo
-    log that holds hours of writes, O_DIRECT, on an SSD no flushing of
-    neighbours and an I/O capacity above the default, which is for one disk.
+    Equal are the cache (a quarter of the memory), commits that do not wait for the log
+    (innodb_flush_log_at_trx_commit = 0, like synchronous_commit = off: it is written and flushed in
+    the background), protection against torn pages (the doublewrite buffer, like full_page_writes),
+    no replication log, and no statistics or checkpoints during a run.  According to MariaDB's
+    documentation ("InnoDB System Variables", "Configuring the InnoDB Buffer Pool"): a redo log that
+    holds hours of writes, O_DIRECT, and on an SSD no flushing of neighbours and an I/O capacity
+    above the default, which is for one disk.
     """
     return {
         "innodb_buffer_pool_size": "%dM" % min(environment.memory_mb() // 4, 8192),
@@ -49,18 +48,18 @@ def tuned_settings():
 
 
 def program(name):
-    """Where a program of the package is; None when it is not."""
+    """The path of a program of the package; None if it is missing."""
     return shutil.which(name, path=os.environ.get("PATH", "") + ":" + PATH)
 
 
 class MariadbServer(Peer):
-    """mariadbd on a socket, without the network."""
+    """mariadbd on a socket, without TCP."""
 
     NAME = "mariadb"
 
     @classmethod
     def missing(cls):
-        """Why there can be no server; None when there can."""
+        """Why there can be no server; None if there can."""
         if not program("mariadbd") or not program("mariadb-install-db"):
             return "the package mariadb-server is not installed"
         if not program("mariadb_config") or libmariadb.LIBRARY is None:
@@ -117,7 +116,7 @@ class MariadbServer(Peer):
         return libmariadb.Connection(self.socket, ROOT, database)
 
     def execute(self, sql, database=""):
-        """Runs one statement; returns its rows, of texts."""
+        """Runs a statement; returns its rows as texts."""
         connection = self.connect(database)
         try:
             return list(connection.execute(sql))

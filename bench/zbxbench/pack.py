@@ -1,7 +1,7 @@
-"""The pack experiment: what it costs to pack a day, and whether ingest notices.
+"""The pack experiment: what packing a day costs, and how it affects INSERTs.
 
-Two days of the same size are packed: the first while nothing else happens, for
-speed, memory and WAL; the second while values are stored at a fixed rate.
+Two days of the same size are packed: the first alone, for speed, memory and WAL; the second while
+values are stored at a fixed rate.
 """
 
 import threading
@@ -19,7 +19,7 @@ HELP = "values a second that a day is packed with, memory, WAL, and ingest meanw
 STORE = "zbxhist-packed"
 ITEMS = 30000
 BATCH = 1000
-STEP = 20  # simulated seconds a pass of the stream
+STEP = 20  # simulated seconds per pass of the stream
 ALONE_DAY, BUSY_DAY = -3, -2
 DATASET = datasets.DATASETS[0]
 
@@ -45,14 +45,14 @@ def add_arguments(parser):
 
 
 def fill_defaults(arguments):
-    """What was not given, by form."""
+    """Fills in the options that were not given."""
     arguments.rows = arguments.rows or (500000 if arguments.quick else 10000000)
     arguments.seconds = arguments.seconds or (5 if arguments.quick else 30)
     arguments.items = max(1, arguments.rows // datasets.PASSES_A_DAY)
 
 
 class MemoryWatch(threading.Thread):
-    """The greatest private memory of a process; its shared buffers are not counted."""
+    """Samples the greatest private memory of a process, without shared buffers."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)
@@ -65,18 +65,18 @@ class MemoryWatch(threading.Thread):
             self.peak = max(self.peak, counters.private_memory(self.pid))
 
     def stop(self):
-        """The peak, and how much of it was not there at the start."""
+        """The peak, and its increase since the start."""
         self.stopping.set()
         self.join()
         return {"peak_bytes": self.peak, "growth_bytes": self.peak - self.at_start}
 
 
 def pack(store, day):
-    """Packs one day in a session of its own; returns time, CPU and memory."""
+    """Packs a day in a session of its own; returns time, CPU and memory."""
     connection = store.connect()
     pid = connection.get_backend_pid()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM zbxhist.status")  # loads library and caches
+        cursor.execute("SELECT count(*) FROM zbxhist.status")  # loads the library and fills caches
         watch = MemoryWatch(pid)
         watch.start()
         cpu, started = counters.process_cpu(pid), time.time()
@@ -103,7 +103,7 @@ def packed_bytes(store, day):
 
 
 def pack_alone(store, day, rows, wal):
-    """Speed, memory and WAL, with nothing else going on."""
+    """Measures speed, memory and WAL without other work."""
     store.before_run()
     before = wal.position()
     found = pack(store, day)
@@ -123,14 +123,14 @@ def pack_alone(store, day, rows, wal):
 
 
 def undisturbed(arguments):
-    """Half of the time without packing."""
+    """Runs half of the time without packing."""
     stage = {"stage": "undisturbed", "from": time.time()}
     time.sleep(arguments.seconds / 2)
     return dict(stage, to=time.time())
 
 
 def pack_busy(store, day, arguments):
-    """Ingest undisturbed, while a day is packed, and undisturbed once more."""
+    """Stores values undisturbed, while a day is packed, and undisturbed again."""
     load = drivers.Load(
         BATCH,
         arguments.connections,
@@ -168,7 +168,7 @@ def pack_busy(store, day, arguments):
 
 
 def is_within(statement, stage):
-    """Whether a statement overlaps a stage."""
+    """Does a statement overlap a stage?"""
     return (
         statement["start"] < stage["to"]
         and statement["start"] + statement["latency"] / 1e3 > stage["from"]
@@ -181,7 +181,7 @@ def contents(store):
 
 
 def compare(before, after, busy, store):
-    """Packing changes no row, and ingest loses none."""
+    """Packing must not change a row, and no value may be lost."""
     problems = []
     if before != after:
         problems.append(
@@ -202,7 +202,7 @@ def compare(before, after, busy, store):
 
 
 def run_store(store, arguments):
-    """Both days; the figures and what is wrong."""
+    """Packs both days; returns figures and problems."""
     alone, busy = (periods.days(day, day)[0] for day in (ALONE_DAY, BUSY_DAY))
     progress = Progress(3, NAME)
     progress.show("filling two days of %d rows" % arguments.rows)
@@ -230,7 +230,7 @@ def run_store(store, arguments):
 
 
 def show(result):
-    """The tables of a result."""
+    """Prints the tables of a result."""
     for name, entry in result["summary"].items():
         alone = entry["alone"]
         print("\n%s: a day of %s values" % (STORES[name].label, results.number(alone["rows"])))
@@ -281,7 +281,7 @@ def show(result):
 
 
 def draw_measured(summary, statements_of, stem):
-    """Latency over time, stages shaded; there is one store at most."""
+    """Plots latency over time with shaded stages, for one store at most."""
     for name, entry in summary.items():
         draw_store(name, statements_of[name], entry["stages"], stem)
 
@@ -320,7 +320,7 @@ def draw_store(name, statements, stages, stem):
 
 
 def run(arguments):
-    """The experiment."""
+    """Runs the experiment."""
     fill_defaults(arguments)
     with bench(arguments, [STORE], autovacuum="on") as own:
         summary, statements_of, problems = {}, {}, []

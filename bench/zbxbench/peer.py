@@ -1,4 +1,4 @@
-"""Servers of other databases: a private one each, started for a run, removed after it."""
+"""Servers of other databases, private ones, started for a run and removed after it."""
 
 import os
 import pathlib
@@ -13,28 +13,28 @@ from . import counters
 from .cluster import SUPERUSER, ServerError
 
 
-# the nice value of a session whose share is that of four others (3906 to 1024)
+# the nice value of a session with four times the share (weight 3906 instead of 1024)
 SHARE_OF_BACKENDS = "-6"
 
 
 def raise_share(pid):
-    """Asks for as much of the processor as PostgreSQL's backends get.
+    """Asks for as much CPU as PostgreSQL's backends get.
 
-    To Linux's scheduler a session is one share (autogroup).  Each of
-    PostgreSQL's processes is a session of its own; here all threads or processes are
-    one, which on a busy machine would be a fraction of that.
+    Linux's scheduler gives each session one share (autogroup).  Each of PostgreSQL's processes is a
+    session; all threads or processes of this server are one, which on a busy machine would get only
+    a fraction.
     """
     try:
         pathlib.Path("/proc/%d/autogroup" % pid).write_text(SHARE_OF_BACKENDS, encoding="ascii")
     except OSError:
-        pass  # a kernel without it, or we may not: README.md says so
+        pass  # the kernel has no autogroups, or we may not set them; see README.md
 
 
 class Peer:
-    """One server with its own directory and process group.
+    """A server with its own directory and process group.
 
-    A subclass has NAME, prepare() which makes the data directory, command()
-    which returns the server's command line, and is_ready().
+    A subclass has NAME, prepare(), which makes the data directory, command(), which returns the
+    server's command line, and is_ready().
     """
 
     NAME = ""
@@ -47,11 +47,11 @@ class Peer:
 
     @property
     def settings(self):
-        """What the server was tuned by, for the result file."""
+        """The server's settings, for the result file."""
         return {}
 
     def start(self):
-        """Makes the data directory, starts the server, waits until it answers."""
+        """Makes the data directory, starts the server, and waits until it answers."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="zbxbench.", dir=self.base))
         try:
             if os.geteuid() == 0:
@@ -66,7 +66,7 @@ class Peer:
             raise
 
     def stop(self):
-        """Ends the server, whatever it is doing, and removes everything it wrote."""
+        """Ends the server and removes everything that it has written."""
         if self.process is not None and self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
@@ -84,7 +84,7 @@ class Peer:
         raise NotImplementedError
 
     def is_ready(self):
-        """Whether the server answers by now."""
+        """Does the server answer yet?"""
         raise NotImplementedError
 
     def version(self):
@@ -97,15 +97,15 @@ class Peer:
         return self.directory / "log"
 
     def cpu(self):
-        """Seconds of CPU of the whole server, all its threads."""
+        """CPU seconds of the whole server, all its threads."""
         return counters.threads_cpu(self.process.pid)
 
     def environment(self):
-        """Variables for the server's processes."""
+        """Environment variables of the server."""
         return dict(os.environ, HOME=str(self.directory), TMPDIR=str(self.directory))
 
     def _popen(self, command, log_path, stream=subprocess.DEVNULL):
-        """Starts a command as the user who runs the PostgreSQL servers too."""
+        """Starts a command as the user who runs the PostgreSQL servers."""
         as_user = {}
         if os.geteuid() == 0:
             user = pwd.getpwnam(SUPERUSER)
@@ -123,7 +123,7 @@ class Peer:
             )
 
     def run(self, command, stream=subprocess.DEVNULL):
-        """Runs a command of the preparation to its end; stream: its standard input."""
+        """Runs a command of the preparation; stream is its standard input."""
         process = self._popen(command, self.log_path, stream)
         try:
             if process.wait() != 0:

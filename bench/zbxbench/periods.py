@@ -1,4 +1,4 @@
-"""Days of simulated time; boundaries are UTC midnight, always."""
+"""Days of simulated time.  They begin at midnight UTC."""
 
 import calendar
 import datetime
@@ -10,7 +10,7 @@ HOUR = 3600
 
 
 class Period(NamedTuple):
-    """A partition's time: start included, stop excluded."""
+    """The time of a partition; start is inclusive, stop exclusive."""
 
     date: datetime.date
     start: int
@@ -19,7 +19,7 @@ class Period(NamedTuple):
 
 
 def clock(date):
-    """Zabbix's clock of a date's first second."""
+    """The clock of a date's first second."""
     return calendar.timegm(date.timetuple())
 
 
@@ -27,24 +27,25 @@ _pretended = None
 
 
 def pretend(moment):
-    """Makes it the day of this moment, in seconds since 1970; stores made before keep theirs."""
+    """Sets today to the day of this moment, in seconds since 1970; existing stores keep
+    theirs."""
     global _pretended
     _pretended = datetime.datetime.fromtimestamp(moment, datetime.timezone.utc).date()
 
 
 def today():
-    """The UTC date at the start, or the one pretended."""
+    """The UTC date at the start, or the simulated one."""
     return _pretended or _real_today()
 
 
 @functools.lru_cache(maxsize=None)
 def _real_today():
-    """A run that goes on past midnight keeps it."""
+    """a run that continues past midnight keeps its date"""
     return datetime.datetime.now(datetime.timezone.utc).date()
 
 
 def day(date):
-    """The period of one day."""
+    """The period of a day."""
     return Period(date, clock(date), clock(date) + DAY, date.strftime("p%Y%m%d"))
 
 

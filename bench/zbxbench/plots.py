@@ -1,4 +1,4 @@
-"""Plots in one style; a store has the same colour in every one of them."""
+"""Plots in one style; a store has the same colour in all of them."""
 
 import io
 import textwrap
@@ -12,8 +12,8 @@ matplotlib.rcParams["legend.fontsize"] = 8
 matplotlib.rcParams["legend.frameon"] = False
 from matplotlib import pyplot, ticker  # noqa: E402
 
-# Okabe and Ito's palette, readable with any colour vision, then related shades;
-# other database systems than PostgreSQL have black, olive, violet and their like
+# Okabe and Ito's palette, which people with any colour vision can read, and related shades;
+# databases other than PostgreSQL are black, olive, violet and similar
 COLOURS = {
     "zbxhist": "#D55E00",
     "zbxhist-trigger": "#F0E442",
@@ -47,7 +47,8 @@ def _thousands(value, _):
 
 
 def panels(count, width=7.0, height=2.4):
-    """Empty plots below one another, with one horizontal axis; heights are each plot's."""
+    """Empty plots below each other with a common horizontal axis; heights are those of the
+    plots."""
     fig, rows = pyplot.subplots(
         count, 1, figsize=(width, height * count), sharex=True, constrained_layout=True
     )
@@ -74,7 +75,7 @@ def _dress(axes):
 
 
 def grid(rows, columns, width=11.0, height=3.0):
-    """Empty plots in rows and columns; heights are each plot's."""
+    """Empty plots in rows and columns; heights are those of the plots."""
     fig, plots = pyplot.subplots(
         rows, columns, figsize=(width, height * rows), constrained_layout=True, squeeze=False
     )
@@ -91,7 +92,7 @@ class _PlainLogFormatter(ticker.LogFormatter):
 
 
 def logarithmic_x(axes):
-    """Likewise a horizontal one."""
+    """The same for a horizontal axis."""
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(_PlainLogFormatter(minor_thresholds=(2, 1)))
     axes.xaxis.set_minor_formatter(_PlainLogFormatter(minor_thresholds=(2, 1)))
@@ -112,12 +113,12 @@ def wrapped(label, width=12):
 
 
 def legend_beside(axes):
-    """A legend that hides no data."""
+    """A legend that covers no data."""
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def errors(spreads):
-    """Error bars from spreads: what lies below and above the median."""
+    """Error bars from spreads: below and above the median."""
     return [
         [spread["median"] - spread["min"] for spread in spreads],
         [spread["max"] - spread["median"] for spread in spreads],
@@ -125,7 +126,7 @@ def errors(spreads):
 
 
 def bars(axes, names, labels, spreads):
-    """A bar a store: the median, the spread as error bar, the number on top."""
+    """A bar per store: the median, an error bar, and the number on top."""
     medians = [spread["median"] for spread in spreads]
     axes.bar(
         range(len(names)),
@@ -154,7 +155,7 @@ def bars(axes, names, labels, spreads):
 
 
 def save(fig, path_stem):
-    """Writes a PNG, a small one: plots have few colours."""
+    """Writes a PNG with a small palette."""
     image = io.BytesIO()
     fig.savefig(image, format="png", dpi=120)
     pyplot.close(fig)

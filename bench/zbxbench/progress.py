@@ -5,7 +5,7 @@ import time
 
 
 class Progress:
-    """Counts steps; draws a bar on a terminal, writes a line now and then elsewhere."""
+    """Counts steps: draws a bar on a terminal, elsewhere writes a line now and then."""
 
     def __init__(self, total, title):
         self.total = max(total, 1)
@@ -21,7 +21,7 @@ class Progress:
         return "%d:%02d left" % divmod(seconds, 60) if self.done else ""
 
     def show(self, what):
-        """Says what is being done now."""
+        """Shows the present activity."""
         if self.is_terminal:
             filled = 30 * self.done // self.total
             sys.stderr.write(
@@ -44,11 +44,11 @@ class Progress:
             )
 
     def step(self, count=1):
-        """One step more is done."""
+        """Counts a step."""
         self.done += count
 
     def finish(self):
-        """Leaves the terminal's line."""
+        """Ends the terminal's line."""
         elapsed = time.monotonic() - self.started
         if self.is_terminal:
             sys.stderr.write("\r\033[K")
@@ -58,7 +58,7 @@ class Progress:
 
 
 def say(message):
-    """A line of information."""
+    """Prints a line of information."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K")
     sys.stderr.write(message + "\n")

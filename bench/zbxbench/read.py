@@ -1,10 +1,9 @@
-"""The read experiment: what Zabbix and people ask, as installed.
+"""The read experiment: what Zabbix and people ask, with the default settings.
 
-The statements are in bench/data/read.sql, or what --questions names.  Settings that planning depends on are those
-of a fresh PostgreSQL.  Each shape of
-statement is asked of past days, which zbxhist has packed, and of the hour that is being
-written, before and after ANALYZE.  What counts is the CPU of the backend and its
-parallel workers; answers are compared.
+The statements are in bench/data/read.sql, or in the file of --questions.  Settings that planning
+depends on are those of a fresh PostgreSQL.  Each shape of statement is sent for past days, which
+zbxhist has packed, and for the hour that is being written, before and after ANALYZE.  Measured is
+the CPU of the backend and its parallel workers.  Answers are compared.
 """
 
 import math
@@ -30,7 +29,7 @@ RED = 1.2  # what is above it has a star
 
 PAST, HOT = "past days", "hour being written"
 STATES = ("not analysed", "analysed")
-# a fresh PostgreSQL's, instead of those of the other experiments
+# those of a fresh PostgreSQL, instead of the other experiments'
 SETTINGS = {
     "work_mem": "4MB",
     "jit": "on",
@@ -49,7 +48,7 @@ STEP = 60  # of the values of today
 ROWS = 1000  # of an INSERT
 SPAN = 7  # days that are asked for
 PATIENCE = "60s"
-# what makes the rows of a packed day of a store ordinary ones, and packs them again
+# turns the rows of a packed day into ordinary ones, and packs them again
 PACKING = {
     "timescaledb": [
         "SELECT %s_chunk(c) FROM show_chunks('history', {0.stop}, {0.start}) c" % what
@@ -59,7 +58,7 @@ PACKING = {
         "CALL zbxhist.%s('history', '{0.date}')" % what for what in ("unpack", "pack")
     ],
 }
-SHORT, TIMES = 0.02, 5  # what takes less is asked so often in a round
+SHORT, TIMES = 0.02, 5  # statements that take less seconds are sent this many times in a round
 
 
 def add_arguments(parser):
@@ -83,7 +82,7 @@ def add_arguments(parser):
 
 
 def fill_defaults(arguments):
-    """What was not given, by form."""
+    """Fills in the options that were not given."""
     quick = arguments.quick
     arguments.items = arguments.items or (60 if quick else 1000)
     arguments.interval = arguments.interval or (3600 if quick else 300)
@@ -93,7 +92,7 @@ def fill_defaults(arguments):
 
 
 def statements(questions):
-    """(name, column that is compared or None, text with fields) of each."""
+    """(name, column to compare or None, text with fields) of each statement."""
     text = (environment.BENCH / "data" / (questions + ".sql")).read_text(encoding="utf-8")
     found = re.findall(r"^-- ([^\n]+?)(?: \[(\d+)\])?\n(\w.*)\n", text, re.M)
     return [(name, int(only) if only else None, sql) for name, only, sql in found]
@@ -109,11 +108,11 @@ class Data:
         self.start = periods.clock(periods.today())
         self.items = range(FIRST_ITEMID, FIRST_ITEMID + arguments.items)
         self.statements = statements(arguments.questions)
-        # a floating-point number's, or those of most of Zabbix's values
+        # a floating-point number, or a number like most of Zabbix's values
         self.digits = 17 if arguments.questions == NAME else 2
 
     def _rows(self, table, clocks):
-        """Rows of all items for each of the times, columns as the table has them."""
+        """Rows of all items for each of the times, with the columns of the table."""
         dice = random.Random("%s %d" % (table, clocks.start))
         for clock in clocks:
             yield [
@@ -131,7 +130,7 @@ class Data:
             ]
 
     def past(self, table):
-        """COPY text of the days before."""
+        """COPY text of the past days."""
         step = self.interval if table == "history" else periods.HOUR
         for rows in self._rows(
             table, range(self.start - self.days * periods.DAY, self.start, step)
@@ -150,7 +149,7 @@ class Data:
                 )
 
     def fields(self, when, chooser, connection):
-        """What a round's statements have in their fields."""
+        """The values of the fields in a round's statements."""
         items = chooser.sample(self.items, min(max(MANY), len(self.items)))
         if when == PAST:
             span = min(SPAN, self.days)
@@ -180,7 +179,7 @@ class Data:
 
     @staticmethod
     def _keys(items, first, last, connection):
-        """An OR of keys, as the server has it after a duplicate."""
+        """An OR of keys, as the server sends it after a duplicate."""
         stored = connection.execute(
             "SELECT itemid, clock, ns FROM history WHERE itemid IN (%s) AND clock BETWEEN %d AND %d "
             "ORDER BY ns LIMIT %d" % (items, first, last, KEYS)
@@ -191,7 +190,7 @@ class Data:
 
 
 def dimensions(data):
-    """SQL of the tables that are joined."""
+    """SQL that makes the tables for joins."""
     return (
         "CREATE TABLE hosts (hostid bigint PRIMARY KEY, name text NOT NULL);"
         "CREATE TABLE items (itemid bigint PRIMARY KEY, hostid bigint NOT NULL, name text NOT NULL);"
@@ -202,7 +201,7 @@ def dimensions(data):
 
 
 def fill(store, data, clock):
-    """Past days as the store has them when they are over, and today as it comes."""
+    """Loads past days in their final form, and today as it arrives."""
     clock.set(data.start)
     days = periods.days(-data.days - 1, 1)
     store.create(data.tables, days)
@@ -225,14 +224,14 @@ def fill(store, data, clock):
                 connection.execute(text)
     connection.close()
     clock.set(data.start + NOW)
-    # yesterday has become old enough to be packed
+    # yesterday is old enough now to be packed
     store.maintain()
-    # as autovacuum would, which has not come to ANALYZE
+    # as autovacuum, which has not run ANALYZE yet
     store.execute("VACUUM (FREEZE)", SUPERUSER)
 
 
 def _number(value):
-    """A number as such; texts and nulls as they are."""
+    """Parses numbers; keeps texts and nulls."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -240,7 +239,7 @@ def _number(value):
 
 
 def _order(row):
-    """What rows are sorted by: averages that differ in their last digits do not change it."""
+    """The sort key of rows, which does not depend on the last digits of averages."""
     return [
         (0, round(value, 6), "") if isinstance(value, float) else (1, 0, value or "")
         for value in row
@@ -248,21 +247,21 @@ def _order(row):
 
 
 def _are_equal(mine, other):
-    """Whether two values are, but for the last digits."""
+    """Are two values equal except for the last digits?"""
     if isinstance(mine, float) and isinstance(other, float):
         return math.isclose(mine, other, rel_tol=1e-9, abs_tol=1e-9)
     return mine == other
 
 
 class Expected:
-    """The answers of one store to a question, which the others must give, too."""
+    """The answers of one store, which the others must give, too."""
 
     def __init__(self, problems):
         self.problems = problems
         self.first = None
 
     def note(self, name, question, rows):
-        """Compares rows, whatever their order, numbers to nine digits."""
+        """Compares rows in any order, numbers to nine digits."""
         rows = sorted(([_number(value) for value in row] for row in rows), key=_order)
         if self.first is None:
             self.first = (name, rows)
@@ -285,12 +284,12 @@ class Reader:
         self.connection.execute("SET statement_timeout = '%s'" % PATIENCE)
 
     def cpu(self):
-        """Seconds of the backend, and of parallel workers that have ended."""
+        """CPU seconds of the backend, and of parallel workers that have ended."""
         own = counters.process_cpu(self.connection.pid)
         return own + counters.reaped_cpu(self.store.server_pid())
 
     def ask(self, text):
-        """Rows, and milliseconds of CPU and of time."""
+        """Returns rows, and milliseconds of CPU and of time."""
         cpu, began, count = self.cpu(), time.perf_counter(), 0
         while True:
             rows = self.connection.execute(text)
@@ -301,7 +300,7 @@ class Reader:
 
 
 def ask_round(readers, data, state, number, problems, progress):
-    """All statements of a round, each of all stores; the one before the first warms up."""
+    """Runs all statements of a round on all stores; a first run warms up."""
     chooser = random.Random(number)
     runs = []
     for when in (PAST, HOT):
@@ -325,7 +324,7 @@ def ask_round(readers, data, state, number, problems, progress):
 
 
 def pack_again(reader, rounds):
-    """What it takes to pack a day of history."""
+    """Measures what packing a day of history costs."""
     day = periods.days(-3, -3)[0]
     unpack, pack = (text.format(day) for text in PACKING[reader.key])
     runs = []
@@ -340,7 +339,7 @@ def pack_again(reader, rounds):
 
 
 def measure(stores, data, clock, rounds, problems):
-    """Both states, all rounds."""
+    """Runs both states and all rounds."""
     readers = [Reader(store) for store in stores]
     progress = Progress(len(STATES) * (rounds + 1) * 2, NAME)
     runs = []
@@ -364,13 +363,13 @@ def measure(stores, data, clock, rounds, problems):
 
 
 def _of(runs, **key):
-    """Runs with these properties, by round."""
+    """The runs with these properties, by round."""
     chosen = (run for run in runs if all(run[name] == value for name, value in key.items()))
     return sorted(chosen, key=lambda run: run["round"])
 
 
 def summarize(runs, names):
-    """An entry a question, time and state: its stores in that order."""
+    """An entry per question, time and state, with its stores in order."""
     summary = []
     keys = dict.fromkeys((run["when"], run["question"], run["state"]) for run in runs)
     for when, question, state in keys:
@@ -392,7 +391,7 @@ def summarize(runs, names):
 
 
 def _ratios(some, others):
-    """CPU to another store's in the same round."""
+    """CPU relative to another store's in the same round."""
     known = {run["round"]: run["cpu_ms"] for run in others or ()}
     return spread.ratios([run["cpu_ms"] for run in some], [known.get(run["round"]) for run in some])
 
@@ -401,7 +400,7 @@ def _ratios(some, others):
 
 
 def _pairs(summary, when):
-    """Each question's cells by state."""
+    """The cells of each question by state."""
     found = {}
     for cell in summary:
         if cell["when"] == when:
@@ -410,7 +409,7 @@ def _pairs(summary, when):
 
 
 def _cell_text(states, name):
-    """Ratios to the plain table, not analysed and analysed."""
+    """Ratios to the plain table, before and after ANALYZE."""
     texts = []
     for state in STATES:
         ratio = (states.get(state, {}).get(name) or {}).get("to_plain")
@@ -420,7 +419,7 @@ def _cell_text(states, name):
 
 
 def show(result):
-    """A table of the past, one of the hour."""
+    """Prints a table for past days, and one for the hour."""
     summary = result["summary"]
     for when in (PAST, HOT):
         pairs = _pairs(summary, when)
@@ -441,7 +440,7 @@ def show(result):
 
 
 def draw(result, stem):
-    """CPU to a plain table's, a panel a time."""
+    """Plots CPU relative to the plain table, one panel per time."""
     pairs = {when: _pairs(result["summary"], when) for when in (PAST, HOT)}
     fig, grid = plots.grid(1, 2, 12.0, 0.2 * max(map(len, pairs.values())) + 1.5)
     for axes, (when, questions) in zip(grid.flat, pairs.items()):
@@ -469,7 +468,7 @@ def draw(result, stem):
 
 
 def run(arguments):
-    """The experiment, in a cluster with settings and a clock of its own."""
+    """Runs the experiment, in a cluster with its own settings and clock."""
     fill_defaults(arguments)
     data = Data(arguments)
     with SimulatedClock(arguments.data_directory) as clock:

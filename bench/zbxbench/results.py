@@ -11,19 +11,19 @@ RESULTS = environment.BENCH / "results"
 
 
 def path_of(name, suffix, directory=None):
-    """Where a result of that name goes."""
+    """The path of a result with this name."""
     target = pathlib.Path(directory) if directory else RESULTS
     target.mkdir(parents=True, exist_ok=True)
     return target / (name + suffix)
 
 
 def base_name(arguments, name):
-    """Base name of an experiment's files, unless the command line has one."""
+    """The base name of an experiment's files, unless the command line gives one."""
     return arguments.name or name + ("-quick" if arguments.quick else "")
 
 
 def _rounded(value):
-    """The same with seven digits of each fraction: a result does not have more."""
+    """Rounds fractions to seven digits; a result does not have more."""
     if isinstance(value, dict):
         return {key: _rounded(element) for key, element in value.items()}
     if isinstance(value, (list, tuple)):
@@ -34,7 +34,7 @@ def _rounded(value):
 
 
 def _text(result):
-    """JSON with a line an entry and a line a run: readable, and small in a diff."""
+    """JSON with one line per entry and run: readable, with small diffs."""
     entries = []
     for key, value in result.items():
         if isinstance(value, list) and value:
@@ -46,7 +46,7 @@ def _text(result):
 
 
 def save(name, result, directory=None):
-    """Writes the JSON file; returns its name for the message."""
+    """Writes the JSON file; returns its name for messages."""
     path = path_of(name, ".json", directory)
     path.write_text(_text(_rounded(result)), encoding="utf-8")
     return path.name
@@ -57,7 +57,7 @@ def _columns(rows):
 
 
 def table(header, rows):
-    """A Markdown table with aligned columns, the first one to the left."""
+    """A Markdown table with aligned columns; the first is left-aligned."""
     cells = [[str(cell) for cell in row] for row in [header] + rows]
     widths = _columns(cells)
 
@@ -75,7 +75,7 @@ def table(header, rows):
 
 
 def number(value, digits=0):
-    """A number for people; a dash for none."""
+    """A number for people; a dash for None."""
     if value is None:
         return "-"
     return "{:,.{}f}".format(value, digits)
@@ -92,7 +92,7 @@ def ratio_text(ratio):
 
 
 def judged(label, name, problems):
-    """A store's label for a table: it says so when the store lost or changed something.
+    """A store's label for a table; it says so if the store lost or changed something.
 
     A problem is a sentence that begins with the store's name.
     """
@@ -101,7 +101,7 @@ def judged(label, name, problems):
 
 
 def conclude(name, result, problems, directory=None):
-    """Saves the result, says what is wrong with it; the exit code."""
+    """Saves the result and prints its problems; returns the exit code."""
     print("\nsaved as %s" % save(name, result, directory))
     for problem in problems:
         print("WRONG: " + problem)

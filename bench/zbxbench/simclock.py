@@ -1,5 +1,5 @@
-"""A server's clock that shows simulated time: a library of the tests, and a file
-that the server has mapped."""
+"""A clock with simulated time for servers: a library of the tests, and a file that the server
+has mapped."""
 
 import math
 import pathlib
@@ -14,10 +14,10 @@ DAY = 86400
 
 
 class SimulatedClock:
-    """Set forward step by step; between two steps it goes as the real one.
+    """A clock that is set forward step by step; between two steps it runs like the real one.
 
-    Maintenance decides by the server's clock what is due, so that clock has to
-    show the time which the values have.
+    Maintenance uses the server's clock to decide what is due, so it must show the time of the
+    values.
     """
 
     def __init__(self, base="/var/tmp"):
@@ -27,7 +27,7 @@ class SimulatedClock:
         subprocess.run(
             ["gcc", "-shared", "-fPIC", "-O2", "-o", str(self.library), str(SOURCE)], check=True
         )
-        # how many seconds the clock is ahead of the real one
+        # by how many seconds the clock is ahead of the real one
         self.path = self.directory / "clock"
         self.moment = None
 
@@ -38,24 +38,24 @@ class SimulatedClock:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def set(self, moment):
-        """Shows this moment, in seconds since 1970, to every session at once.
+        """Sets the clock of all sessions at once to this moment, in seconds since 1970.
 
-        It, or up to a second later: what is due at this moment, is.
+        It may be up to a second ahead, so that what is due at this moment is due.
         """
         self.moment = moment
         ahead = struct.pack("=q", math.ceil(moment - time.time()))
-        # in place: the server has mapped it
+        # in place, because the server has mapped the file
         with open(self.path, "r+b" if self.path.exists() else "wb") as file:
             file.write(ahead)
         self.path.chmod(0o644)
 
     def check(self, connection):
-        """Raises if a session does not go by it."""
+        """Raises an error if a session does not use it."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
             if abs(cursor.fetchone()[0] - self.moment) > DAY:
                 raise RuntimeError("the server does not go by the simulated clock")
 
     def environment(self):
-        """What a server is started with to go by it; only the time of day is simulated."""
+        """The environment with which a server uses it; only the time of day is simulated."""
         return {"LD_PRELOAD": str(self.library), "ZBXHIST_CLOCK": str(self.path)}

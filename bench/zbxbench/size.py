@@ -1,4 +1,4 @@
-"""The size experiment: bytes on disk that a value takes, everything counted."""
+"""The size experiment: bytes on disk per value, everything counted."""
 
 import time
 
@@ -31,7 +31,7 @@ def add_arguments(parser):
 
 
 def fill_defaults(arguments):
-    """What was not given, by form."""
+    """Fills in the options that were not given."""
     arguments.items = arguments.items or (100 if arguments.quick else 1000)
     arguments.days = arguments.days or (3 if arguments.quick else None)
     arguments.stores = names_of(arguments, DEFAULT_STORES)
@@ -39,10 +39,10 @@ def fill_defaults(arguments):
 
 
 def measure(store, dataset, contents, arguments):
-    """Fills, closes and weighs one store with one data set.
+    """Fills, closes and measures one store with one data set.
 
-    Other database systems than PostgreSQL, which are slow to fill, get the
-    first days only; what all stores hold is compared at that point.
+    Databases other than PostgreSQL are slow to fill, so they get only the first days; at that point
+    the rows of all stores are compared.
     """
     days = datasets.days_of(dataset, arguments.days)
     few = days[:PEER_DAYS]
@@ -73,12 +73,13 @@ def measure(store, dataset, contents, arguments):
 
 
 def late_contents(store, table):
-    """What is there when the store is weighed; checksums are those of the database system."""
+    """Row count and checksum when the store is measured; the checksum is the database
+    system's."""
     return store.rows(table), str(store.checksum(table))
 
 
 def compare(runs, problems):
-    """Every store must hold every row, the same as the others."""
+    """All stores must hold all rows."""
     reference = {}
     for run in runs:
         where = "%s, %s" % (run["store"], run["dataset"])
@@ -94,7 +95,7 @@ def compare(runs, problems):
 
 
 def run_all(stores, arguments, problems):
-    """All data sets in all stores, one at a time on the disk."""
+    """Measures all data sets in all stores, one at a time on the disk."""
     runs = []
     contents = Contents(stores)
     progress = Progress(len(stores) * len(arguments.datasets), NAME)
@@ -111,7 +112,7 @@ def run_all(stores, arguments, problems):
 
 
 def summarize(runs):
-    """Bytes a value by data set and store."""
+    """Bytes per value by data set and store."""
     summary = {}
     for run in runs:
         entry = summary.setdefault(run["dataset"], {"values": 0, "stores": {}})
@@ -121,12 +122,12 @@ def summarize(runs):
 
 
 def stores_in(summary):
-    """Names of the stores that were measured, in the order of the command line."""
+    """Names of the measured stores, in the order of the command line."""
     return list(dict.fromkeys(name for entry in summary.values() for name in entry["stores"]))
 
 
 def show(result):
-    """The table of a result."""
+    """Prints the table of a result."""
     summary = result["summary"]
     names = stores_in(summary)
     labels = {dataset.name: dataset.label for dataset in datasets.DATASETS}
@@ -148,7 +149,7 @@ def show(result):
 
 
 def draw(result, stem):
-    """Bars, a group a data set."""
+    """Plots bars, one group per data set."""
     summary = result["summary"]
     names = stores_in(summary)
     labels = {dataset.name: plots.wrapped(dataset.label) for dataset in datasets.DATASETS}
@@ -188,7 +189,7 @@ def draw(result, stem):
 
 
 def run(arguments):
-    """The experiment."""
+    """Runs the experiment."""
     fill_defaults(arguments)
     with bench(arguments, arguments.stores) as own:
         problems = []

@@ -4,7 +4,7 @@ import statistics
 
 
 def spread(values):
-    """Median, least and greatest."""
+    """Median, minimum and maximum."""
     values = [value for value in values if value is not None]
     if not values:
         return None
@@ -12,10 +12,10 @@ def spread(values):
 
 
 def ratios(values, references):
-    """The spread of per-round ratios.
+    """The spread of the ratios of rounds.
 
-    Rounds are paired: what slows the machine for a while slows both sides, so
-    the median of ratios is steadier than the ratio of medians.
+    What slows the machine for a while slows both sides of a round, so the median of ratios is
+    steadier than the ratio of medians.
     """
     pairs = [
         (value, reference)
@@ -26,7 +26,7 @@ def ratios(values, references):
 
 
 def percentile(values, fraction):
-    """The value below which the fraction lies; None of nothing."""
+    """The value below which this fraction lies; None if there are none."""
     if not values:
         return None
     ordered = sorted(values)

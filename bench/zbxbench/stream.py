@@ -1,4 +1,4 @@
-"""An open-loop stream of values in the background, and what its statements felt."""
+"""A stream of values in the background at a fixed rate, and the latency of its statements."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from . import drivers, spread
 
 
 def fill(store, table, period, load):
-    """Puts a load's float values of one period into a store, in the order of time."""
+    """Stores the float values of a period of a load, in the order of time."""
     command = [drivers.loader_path(), "--copy", "--by-pass", "--values=%d" % load.values]
     with subprocess.Popen(
         command + drivers.stream_arguments(load), stdout=subprocess.PIPE
@@ -20,10 +20,10 @@ def fill(store, table, period, load):
 
 
 class Stream:
-    """The loader at a fixed rate, until it is stopped, or for some seconds.
+    """Runs the loader at a fixed rate, until it is stopped, or for some seconds.
 
-    load: the stream it sends; its warm-up is done when this returns.  seconds: None
-    if it is to end with the load's values.  pids: the backends that serve it.
+    load: the stream; its warm-up is over when this returns.  seconds: None to end with the load's
+    values.  pids: the backends that serve it.
     """
 
     def __init__(self, store, rate, connections, load, seconds=86400):
@@ -57,7 +57,7 @@ class Stream:
         return result, drivers.read_statements(self.path)
 
     def close(self):
-        """Removes what is left."""
+        """Ends the processes that are left."""
         self.loader.kill()
         os.unlink(self.path)
 

@@ -1,4 +1,4 @@
-"""What each store's administrator does every day: a partition more, an old one gone."""
+"""The daily work of each store's administrator: a new partition, and an old one dropped."""
 
 import time
 
@@ -6,7 +6,7 @@ from . import periods
 
 
 class Upkeep:
-    """A store with nothing to do: its old rows have to be deleted."""
+    """Nothing to do: old rows must be deleted."""
 
     drops_days = False
 
@@ -15,21 +15,21 @@ class Upkeep:
         self.table = table
 
     def add(self, day):
-        """The partition of a coming day."""
+        """Creates the partition of a new day."""
 
     def drop(self, day):
-        """Removes a day that has expired, and returns when it is gone."""
+        """Removes an expired day; returns when it is gone."""
 
     def maintain(self):
-        """What is called regularly besides."""
+        """What else is called regularly."""
 
     def has_table(self, name):
-        """Whether a table is still there."""
+        """Does a table still exist?"""
         return self.store.execute("SELECT to_regclass('public.%s') IS NOT NULL" % name)[0][0]
 
 
 class ZbxhistUpkeep(Upkeep):
-    """CALL zbxhist.run_maintenance(); what has expired follows from the retention."""
+    """CALL zbxhist.run_maintenance(), which drops what has expired by the retention."""
 
     drops_days = True
 
@@ -52,7 +52,7 @@ class ZbxhistUpkeep(Upkeep):
 
 
 class NativeUpkeep(Upkeep):
-    """What scripts do, in the form that stops writers least."""
+    """What scripts do, in the form that blocks writers least."""
 
     drops_days = True
 
@@ -66,7 +66,7 @@ class NativeUpkeep(Upkeep):
 
 
 class PartmanUpkeep(Upkeep):
-    """partman.run_maintenance, as its background worker calls it."""
+    """partman.run_maintenance(), as its background worker calls it."""
 
     drops_days = True
 
@@ -87,7 +87,7 @@ class PartmanUpkeep(Upkeep):
 
 
 class PlpgsqlUpkeep(Upkeep):
-    """The trigger recipes' scripts."""
+    """The scripts of the trigger recipes."""
 
     drops_days = True
 
@@ -99,7 +99,7 @@ class PlpgsqlUpkeep(Upkeep):
 
 
 class MariadbUpkeep(Upkeep):
-    """ALTER TABLE, as the scripts for MySQL do."""
+    """ALTER TABLE, as scripts for MySQL do."""
 
     drops_days = True
 
@@ -122,5 +122,5 @@ KINDS = {
 
 
 def upkeep_of(store, table="history"):
-    """How that store is looked after."""
+    """Returns the administrator's work for a store."""
     return KINDS.get(store.name, Upkeep)(store, table)

@@ -24,17 +24,17 @@ DEFAULT_STORES = [
 ]
 REFERENCE = "native"
 
-# values sent in one run, by rows a statement: long enough to measure
+# values per run, by rows per statement: long enough to measure
 VALUES = {1: 40000, 10: 150000, 100: 300000, 1000: 300000}
 QUICK_VALUES = {1: 4000, 10: 15000, 100: 50000, 1000: 60000}
-# values sent first: loads libraries and caches, touches every page once
+# values sent first, which load libraries, fill caches and touch every page
 WARMUP = {1: 3000, 10: 15000, 100: 30000, 1000: 30000}
 QUICK_WARMUP = {1: 500, 10: 5000, 100: 15000, 1000: 20000}
 
-# passes over the items that end the filling of a day in the order of time
+# passes over the items, in the order of time, that end the filling of a day
 TAIL_PASSES = 60
 
-# partitions beside today's: some past days, some made beforehand
+# partitions beside today's: some past days, some made in advance
 FIRST_DAY, LAST_DAY = -3, 3
 
 
@@ -78,12 +78,12 @@ def add_arguments(parser):
 
 
 def by_rows(table, rows):
-    """The entry for so many rows, or for the next smaller number."""
+    """The entry for this many rows, or for the next smaller number."""
     return table[max((key for key in table if key <= rows), default=min(table))]
 
 
 def fill_defaults(arguments):
-    """What was not given, by form."""
+    """Fills in the options that were not given."""
     arguments.rows = arguments.rows or [1, 10, 100, 1000]
     arguments.connections = arguments.connections or ([1] if arguments.quick else [1, 2, 4])
     arguments.rounds = arguments.rounds or (1 if arguments.quick else 5)
@@ -93,7 +93,7 @@ def fill_defaults(arguments):
 
 
 def cells(arguments):
-    """The loads to measure, of one round."""
+    """The loads of a round."""
     values = QUICK_VALUES if arguments.quick else VALUES
     warmup = QUICK_WARMUP if arguments.quick else WARMUP
     return [
@@ -105,7 +105,7 @@ def cells(arguments):
             spread=arguments.spread,
             values=arguments.values or by_rows(values, rows),
             warmup=arguments.items if arguments.day_rows else by_rows(warmup, rows),
-            # a first hour of a day has nothing of the day before
+            # the first hour of a day, which must not reach into the day before
             clock=periods.clock(periods.today()) + periods.HOUR * (arguments.spread > 1),
         )
         for rows in arguments.rows
@@ -114,10 +114,10 @@ def cells(arguments):
 
 
 class Schedule:
-    """Which part of the stream each run sends.
+    """The part of the stream that each run sends.
 
-    Normally each run starts with empty tables.  With --day-rows the rows stay,
-    and the runs follow one another in simulated time within the one day.
+    Usually each run begins with empty tables.  With --day-rows the rows stay, and the runs
+    follow each other in simulated time within the day.
     """
 
     def __init__(self, arguments, loads):
@@ -135,7 +135,7 @@ class Schedule:
                 )
 
     def _passes(self, load):
-        """Passes over the items which a run takes, warm-up included."""
+        """The passes over the items that a run takes, warm-up included."""
         return math.ceil(load.warmup / load.items) + math.ceil(load.values / load.items)
 
     def place(self, load, round_number):
@@ -149,9 +149,9 @@ class Schedule:
 
 
 class Verification:
-    """Every store must hold the same rows, and have refused none.
+    """Every store must hold the same rows, and must not have refused any.
 
-    is_postgres: all stores are PostgreSQL's, which then compares rows itself.
+    is_postgres: all stores are in PostgreSQL, which then compares rows itself.
     """
 
     def __init__(self, is_postgres, mix):
@@ -161,7 +161,7 @@ class Verification:
         self.checksums = {}
 
     def run(self, store, measurement, where):
-        """The driver's own account."""
+        """Checks the figures of the driver."""
         if measurement["failed"] or measurement["lost"] or measurement["duplicates"]:
             self.problems.append(
                 "%s, %s: failed statements %s, values lost %d, duplicates %d"
@@ -175,7 +175,7 @@ class Verification:
             )
 
     def content(self, store, where, expected):
-        """Row count and checksum; equal to those of the other stores."""
+        """Row count and checksum must equal those of the other stores."""
         rows = sum(store.rows(table) for table in store.tables)
         if rows != expected:
             self.problems.append(
@@ -196,12 +196,12 @@ class Verification:
 
 
 def where_text(load, round_number):
-    """Names a run in messages."""
+    """The name of a run in messages."""
     return "%d rows, %d connections, round %d" % (load.cell + (round_number + 1,))
 
 
 def check_space(stores, arguments):
-    """Ends the run before the disk does: 90 bytes a row with its index, and the WAL."""
+    """Fails before the disk is full: 90 bytes per row with its index, and the WAL."""
     needed = len(stores) * arguments.day_rows * 90 + 16 * 2**30
     free = shutil.disk_usage(arguments.data_directory).free
     if needed > free:
@@ -237,7 +237,7 @@ def day_loads(arguments, schedule):
 
 
 def fill_day(stores, arguments, schedule):
-    """Puts the same rows into the current day of each store."""
+    """Stores the same rows in the current day of each store."""
     check_space(stores, arguments)
     bulk, tail = day_loads(arguments, schedule)
     progress = Progress(len(stores), "fill")
@@ -253,7 +253,7 @@ def fill_day(stores, arguments, schedule):
 
 
 def measure(store, load, wal, arguments):
-    """One run, from a state that is the same for every store."""
+    """Makes one run, from a state that is the same for every store."""
     if arguments.day_rows:
         store.prewarm("history", periods.day(periods.today()))
     else:
@@ -268,7 +268,7 @@ def measure(store, load, wal, arguments):
 
 
 def run_rounds(stores, loads, schedule, arguments, wal, verification):
-    """All runs: rounds one after another, cells and stores shuffled within each."""
+    """Makes all runs: round after round, with cells and stores shuffled in each."""
     order = random.Random(arguments.seed)
     progress = Progress(arguments.rounds * len(loads) * len(stores), "write")
     runs = []
@@ -297,7 +297,7 @@ def run_rounds(stores, loads, schedule, arguments, wal, verification):
 
 
 def verify_day(stores, runs, arguments, verification):
-    """With --day-rows contents are compared once, at the end: it takes a while."""
+    """With --day-rows contents are compared once, at the end, because it takes long."""
     for store in stores:
         sent = sum(run["values"] + arguments.items for run in runs if run["store"] == store.name)
         verification.content(store, "the whole day", arguments.day_rows + sent)
@@ -314,7 +314,7 @@ METRICS = (
 
 
 def of_cell(runs, cell, store):
-    """A store's runs of a cell, by round."""
+    """The runs of a store in a cell, by round."""
     return sorted(
         (
             run
@@ -326,7 +326,7 @@ def of_cell(runs, cell, store):
 
 
 def summarize_store(runs, reference):
-    """Medians and spreads of one store in one cell, and its ratios to the reference."""
+    """Medians and spreads of a store in a cell, and its ratios to the reference."""
     summary = {
         "latency_ms": {
             key: spread.spread([run["latency_ms"][key] for run in runs])
@@ -341,7 +341,7 @@ def summarize_store(runs, reference):
 
 
 def summarize(runs, loads, names):
-    """One entry a cell, in the order of the command line."""
+    """One entry per cell, in the order of the command line."""
     return [
         {
             "rows": load.rows,
@@ -374,7 +374,7 @@ HEADER = [
 
 
 def cell_row(label, summary):
-    """A store's line in a cell's table."""
+    """A store's line in the table of a cell."""
 
     def median(metric, digits=0):
         return results.number(summary[metric] and summary[metric]["median"], digits)
@@ -395,12 +395,12 @@ def cell_row(label, summary):
 
 
 def connections_text(count):
-    """A number of connections, in words that fit it."""
+    """A number of connections in words."""
     return "%d connection%s" % (count, "" if count == 1 else "s")
 
 
 def show(result):
-    """The tables of a result, one a cell."""
+    """Prints the tables of a result, one per cell."""
     for cell in result["summary"]:
         print("\n%d rows a statement, %s" % (cell["rows"], connections_text(cell["connections"])))
         print(
@@ -415,12 +415,12 @@ def show(result):
 
 
 def main_cell(summary):
-    """The cell of the plots by store: the widest statement, fewest connections."""
+    """The cell of the plots by store: most rows per statement, fewest connections."""
     return min(summary, key=lambda cell: (-cell["rows"], cell["connections"]))
 
 
 def plot_bars(cell, metric, title, unit, stem):
-    """One metric of one cell, a bar a store."""
+    """Plots a metric of a cell, one bar per store."""
     names = [name for name, store in cell["stores"].items() if store[metric]]
     fig, axes = plots.figure(max(7.0, 1.0 + 0.85 * len(names)))
     plots.bars(
@@ -439,7 +439,7 @@ def plot_bars(cell, metric, title, unit, stem):
 
 
 def plot_lines(summary, x_key, fixed, title, x_label, stem):
-    """Throughput against rows or connections, a line a store."""
+    """Plots throughput against rows or connections, one line per store."""
     chosen = [cell for cell in summary if all(cell[key] == value for key, value in fixed.items())]
     if len(chosen) < 2:
         return
@@ -503,14 +503,14 @@ def draw(result, stem):
 
 
 def result_name(arguments):
-    """Base name of the files, when none is given."""
+    """The base name of the files by default."""
     name = NAME + ("-day%d" % arguments.day_rows if arguments.day_rows else "")
     name += "-spread%d" % arguments.spread if arguments.spread > 1 else ""
     return name + ("-" + arguments.mix if arguments.mix != "float" else "")
 
 
 def create_stores(stores, arguments):
-    """All stores, empty."""
+    """Empties all stores."""
     for store in stores:
         if arguments.day_rows and not store.is_postgres:
             raise RuntimeError("--day-rows fills PostgreSQL's stores only, not " + store.name)
@@ -518,7 +518,7 @@ def create_stores(stores, arguments):
 
 
 def run(arguments):
-    """The experiment."""
+    """Runs the experiment."""
     fill_defaults(arguments)
     with bench(arguments, arguments.stores.split(",")) as own:
         create_stores(own.stores, arguments)

@@ -1,3 +1,3 @@
 #!/bin/bash
-# Called by the official image's entry point when it has made a new cluster.
+# Called by the official image's entry point after it has made a new cluster.
 exec zbxhist set-up

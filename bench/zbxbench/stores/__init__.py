@@ -42,7 +42,7 @@ STORES = {
 
 
 def select(cluster, names):
-    """The stores of these names: those to measure, and why the others cannot be."""
+    """The stores of these names: those to measure, and why the others cannot be measured."""
     present, skipped = [], {}
     for name in names:
         reason = STORES[name].missing(cluster)

@@ -1,4 +1,4 @@
-"""What an experiment may ask of a store."""
+"""The interface of stores."""
 
 import abc
 
@@ -9,7 +9,7 @@ class Store(abc.ABC):
     name:        as on the command line
     label:       in tables and plots
     is_postgres: False for stores in another database system
-    is_exact:    False if rows are other ones after their period has been closed
+    is_exact:    False if closing a period changes its rows
     """
 
     name = ""
@@ -19,58 +19,58 @@ class Store(abc.ABC):
 
     @classmethod
     def missing(cls, cluster):
-        """Why the store cannot be measured here; None when it can."""
+        """Why the store cannot be measured here; None if it can."""
         del cluster
 
     def server_pid(self):
-        """The process whose CPU, with that of its children, is the server's."""
+        """The server's main process; its CPU and that of its children is the server's."""
         raise NotImplementedError
 
     def disk_bytes(self):
-        """Bytes on disk of all that the store keeps: tables, indexes, maps, catalogs of its own."""
+        """Bytes on disk of everything that the store keeps: tables, indexes, maps, its own
+        catalogs."""
         raise NotImplementedError
 
     @abc.abstractmethod
     def loader_arguments(self):
-        """The loader's options that say where it writes to."""
+        """The loader's options that tell it where to write."""
 
     @abc.abstractmethod
     def server_cpu(self):
-        """Seconds of CPU which the whole server has used so far."""
+        """CPU seconds that the whole server has used so far."""
 
     def log(self, wal):
-        """What measures the log which the server writes ahead: wal is PostgreSQL's."""
+        """The counter of the server's log; wal is PostgreSQL's."""
         return wal
 
     @abc.abstractmethod
     def settle(self):
-        """After a bulk load: leaves nothing to do which a later run would pay for."""
+        """After a bulk load: does the work that a later run would otherwise pay for."""
 
     @abc.abstractmethod
     def before_run(self):
-        """Puts what earlier runs left in memory away, as far as the server can."""
+        """Flushes what earlier runs have left in memory, as far as the server can."""
 
     def after_run(self):
-        """Waits until what the run left behind shows in the counters."""
+        """Waits until the counters include the run."""
 
     @abc.abstractmethod
     def create(self, tables, periods):
-        """Makes the store with these tables, empty, and a partition for each period."""
+        """Makes the store with these tables, empty, and a partition per period."""
 
     @abc.abstractmethod
     def clean(self):
-        """Empties the tables, keeps partitions."""
+        """Empties the tables; partitions stay."""
 
     @abc.abstractmethod
     def rows(self, table):
-        """How many rows are stored."""
+        """The number of stored rows."""
 
     @abc.abstractmethod
     def checksum(self, table):
-        """A number that is equal when the rows are, in whatever order.
+        """A checksum that is equal if the rows are, in any order.
 
-        Equal between stores of one database system only; drivers.read_back()
-        gives one that is equal between all.
+        It is comparable only within a database system; drivers.read_back() has one for all.
         """
 
     @abc.abstractmethod
@@ -78,16 +78,16 @@ class Store(abc.ABC):
         """What is wrong with the store itself: a list of sentences."""
 
     def copy_period(self, table, period, stream):
-        """Adds rows of one period in the order in which they come, as a server would have them.
+        """Adds the rows of a period in the order in which they arrive on a server.
 
-        stream: a binary file of COPY text, the columns of Zabbix's table in its order.
+        stream: a binary file of COPY text with the columns of Zabbix's table in their order.
         """
         raise NotImplementedError
 
     def copy_periods(self, table, parts):
-        """The same of several periods: (period, open_stream) in the order of time.
+        """The same for several periods: (period, open_stream) in the order of time.
 
-        open_stream() is a context manager that gives such a file.
+        open_stream() is a context manager that returns such a file.
         """
         for period, open_stream in parts:
             with open_stream() as stream:

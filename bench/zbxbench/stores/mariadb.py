@@ -1,4 +1,4 @@
-"""MariaDB, as Zabbix's schema for MySQL has it and with daily partitions."""
+"""MariaDB, with Zabbix's schema for MySQL, and with daily partitions."""
 
 import os
 import shutil
@@ -10,28 +10,28 @@ from .peer import PeerStore
 
 
 class RedoLog:
-    """InnoDB's log, read as counters.Wal reads PostgreSQL's."""
+    """Reads InnoDB's log, as counters.Wal does PostgreSQL's."""
 
     def __init__(self, store):
         self.store = store
 
     def position(self):
-        """InnoDB's log sequence number: it counts bytes."""
+        """InnoDB's log sequence number, in bytes."""
         rows = self.store.execute("SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'")
         return int(rows[0][1])
 
     def between(self, start, end):
-        """Bytes between two positions; page images do not go here but to the doublewrite buffer."""
+        """Bytes between two positions; page images go to the doublewrite buffer instead."""
         return {"bytes": end - start, "image_bytes": 0}
 
     @staticmethod
     def full_page_images():
-        """None for that reason."""
+        """None, for the same reason."""
         return 0
 
 
 class Mariadb(PeerStore):
-    """Zabbix's schema, a database of its own in the one private server."""
+    """Zabbix's schema, in a database of its own in the one private server."""
 
     name = "mariadb"
     label = "MariaDB"
@@ -61,7 +61,7 @@ class Mariadb(PeerStore):
         self.execute(schema.create_table_mysql(table))
 
     def partition(self, table, period):
-        """The partition that holds a period's rows; None: there are none."""
+        """The partition of a period's rows; None without partitions."""
         del table, period
 
     def clean(self):
@@ -72,7 +72,7 @@ class Mariadb(PeerStore):
         return int(self.execute("SELECT count(*) FROM " + table)[0][0])
 
     def copy_period(self, table, period, stream):
-        """LOAD DATA reads COPY text as it is; the server reads it from a pipe with a name."""
+        """LOAD DATA, which reads COPY text as it is; the server reads it from a named pipe."""
         del period
         pipe = self.server.directory / "load"
         os.mkfifo(pipe, 0o644)
@@ -101,7 +101,8 @@ class Mariadb(PeerStore):
 
 
 class MariadbPartitioned(Mariadb):
-    """PARTITION BY RANGE (clock), a partition a day, made beforehand: MySQL's usual recipe."""
+    """PARTITION BY RANGE (clock), with daily partitions made in advance: MySQL's usual
+    recipe."""
 
     name = "mariadb-partitioned"
     label = "MariaDB partitions"
@@ -119,12 +120,12 @@ class MariadbPartitioned(Mariadb):
         return period.suffix
 
     def add_partition(self, table, period):
-        """What a maintenance script does for a coming day; the newest one only."""
+        """What a maintenance script does for a new day."""
         self.execute(
             "ALTER TABLE %s ADD PARTITION (PARTITION %s VALUES LESS THAN (%d))"
             % (table, period.suffix, period.stop)
         )
 
     def drop_partition(self, table, period):
-        """What a maintenance script does with a day that is too old."""
+        """What a maintenance script does with an expired day."""
         self.execute("ALTER TABLE %s DROP PARTITION %s" % (table, period.suffix))

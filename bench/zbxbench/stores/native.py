@@ -5,7 +5,7 @@ from .postgres import PostgresStore
 
 
 class Native(PostgresStore):
-    """PARTITION BY RANGE (clock), no default partition: the leanest form."""
+    """PARTITION BY RANGE (clock) without a default partition: the simplest form."""
 
     name = "native"
     label = "native partitions"
@@ -16,7 +16,7 @@ class Native(PostgresStore):
             self.add_partition(table, period)
 
     def add_partition(self, table, period):
-        """What a maintenance script does for a coming day."""
+        """What a maintenance script does for a new day."""
         self.execute(
             "CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (%d)"
             % (self.partition(table, period), table, period.start, period.stop)

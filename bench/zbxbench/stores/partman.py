@@ -6,9 +6,9 @@ from .postgres import PostgresStore
 
 
 class Partman(PostgresStore):
-    """create_parent('native', epoch 'seconds'), as the published Zabbix recipes do.
+    """create_parent('native', epoch 'seconds'), as in published recipes for Zabbix.
 
-    pg_partman adds a default partition; rows must not end up in it.
+    pg_partman adds a default partition, in which no rows must end up.
     """
 
     name = "partman"

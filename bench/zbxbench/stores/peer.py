@@ -1,20 +1,20 @@
-"""What the stores in other database systems share."""
+"""What stores in other database systems have in common."""
 
 from .. import drivers
 from .base import Store
 
 
 class PeerStore(Store):
-    """A namespace of its own in the one private server of its kind.
+    """A namespace in the one private server of its kind.
 
-    server_class: the server's class, started when the first store is created
+    server_class: the class of the server, which is started for the first store
     """
 
     is_postgres = False
     server_class = None
 
     def __init__(self, cluster, suffix=""):
-        """suffix: of the namespace, for several stores of a kind."""
+        """suffix: part of the namespace's name, for several stores of a kind."""
         self.cluster = cluster
         self.server = None
         self.namespace = "bench_" + self.name.replace("-", "_") + suffix
@@ -25,7 +25,7 @@ class PeerStore(Store):
         return cls.server_class.missing()
 
     def start_server(self):
-        """The server of its kind, if it is not running yet."""
+        """The server of its kind, started if necessary."""
         self.server = self.cluster.peer(self.server_class)
 
     def create(self, tables, periods):
@@ -36,10 +36,10 @@ class PeerStore(Store):
             self.create_table(table, periods)
 
     def create_namespace(self):
-        """What holds the tables."""
+        """Creates the namespace of the tables."""
 
     def create_table(self, table, periods):
-        """One table with its partitions."""
+        """Creates a table with its partitions."""
         raise NotImplementedError
 
     def server_pid(self):
@@ -49,7 +49,7 @@ class PeerStore(Store):
         return self.server.cpu()
 
     def log(self, wal):
-        """Its log is not measured."""
+        """None: its log is not measured."""
 
     def rows(self, table):
         return drivers.read_back(self, table)["rows"]
@@ -64,11 +64,11 @@ class PeerStore(Store):
         """What is called by a timer, if anything."""
 
     def fill(self, table, stream):
-        """Adds COPY text of days that are over, of all of them."""
+        """Adds COPY text of days that are over."""
         self.copy_period(table, None, stream)
 
     def settle(self):
-        """It flushes and merges as it goes."""
+        """Nothing: it flushes and merges by itself."""
 
     def before_run(self):
-        """It flushes as it goes: there is no checkpoint to be asked for."""
+        """Nothing: it flushes by itself, and no checkpoint can be requested."""

@@ -1,11 +1,11 @@
-"""One plain table: Zabbix as installed."""
+"""A plain table: Zabbix as installed."""
 
 from . import schema
 from .postgres import PostgresStore
 
 
 class Plain(PostgresStore):
-    """Zabbix's schema, nothing else."""
+    """Zabbix's schema only."""
 
     name = "plain"
     label = "plain table"

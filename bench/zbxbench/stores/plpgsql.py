@@ -1,4 +1,4 @@
-"""Inheritance with a PL/pgSQL trigger: the recipes from before version 10."""
+"""Inheritance with a PL/pgSQL trigger: the recipes from before PostgreSQL 10."""
 
 from . import schema
 from .postgres import PostgresStore
@@ -15,7 +15,7 @@ $$
 
 
 class Plpgsql(PostgresStore):
-    """Routing by EXECUTE in the best form it has: partitions made beforehand."""
+    """Routing by EXECUTE in its best form: partitions made in advance."""
 
     name = "plpgsql"
     label = "PL/pgSQL trigger"

@@ -1,4 +1,4 @@
-"""What all stores in PostgreSQL share: a database each, Zabbix's names in it."""
+"""What stores in PostgreSQL have in common: a database each, with Zabbix's names in it."""
 
 from .. import counters, libpq
 from ..cluster import OWNER, SUPERUSER
@@ -7,16 +7,17 @@ from .base import Store
 
 
 class PostgresStore(Store):
-    """A database of its own, owned by the role Zabbix would use.
+    """A database of its own, owned by the role of Zabbix.
 
-    load_schema: called in the new database before the store's own tables are made.  The tables have Zabbix's names in every store, so that the load is the
-    same text byte for byte.  options are given at connect, as PGOPTIONS.
+    load_schema is called in the new database before the store's own tables are made.  The
+    tables have Zabbix's names in every store, so that the load is the same text byte for byte.
+    options have the form of PGOPTIONS.
     """
 
     options = ""
 
     def __init__(self, cluster, suffix=""):
-        """suffix: of the database's name, for several stores of a kind."""
+        """suffix: part of the database's name, for several stores of a kind."""
         self.cluster = cluster
         self.database = "bench_" + self.name.replace("-", "_") + suffix
         self.tables = ()
@@ -27,15 +28,15 @@ class PostgresStore(Store):
         return self.cluster.execute(sql, self.database, user)
 
     def connect(self, user=OWNER):
-        """A connection as the load's."""
+        """A connection like the load's."""
         return self.cluster.connect(self.database, user, self.options)
 
     def dsn(self):
-        """The connection string for the load."""
+        """The connection string of the load."""
         return self.cluster.dsn(self.database, OWNER, self.options)
 
     def open_connection(self):
-        """A connection of the role that Zabbix would use, as its server and PHP have it."""
+        """A connection like those of Zabbix's server and PHP."""
         return libpq.Connection(self.dsn())
 
     def loader_arguments(self):
@@ -75,14 +76,14 @@ class PostgresStore(Store):
             self.create_table(table, periods)
 
     def prepare_database(self):
-        """What comes before the tables: extensions, functions."""
+        """Creates what is needed before the tables: extensions, functions."""
 
     def create_table(self, table, periods):
-        """One table with its partitions."""
+        """Creates a table with its partitions."""
         raise NotImplementedError
 
     def partition(self, table, period):
-        """The table that holds a period's rows, for bulk loading."""
+        """The table of a period's rows, for bulk loading."""
         return "%s_%s" % (table, period.suffix)
 
     def clean(self):
@@ -103,11 +104,11 @@ class PostgresStore(Store):
         """What is called by a timer, if anything."""
 
     def fill(self, table, stream):
-        """Adds COPY text of days that are over, of all of them."""
+        """Adds COPY text of days that are over."""
         self.copy_from(table, stream)
 
     def copy_from(self, table, stream):
-        """Bulk loads COPY text into one table, as superuser."""
+        """Loads COPY text into a table, as superuser."""
         connection = self.cluster.connect(self.database, SUPERUSER)
         try:
             with connection.cursor() as cursor:
@@ -119,11 +120,12 @@ class PostgresStore(Store):
         self.copy_from(self.partition(table, period), stream)
 
     def settle(self):
-        """Sets hint bits and the visibility map, so that no later run pays for a bulk load."""
+        """Sets hint bits and the visibility map, so that no later run pays for the bulk
+        load."""
         self.execute("VACUUM (FREEZE, ANALYZE)", SUPERUSER)
 
     def index_names(self, table, period):
-        """The indexes of the table that holds a period's rows."""
+        """The indexes of the table of a period's rows."""
         sql = (
             "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = '%s'::regclass"
             % self.partition(table, period)
@@ -131,13 +133,13 @@ class PostgresStore(Store):
         return [row[0] for row in self.execute(sql)]
 
     def prewarm(self, table, period):
-        """Reads a period's indexes into shared buffers, as a server that runs has them."""
+        """Reads a period's indexes into shared buffers, as on a running server."""
         self.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm", SUPERUSER)
         for index in self.index_names(table, period):
             self.execute("SELECT pg_prewarm('%s')" % index, SUPERUSER)
 
     def rows_outside(self, table, holder):
-        """A check: rows in a table that should hold none."""
+        """Counts the rows of a table that must be empty."""
         count = self.execute("SELECT count(*) FROM %s" % holder)[0][0]
         return (
             ["%s: %d rows of %s are in no partition" % (self.name, count, table)] if count else []

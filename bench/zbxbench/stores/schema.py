@@ -1,4 +1,4 @@
-"""Zabbix's tables, as its schema.sql has them (6.0 and 7.0)."""
+"""Zabbix's tables, as in its schema.sql (6.0 and 7.0)."""
 
 COLUMNS = {
     "history": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
@@ -40,7 +40,7 @@ def primary_key(table):
 
 
 def create_table(table, suffix=""):
-    """Zabbix's CREATE TABLE, with an optional PARTITION BY clause."""
+    """Zabbix's CREATE TABLE, optionally with PARTITION BY."""
     return "CREATE TABLE %s (%s, PRIMARY KEY (%s)) %s;" % (
         table,
         COLUMNS[table],
@@ -50,11 +50,11 @@ def create_table(table, suffix=""):
 
 
 def column_names(table):
-    """All columns, in the table's order."""
+    """All columns in the order of the table."""
     return ", ".join(column.split()[0] for column in COLUMNS[table].split(", "))
 
 
-# Zabbix's MySQL schema differs in these types
+# Zabbix's MySQL schema has other types for these
 MYSQL_TYPES = (
     ("itemid bigint", "itemid bigint unsigned"),
     ("numeric(20)", "bigint unsigned"),

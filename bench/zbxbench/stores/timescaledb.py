@@ -1,4 +1,4 @@
-"""TimescaleDB, as Zabbix's own script for it has it."""
+"""TimescaleDB, set up as by Zabbix's script."""
 
 from .. import counters
 from ..cluster import SUPERUSER
@@ -6,13 +6,14 @@ from ..periods import DAY
 from . import schema
 from .postgres import PostgresStore
 
-# of a chunk, and what is compressed when it is that old
+# the length of a chunk, and the age at which it is compressed
 CHUNK = {"history": DAY, "trends": 30 * DAY}
 COMPRESSED_AFTER = 7 * DAY
 
 
 class Timescale(PostgresStore):
-    """Hypertables in a cluster of their own: the library is loaded when the server starts."""
+    """Hypertables in a cluster of their own, because the library must be loaded when the server
+    starts."""
 
     name = "timescaledb"
     label = "TimescaleDB"
@@ -68,7 +69,7 @@ class Timescale(PostgresStore):
         return table
 
     def maintain(self):
-        """What TimescaleDB's own timer runs: the policies' jobs."""
+        """Runs the jobs of the policies, as TimescaleDB's own timer does."""
         for job in self.execute(
             "SELECT job_id FROM timescaledb_information.jobs WHERE proc_name = 'policy_compression'"
         ):

@@ -1,4 +1,4 @@
-"""The extension: as installed, by the trigger alone, row at a time, packed."""
+"""The extension: as installed, by the trigger alone, row by row, packed."""
 
 from ..cluster import SUPERUSER
 from . import schema
@@ -6,7 +6,7 @@ from .postgres import PostgresStore
 
 
 class Zbxhist(PostgresStore):
-    """As installed: literals planned without planner and trigger, rows multi-inserted."""
+    """As installed: literals skip planner and trigger, rows are inserted in batches."""
 
     name = "zbxhist"
     label = "zbxhist"
@@ -19,7 +19,7 @@ class Zbxhist(PostgresStore):
 
     def prepare_database(self):
         self.execute("CREATE EXTENSION zbxhist")
-        # as zbxhist.setup() has it; a session that only reads would not load the library
+        # as setup() sets it; otherwise a session that only reads would not load the library
         self.execute(
             "ALTER DATABASE %s SET session_preload_libraries = 'zbxhist'" % self.database, SUPERUSER
         )
@@ -44,7 +44,7 @@ class Zbxhist(PostgresStore):
 
 
 class ZbxhistPacked(Zbxhist):
-    """Days that have ended are packed."""
+    """Days are packed when they are over."""
 
     name = "zbxhist-packed"
     label = "zbxhist, packed days"
@@ -54,7 +54,7 @@ class ZbxhistPacked(Zbxhist):
 
 
 class ZbxhistRounded(ZbxhistPacked):
-    """Packed days whose times are rounded, which the policy does when they are a week old."""
+    """Packed days with rounded times, which the policy rounds after a week."""
 
     name = "zbxhist-packed-ms"
     label = "zbxhist, packed, times to 1 ms"
@@ -76,7 +76,7 @@ class ZbxhistRounded(ZbxhistPacked):
 
 
 class ZbxhistRoundedToSeconds(ZbxhistRounded):
-    """The same, to a second."""
+    """The same, rounded to a second."""
 
     name = "zbxhist-packed-s"
     label = "zbxhist, packed, times to 1 s"
@@ -84,7 +84,7 @@ class ZbxhistRoundedToSeconds(ZbxhistRounded):
 
 
 class ZbxhistTrigger(Zbxhist):
-    """Every row through the C trigger, buffered and multi-inserted."""
+    """Every row goes through the C trigger, and is inserted in a batch."""
 
     name = "zbxhist-trigger"
     label = "zbxhist, batch trigger"
@@ -92,7 +92,7 @@ class ZbxhistTrigger(Zbxhist):
 
 
 class ZbxhistRows(Zbxhist):
-    """The same trigger, one heap_insert a row."""
+    """The same trigger, with a heap_insert per row."""
 
     name = "zbxhist-rows"
     label = "zbxhist, row at a time"
@@ -100,7 +100,7 @@ class ZbxhistRows(Zbxhist):
 
 
 class ZbxhistByDay(Zbxhist):
-    """A policy of its own, and what maintenance makes of it: partitions come and are packed."""
+    """A policy of its own: maintenance creates partitions and packs them."""
 
     name = "zbxhist-day"
     label = "zbxhist, by day"
@@ -117,7 +117,7 @@ class ZbxhistByDay(Zbxhist):
 
 
 class ZbxhistByHour(ZbxhistByDay):
-    """Hours, packed an hour after their end; those of a day become a packed day."""
+    """Hours, packed an hour after their end; those of a day become one packed day."""
 
     name = "zbxhist-hour-compacted"
     label = "zbxhist, by hour, compacted"
@@ -129,7 +129,7 @@ class ZbxhistByHour(ZbxhistByDay):
 
 
 class ZbxhistSetup(Zbxhist):
-    """As setup() makes it of Zabbix's tables, with maintenance by a timer."""
+    """Zabbix's tables after setup(), with maintenance by a timer."""
 
     name = "zbxhist-setup"
     label = "zbxhist, as set up"
@@ -146,14 +146,15 @@ class ZbxhistSetup(Zbxhist):
         self.execute("CALL zbxhist.run_maintenance()")
 
     def fill(self, table, stream):
-        """Straight into packed days."""
+        """Rows are written into packed days directly."""
         self.execute("CREATE TABLE before (LIKE %s INCLUDING DEFAULTS)" % table)
         self.execute("CREATE INDEX ON before USING brin (clock)")
         self.copy_from("before", stream)
         self.execute("CREATE EXTENSION IF NOT EXISTS zbxhist_migrate")
         self.execute("CALL zbxhist.import('before', '%s')" % table)
         self.execute("DROP TABLE before")
-        # what was too young to be packed does not stay in the table, as the guide has it
+        # rows too young to be packed must not stay in the table; the documentation moves
+        # them, too
         self.execute("SELECT zbxhist.alter_parent('%s', move_existing => true)" % table)
 
     def check(self):

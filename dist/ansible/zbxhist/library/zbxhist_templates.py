@@ -36,11 +36,11 @@ KINDS = (
 
 
 class Refused(Exception):
-    """What Zabbix answers instead of a result."""
+    """An error that Zabbix returns."""
 
 
 def numbers(version):
-    """The first two numbers of a version, which compare."""
+    """The first two numbers of a version, for comparisons."""
     return tuple(int(part) for part in version.split(".")[:2])
 
 
@@ -54,10 +54,10 @@ class Api:
         self.version = numbers(self.call("apiinfo.version"))
 
     def call(self, method, **parameters):
-        """The result of a method."""
+        """Calls a method; returns its result."""
         request = {"jsonrpc": "2.0", "method": method, "params": parameters, "id": 1}
         headers = {"Content-Type": "application/json-rpc"}
-        # 6.4 knows both ways, 7.2 only the first
+        # 6.4 accepts both ways, 7.2 only the first
         if self.token and self.version >= (6, 4):
             headers["Authorization"] = f"Bearer {self.token}"
         elif self.token:
@@ -78,7 +78,7 @@ class Api:
 
 
 def file_for(version, directory):
-    """The file for a version of Zabbix: that of the last format it knows."""
+    """The file for a version of Zabbix: that of the latest format that it can read."""
     found = {}
     for name in os.listdir(directory):
         match = re.fullmatch(r"zbxhist-(\d+\.\d+)\.yaml", name)
@@ -90,8 +90,8 @@ def file_for(version, directory):
 
 
 def comparable(value):
-    """What importcompare says, without what is no difference: how lines end, and
-    passwords, which 7.0 does not export."""
+    """The answer of importcompare without apparent differences: line ends, and passwords, which
+    7.0 does not export."""
     if isinstance(value, dict):
         return {key: comparable(each) for key, each in value.items() if key != "password"}
     if isinstance(value, list):
@@ -100,7 +100,7 @@ def comparable(value):
 
 
 def is_different(found):
-    """Is there a difference in what importcompare says?"""
+    """Does the answer of importcompare have a difference?"""
     return bool(found) and any(
         "added" in changes
         or "removed" in changes
@@ -113,7 +113,7 @@ def is_different(found):
 
 
 def bring(api, directory, is_check):
-    """Imports what differs; the file, and whether that changed anything."""
+    """Imports the file if it differs; returns its name and whether anything was changed."""
     path = file_for(api.version, directory)
     everything = {"createMissing": True, "updateExisting": True}
     rules = dict.fromkeys(KINDS, everything)
@@ -130,12 +130,12 @@ def bring(api, directory, is_check):
     if is_check:
         return path, True
     api.call("configuration.import", **content)
-    # another version may name what an import does not change
+    # importcompare may report differences that an import does not change
     return path, json.dumps(compare()) != before
 
 
 def main():
-    """Reads the arguments and tells Ansible."""
+    """Reads the arguments, does it, and reports to Ansible."""
     module = AnsibleModule(
         argument_spec={
             "url": {"type": "str", "required": True},
