@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "commands/trigger.h"
 #include "optimizer/optimizer.h"
 #include "utils/rel.h"
@@ -174,12 +175,13 @@ PlanInsert(const Query *query)
 }
 
 /*
- * ZbxhistPlanFastInsert returns a plan if a query is such an INSERT, else NULL.
+ * ZbxhistPlanFastInsert returns a plan if a query is such an INSERT, else NULL.  Of a
+ * transaction that is read-only the planner gives the error: first of casts, then of that.
  */
 PlannedStmt *
 ZbxhistPlanFastInsert(const Query *query)
 {
-	if (IsPlainInsert(query) && zbxhist_enable_fast_insert &&
+	if (IsPlainInsert(query) && !XactReadOnly && zbxhist_enable_fast_insert &&
 		zbxhist_enable_routing && zbxhist_enable_batching &&
 		SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
 		return PlanInsert(query);

@@ -314,6 +314,9 @@ TRUNCATE history;
 BEGIN READ ONLY;
 INSERT INTO history VALUES (1, 86400, 0, 0);
 ROLLBACK;
+BEGIN READ ONLY;
+INSERT INTO history VALUES (99999999999999999999, 86400, 0, 0);
+ROLLBACK;
 
 -- privileges: of the parent, and of its columns
 CREATE ROLE zbxhist_test_writer;
