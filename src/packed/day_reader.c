@@ -547,6 +547,8 @@ HoldsItem(const DayReader *reader, int64 itemid)
  * ZbxhistDayReaderFindItem finds the first of the items between two, which are included,
  * or the last, that may have rows between the positions of a range; returns false if there
  * is none.  It ends what was started.  The next item of many is mostly in the same group.
+ * The first or last of all items, of any clock, begins or ends a group, which need not be
+ * opened then.
  */
 bool
 ZbxhistDayReaderFindItem(DayReader *reader, const ItemRange *range, int64 first_itemid,
@@ -554,6 +556,8 @@ ZbxhistDayReaderFindItem(DayReader *reader, const ItemRange *range, int64 first_
 {
 	const SegmentInfo *info = NULL;
 	bool		has_group = HoldsItem(reader, is_last ? last_itemid : first_itemid);
+	bool		is_end = range->first == PG_INT64_MIN && range->last == PG_INT64_MAX &&
+		(is_last ? last_itemid == PG_INT64_MAX : first_itemid == PG_INT64_MIN);
 
 	SetWhole(reader, range, first_itemid, last_itemid);
 	reader->range.is_descending = is_last;
@@ -569,6 +573,16 @@ ZbxhistDayReaderFindItem(DayReader *reader, const ItemRange *range, int64 first_
 		reader->is_last_group = false;
 		ZbxhistDayScanItemsInOrder(reader->scan, first_itemid, last_itemid,
 								   is_last);
+		if (is_end)
+		{
+			Datum		payload;
+			bool		found = ZbxhistDayScanNextPlace(reader->scan, &reader->group,
+														&payload);
+
+			*itemid = is_last ? reader->group.last_itemid : reader->group.first_itemid;
+			reader->is_last_group = true;
+			return found;
+		}
 		info = ZbxhistDayReaderFind(reader);
 	}
 	if (info != NULL)

@@ -28,6 +28,9 @@
 #include "binary_search.h"
 #include "tables/partition_walk.h"
 
+/* no index: look for it among all */
+#define ANYWHERE (-2)
+
 /*
  * GetPlace orders partitions and packed days by clock.
  */
@@ -68,22 +71,38 @@ GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
 }
 
 /*
+ * IsAhead says whether a walk has not reached a step, or a part of it, in its direction.
+ */
+static bool
+IsAhead(const PartitionWalk *walk, const WalkStep *step)
+{
+	return walk->is_descending ?
+		GetPlace(step) < walk->place && step->from_clock <= walk->last_clock &&
+		(!step->is_day || step->from_clock < walk->to_clock) :
+		GetPlace(step) > walk->place && step->to_clock > walk->first_clock &&
+		(!step->is_day || step->to_clock > walk->from_clock);
+}
+
+/*
  * FindNextOf sets step to the first partition or packed day after the clock that the walk
  * has reached; returns false if there is none within the walk's clocks.
  */
 static bool
-FindNextOf(const PartitionWalk *walk, bool is_day, WalkStep *step)
+FindNextOf(PartitionWalk *walk, bool is_day, WalkStep *step)
 {
+	int		   *next = &walk->next[is_day];
 	int			n = is_day ? walk->ndays : walk->npartitions;
 	int			i;
 
-	find_first(i, n, GetStep(walk, is_day, i, step) &&
-			   (walk->is_descending ?
-				GetPlace(step) >= walk->place || step->from_clock > walk->last_clock ||
-				(is_day && step->from_clock >= walk->to_clock) :
-				GetPlace(step) > walk->place && step->to_clock > walk->first_clock &&
-				(!is_day || step->to_clock > walk->from_clock)));
-	return GetStep(walk, is_day, walk->is_descending ? i - 1 : i, step) &&
+	if (*next == ANYWHERE)
+	{
+		find_first(i, n, GetStep(walk, is_day, i, step) &&
+				   IsAhead(walk, step) != walk->is_descending);
+		*next = walk->is_descending ? i - 1 : i;
+	}
+	while (GetStep(walk, is_day, *next, step) && !IsAhead(walk, step))
+		*next += walk->is_descending ? -1 : 1;
+	return *next >= 0 && *next < n &&
 		step->from_clock <= walk->last_clock &&
 		step->to_clock > walk->first_clock &&
 		step->from_clock < step->to_clock;
@@ -104,6 +123,7 @@ TakeSet(PartitionWalk *walk)
 	walk->ndays = set->npacked_days;
 	walk->days = set->packed_days;
 	walk->place = walk->arrived;
+	walk->next[0] = walk->next[1] = ANYWHERE;
 }
 
 /*

@@ -40,6 +40,8 @@ typedef struct PartitionWalk
 	bool		is_descending;
 	int64		place;			/* place of the one found last, see GetPlace */
 	int64		arrived;		/* place of the one arrived at last */
+	int			next[2];		/* index of the partition, and of the day, at
+								 * which to look for the next one */
 } PartitionWalk;
 
 /*
