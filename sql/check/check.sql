@@ -20,24 +20,12 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
                    THEN format(' and %s more', cardinality(objects) - 3) ELSE '' END
 $$;
 
--- Whether maintenance of a table has not run for a day, or has failed in one of these steps for a
--- day.  What the next maintenance fixes is reported only if unfixed for a day.
-CREATE FUNCTION zbxhist_internal.is_overdue(parent regclass, VARIADIC steps text[]) RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT EXISTS (SELECT FROM zbxhist.parent_config c
-                     LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
-                    WHERE c.parent = is_overdue.parent
-                      AND coalesce(s.last_run, c.created_at) < now() - interval '1 day')
-        OR EXISTS (SELECT FROM zbxhist.step_problem p
-                    WHERE p.parent = is_overdue.parent AND p.step = ANY (steps)
-                      AND p.since < now() - interval '1 day')
-$$;
-
--- Returns the command that shows the transactions for which maintenance may be waiting.
+-- Returns the command that shows the transactions for which maintenance may be waiting.  Of sessions of
+-- other roles, the owner of the database sees only that they have one.
 CREATE FUNCTION zbxhist_internal.long_transactions() RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'SELECT pid::text, usename, state, xact_start, left(query, 60) AS query FROM pg_stat_activity'
-           ' WHERE xact_start IS NOT NULL AND pid <> pg_backend_pid()'
+           ' WHERE pid IN (SELECT pid FROM pg_locks WHERE locktype = ''virtualxid'') AND pid <> pg_backend_pid()'
            ' UNION ALL SELECT gid, owner, ''prepared'', prepared, NULL FROM pg_prepared_xacts'
            ' ORDER BY xact_start LIMIT 10;'
 $$;
@@ -63,12 +51,7 @@ CREATE FUNCTION zbxhist_internal.check_maintenance(parent regclass) RETURNS SETO
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
-    policy zbxhist.parent_config;
 BEGIN
-    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_maintenance.parent;
-    IF NOT policy.routing THEN
-        RETURN;
-    END IF;
     RETURN QUERY
         SELECT 'error', 'step_failed',
                zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
@@ -79,13 +62,11 @@ BEGIN
                coalesce(v.command, remedy)
           FROM zbxhist.step_problem p
          CROSS JOIN LATERAL (
-               SELECT CASE WHEN p.message ~ 'replication set'
+               SELECT CASE WHEN p.sqlstate <> '2BP01' THEN NULL
+                           WHEN p.message ~ 'replication set'
                            THEN format('SELECT pglogical.replication_set_remove_table(s.set_name, t.set_reloid) FROM pglogical.replication_set s'
                                        ' JOIN pglogical.replication_set_table t USING (set_id) WHERE t.set_reloid = %L::regclass;', p.relation)
-                           ELSE zbxhist_internal.drop_views(to_regclass(nullif(p.relation, ''))) END
-                WHERE p.sqlstate = '2BP01'
-                UNION ALL
-               SELECT NULL WHERE p.sqlstate <> '2BP01') v (command)
+                           ELSE zbxhist_internal.drop_views(to_regclass(nullif(p.relation, ''))) END) v (command)
          WHERE p.parent = check_maintenance.parent AND p.step <> 'archive_reach'
            AND NOT zbxhist_internal.is_transient(p.sqlstate)
          GROUP BY p.parent, p.step, p.sqlstate, replace(p.message, nullif(p.relation, ''), ''), v.command;
@@ -166,12 +147,12 @@ BEGIN
          WHERE k.oid = parent AND pg_has_role(k.relowner, 'USAGE') AND i.problem IS NOT NULL;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_deletion(parent) d WHERE policy.routing;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_clocks(parent);
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent) m WHERE policy.routing;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_partitions(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_packed(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_archive(policy);
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_rows(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_rows(parent) r WHERE policy.routing AND has_table_privilege(parent, 'SELECT');
 END
 $$;
 

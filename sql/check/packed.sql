@@ -6,18 +6,16 @@ LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_t
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
     packed CONSTANT regclass := zbxhist_internal.packed_table(parent);
-    source  pg_class;
     policy  zbxhist.parent_config;
     problem text;
 BEGIN
-    SELECT * INTO STRICT source FROM pg_class k WHERE k.oid = parent;
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_packed.parent;
-    IF packed IS NULL AND EXISTS (SELECT FROM zbxhist.packed_day d
-                                   JOIN pg_class k ON k.oid = d.day
-                                  WHERE d.parent = check_packed.parent) THEN
-        RETURN QUERY SELECT 'error', 'no_packed_table', parent::text,
-            'its packed days cannot be read: the foreign table that stands for them is missing.  Maintenance creates it again', remedy;
-    END IF;
+    RETURN QUERY
+        SELECT 'error', 'no_packed_table', check_packed.parent::text,
+               'its packed days cannot be read: the foreign table that stands for them is missing.  Maintenance creates it again', remedy
+         WHERE packed IS NULL AND EXISTS (SELECT FROM zbxhist.packed_day d
+                                            JOIN pg_class k ON k.oid = d.day
+                                           WHERE d.parent = check_packed.parent);
     RETURN QUERY
         SELECT 'error', 'day_dropped', check_packed.parent::text,
                format('dropped with their tables: %s, with %s of the time from %s to %s.  A backup may have them.  Maintenance deletes their entries, and notes the loss in zbxhist.lost_values',
@@ -35,9 +33,9 @@ BEGIN
                format('ALTER TABLE %s OWNER TO %s;', k.oid::regclass, source.relowner::regrole)
           FROM zbxhist_internal.foreign_children(check_packed.parent) c
           JOIN pg_class k ON k.oid = c
-         WHERE zbxhist_internal.is_overdue(check_packed.parent, 'owner')
-            -- maintenance has tried, and lacks the rights
-            OR EXISTS (SELECT FROM zbxhist.step_problem p
+          JOIN pg_class source ON source.oid = check_packed.parent
+         -- maintenance has tried, and lacks the rights
+         WHERE EXISTS (SELECT FROM zbxhist.step_problem p
                         WHERE p.parent = check_packed.parent AND p.step = 'owner' AND p.message = 'postponed');
     RETURN QUERY
         SELECT 'error', 'damaged_day', d.day::text,
@@ -76,12 +74,14 @@ BEGIN
         HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'warning', 'packed_tablespace', policy.parent::text,
-               format('the tablespace for its packed days, "%s", does not exist, or its owner, %s, may not create tables in it: they are stored where the table is, or stay where they are',
-                      policy.packed_tablespace, k.relowner::regrole),
-               CASE WHEN EXISTS (SELECT FROM pg_tablespace t WHERE t.spcname = policy.packed_tablespace)
+               format('the tablespace for its packed days, "%s", does not exist, or its owner, %s, may not create tables in it: they are stored where the table is, or stay where they are%s',
+                      policy.packed_tablespace, k.relowner::regrole,
+                      CASE WHEN t.oid IS NOT NULL THEN '.  The owner of the tablespace or a superuser can run the command' END),
+               CASE WHEN t.oid IS NOT NULL
                     THEN format('GRANT CREATE ON TABLESPACE %I TO %s;', policy.packed_tablespace, k.relowner::regrole)
                     ELSE format('SELECT zbxhist.alter_parent(%L, packed_tablespace => '''');', policy.parent) END
           FROM pg_class k
+          LEFT JOIN pg_tablespace t ON t.spcname = policy.packed_tablespace
          WHERE k.oid = policy.parent AND NOT zbxhist_internal.may_create_in(k.relowner, policy.packed_tablespace);
     IF policy.pack_after IS NULL OR NOT policy.routing THEN
         RETURN;

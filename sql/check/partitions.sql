@@ -59,26 +59,25 @@ BEGIN
 END
 $$;
 
--- Part of check(): rows in the parent itself.
+-- Part of check(): rows of the future, and rows that stay in the parent itself.
 CREATE FUNCTION zbxhist_internal.check_rows(parent regclass) RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     month_ahead CONSTANT bigint := zbxhist_internal.current_clock() + 2592000;
-    policy zbxhist.parent_config;
 BEGIN
-    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_rows.parent;
-    IF zbxhist_internal.own_pages(parent) = 0 OR NOT has_table_privilege(parent, 'SELECT')
-       OR NOT policy.routing THEN
-        RETURN;
-    END IF;
     RETURN QUERY
         SELECT CASE WHEN a.rows < 1000 THEN 'info' ELSE 'warning' END, 'clocks_ahead', parent::text,
-               format('the table itself holds values with clocks up to %s, which will not expire, and which each query without an earlier end reads.  The policy max_ahead leaves out such values when they arrive.  The command deletes about %s rows, those that are more than 30 days ahead',
-                      zbxhist_internal.format_time(to_timestamp(n)), a.rows),
-               format('DELETE FROM ONLY %s WHERE clock >= %s;', parent, month_ahead)
-          FROM zbxhist_internal.waiting_clock(parent, month_ahead, 2147483648, true) n
-         CROSS JOIN LATERAL (SELECT coalesce(zbxhist_internal.count_waiting(parent, month_ahead, 2147483648),
-                                             zbxhist_internal.estimated_rows(parent)) AS rows WHERE n IS NOT NULL) a;
+               format('there are values with clocks up to %s, which expire after that or, in the table itself, never; each query without an earlier end reads them.  The policy max_ahead leaves out such values when they arrive.  The command deletes about %s rows, those that are more than 30 days ahead',
+                      zbxhist_internal.format_time(to_timestamp(a.newest)), a.rows),
+               format('DELETE FROM %s WHERE clock >= %s;', parent, month_ahead)
+          FROM (SELECT max(n) AS newest, sum(coalesce(zbxhist_internal.count_waiting(f.relation, month_ahead, 2147483648),
+                                                      zbxhist_internal.estimated_rows(f.relation))) AS rows
+                  FROM (SELECT parent AS relation UNION ALL
+                        SELECT p.partition FROM zbxhist.list_partitions(parent) p
+                         WHERE p.to_clock > month_ahead AND has_table_privilege(p.partition, 'SELECT')) f
+                 CROSS JOIN LATERAL zbxhist_internal.waiting_clock(f.relation, month_ahead, 2147483648, true) n
+                 WHERE n IS NOT NULL) a
+         WHERE a.rows > 0;
     RETURN QUERY
         SELECT 'warning', 'duplicates', s.parent::text,
                format('rows that stay in the table itself, because there is another row with the same key in a partition or packed day%2$s: %1$s.  The command shows both: keep the right one',

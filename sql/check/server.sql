@@ -37,11 +37,11 @@ BEGIN
                   FROM zbxhist.parent_config c
                   JOIN pg_class k ON k.oid = c.parent
                   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
-                 WHERE c.routing AND coalesce(s.last_run, c.created_at) < now() - interval '1 day') t
+                 WHERE c.routing AND coalesce(s.last_run, c.created_at) NOT BETWEEN now() - interval '1 day' AND now() + interval '1 day') t
          WHERE t.object IS NOT NULL;
     RETURN QUERY
         SELECT 'warning', 'not_taken_up', f.parent::text,
-               format('it has the name of a table of Zabbix, but belongs to %s, who owns no managed table there: maintenance does not manage it',
+               format('it has the name of a table of Zabbix, but belongs to %s, who owns no managed table there: maintenance does not manage it.  This role or a superuser can run the command',
                       quote_ident(pg_get_userbyid(k.relowner))),
                format('SELECT zbxhist.create_parent(%L);', f.parent)
           FROM zbxhist.managed_schema m,
@@ -98,7 +98,7 @@ BEGIN
     -- A role that only monitors must not take an empty result as good news.
     RETURN QUERY
         SELECT 'warning', 'not_seen', quote_ident(current_user),
-               'this role may not read all that check() reads: lost values, values left out because of their clocks, and rows waiting in a table itself are not reported.  The owner of the tables sees them, and so does maintenance: metrics() has the number of its lines',
+               'this role may not read all that check() reads: lost values, values left out because of their clocks, and rows waiting in a table itself are not reported.  The owner of the tables sees them, and so does maintenance: metrics() has the number of its lines.  A superuser can run the command',
                format('GRANT pg_read_all_data TO %I;', current_user)
          WHERE NOT (has_table_privilege('zbxhist.lost_values', 'SELECT') AND has_table_privilege('zbxhist.left_out', 'SELECT'))
             OR EXISTS (SELECT FROM unnest(zbxhist_internal.parent_list()) p WHERE NOT has_table_privilege(p, 'SELECT'));

@@ -17,6 +17,25 @@ BEGIN
 END
 $$;
 
+-- Sets the times of a table that are in the future to the present: the server's clock was ahead, and what
+-- is due some time after such a time would wait for it.
+CREATE FUNCTION zbxhist_internal.end_future(parent regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    place record;
+BEGIN
+    FOR place IN
+        SELECT a.attrelid::regclass AS notes, a.attname AS name
+          FROM pg_attribute a
+         WHERE a.attrelid = ANY ('{zbxhist.parent_config,zbxhist.parent_state,zbxhist.partition_state,zbxhist.packed_day,zbxhist.verified_day,
+                                   zbxhist.step_problem,zbxhist.left_out,zbxhist.archive_copy}'::regclass[])
+           AND a.atttypid = 'timestamptz'::regtype
+    LOOP
+        EXECUTE format('UPDATE %s SET %I = now() WHERE parent = $1 AND %2$I > now()', place.notes, place.name) USING parent;
+    END LOOP;
+END
+$$;
+
 -- Step of maintenance: begins a run for one parent.  Notes in lost_values which values were lost with packed
 -- days whose tables were dropped, and adds up left_out.
 CREATE FUNCTION zbxhist_internal.step_begin(parent regclass) RETURNS text
@@ -26,6 +45,9 @@ DECLARE
     unfit  record;
     gone   zbxhist.packed_day;
 BEGIN
+    PERFORM zbxhist_internal.end_future(s.parent)
+       FROM zbxhist.parent_state s
+      WHERE s.parent = step_begin.parent AND greatest(s.last_run, s.begun_at) > now();
     INSERT INTO zbxhist.parent_state (parent, begun_at, begun_pid)
     VALUES (parent, clock_timestamp(), pg_backend_pid())
     ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE

@@ -39,7 +39,7 @@ BEGIN
 END
 $$;
 
--- Step of maintenance: replaces an empty future partition of a day by shorter ones.  It creates those
+-- Step of maintenance: replaces an empty future partition of a day by shorter ones, or by none.  It creates those
 -- before it requests the lock, so that it holds ACCESS EXCLUSIVE only for the DROP.  If a session stores a
 -- row in the old partition meanwhile, that partition stays.  Other new rows of that time go to the parent.
 CREATE FUNCTION zbxhist_internal.step_split(parent regclass, partition regclass) RETURNS text
@@ -66,7 +66,7 @@ BEGIN
                          UNION ALL
                         -- the rest is not due yet
                         SELECT m.middle, covered.to_clock WHERE m.middle < covered.to_clock) p
-         WHERE c.parent = step_split.parent
+         WHERE c.parent = step_split.parent AND covered.from_clock < zbxhist_internal.fine_until(c.partition_interval)
          ORDER BY p.piece_from
     LOOP
         made := made || zbxhist_internal.create_range(parent, piece.piece_from, piece.piece_to);

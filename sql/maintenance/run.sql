@@ -504,7 +504,7 @@ BEGIN
         CALL zbxhist_internal.next_transaction();
         PERFORM zbxhist_internal.summarize_check()
           WHERE NOT is_idle
-             OR NOT EXISTS (SELECT FROM zbxhist.check_summary s WHERE s.checked_at > clock_timestamp() - interval '1 hour');
+             OR NOT EXISTS (SELECT FROM zbxhist.check_summary s WHERE s.checked_at BETWEEN now() - interval '1 hour' AND now());
     END IF;
     -- ends the transaction's search_path: the caller's next statement has the session's
     COMMIT;

@@ -187,7 +187,7 @@ BEGIN
     END LOOP;
     RETURN QUERY
         SELECT 5, 'warning', 'timescaledb', 'timescaledb',
-               'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT, which a table of zbxhist may refuse.  Drop it if nothing else in this database needs it, and restart the Zabbix server',
+               'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT, which a table of zbxhist may refuse.  Drop it if nothing else in this database needs it, and restart the Zabbix server.  The extension''s owner or a superuser can run the command',
                'DROP EXTENSION timescaledb;'
           FROM pg_extension e
          WHERE e.extname = 'timescaledb'

@@ -200,7 +200,8 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp 
      ORDER BY r.from_clock
 $$;
 
--- Future partitions of a day that are due to be replaced by shorter ones.
+-- Future partitions of a day that are due to be replaced by shorter ones, and those of a time when the
+-- server's clock was ahead, which are replaced by none.
 -- A partition that has ever had a row is not replaced: an old snapshot may still see rows that were
 -- deleted since.
 CREATE FUNCTION zbxhist_internal.partitions_to_split(parent regclass) RETURNS SETOF regclass
@@ -215,8 +216,9 @@ BEGIN
              CROSS JOIN LATERAL zbxhist_internal.fine_until(c.partition_interval) AS horizon
              CROSS JOIN LATERAL zbxhist.list_partitions(c.parent) p
              WHERE c.parent = partitions_to_split.parent AND c.routing
-               AND p.from_clock > present AND p.from_clock < horizon
-               AND p.to_clock - p.from_clock > seconds AND p.from_clock % seconds = 0
+               AND p.from_clock > present
+               AND (p.from_clock < horizon AND p.to_clock - p.from_clock > seconds AND p.from_clock % seconds = 0
+                    OR p.from_clock > present + 30 * 86400 + (c.premake + 1) * greatest(seconds, 86400))
                AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition))
         SELECT p.partition
           FROM coarse p

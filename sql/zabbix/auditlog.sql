@@ -356,10 +356,7 @@ BEGIN
          ORDER BY n.nspname COLLATE "C"
     LOOP
         RETURN QUERY
-            SELECT 'error', 'step_failed', policy.parent::text,
-                   format('maintenance fails (%s): %s', p.step, p.message), remedy
-              FROM zbxhist.step_problem p
-             WHERE p.parent = policy.parent AND NOT zbxhist_internal.is_transient(p.sqlstate)
+            SELECT * FROM zbxhist_internal.check_maintenance(policy.parent)
              UNION ALL
             SELECT 'warning', 'no_current_partition', policy.parent::text,
                    'there is no partition for the current time: new rows go to the default partition', remedy

@@ -22,9 +22,9 @@ $$;
 -- third of a shorter retention, then the server's clock may be wrong, maintenance was off, a backup was
 -- restored, or somebody has set another period.  Then a person must agree if the newest values would be
 -- deleted, or more than a third of the time that has values.  Whoever set a shorter period in Zabbix has
--- decided; that is only announced.
+-- decided; that is only announced.  If there are no values (is_empty), nothing says that the clock is right.
 CREATE FUNCTION zbxhist_internal.deletion_limit(
-    parent regclass, OUT cutoff bigint, OUT allowed bigint, OUT retention interval, OUT problem text, OUT is_announced boolean)
+    parent regclass, OUT cutoff bigint, OUT allowed bigint, OUT retention interval, OUT problem text, OUT is_announced boolean, OUT is_empty boolean)
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy  record;
@@ -69,6 +69,7 @@ BEGIN
             SELECT first, least(last, deletion_limit.cutoff) WHERE first < least(last, deletion_limit.cutoff)
              UNION ALL
             SELECT greatest(first, deletion_limit.cutoff), last WHERE greatest(first, deletion_limit.cutoff) < last) p;
+    is_empty := span.going + span.staying = 0;
     IF span.going = 0 OR span.staying > 0 AND 2 * span.going <= span.staying THEN
         RETURN;
     END IF;
@@ -114,12 +115,12 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     reach CONSTANT record := zbxhist_internal.deletion_limit(parent);
 BEGIN
-    IF reach.problem IS NULL THEN
+    IF reach.problem IS NULL AND reach.is_empty IS NOT TRUE THEN
         PERFORM zbxhist_internal.agree_to_deletion(parent, reach.cutoff, reach.retention)
            FROM zbxhist_internal.deletion_policy(parent) c
           WHERE reach.cutoff IS NOT NULL
             AND (c.deleted_by IS DISTINCT FROM reach.retention OR c.deleted_until IS NULL
-                 OR reach.cutoff - c.deleted_until > extract(epoch FROM least(interval '6 hours', reach.retention / 12)));
+                 OR abs(reach.cutoff - c.deleted_until) > extract(epoch FROM least(interval '6 hours', reach.retention / 12)));
     END IF;
     UPDATE zbxhist.parent_state s
        SET announced_cutoff = CASE WHEN reach.problem IS NULL OR NOT reach.is_announced THEN NULL

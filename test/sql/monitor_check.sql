@@ -14,15 +14,6 @@ CREATE ROLE regress_zbxhist_someone;
 CREATE FUNCTION nop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN coalesce(new, old); END';
 CREATE FUNCTION found() RETURNS TABLE (severity text, code text, object text, message text, hint text) LANGUAGE sql AS $$
     SELECT severity, code, regexp_replace(object, '\d{8}', 'DATE', 'g'), replace(regexp_replace(message, '\d{4}-\d\d-\d\d.* UTC', 'TIME'), current_user, 'OWNER'), replace(regexp_replace(hint, '_p\d{8}', '_pDATE', 'g'), current_user, 'OWNER') FROM zbxhist.check() $$;
--- as if maintenance had not been run since
-CREATE FUNCTION overdue() RETURNS TABLE (severity text, code text, object text, message text, hint text) LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days';
-    UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days';
-    RETURN QUERY SELECT * FROM found() f WHERE f.code <> 'maintenance_late';
-    UPDATE zbxhist.parent_state SET last_run = now();
-    UPDATE zbxhist.parent_config SET created_at = now();
-END $$;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
 SELECT zbxhist.create_parent('history', premake => 1, retention => '30 days');
@@ -34,7 +25,6 @@ SELECT * FROM found();
 DROP TABLE :tomorrow, :today;
 SELECT * FROM found();
 CALL zbxhist.run_maintenance('checks.history');
-SELECT * FROM overdue();
 CREATE TABLE astray (CHECK (clock > 5)) INHERITS (history);
 SELECT * FROM found();
 ALTER TABLE astray NO INHERIT history;
@@ -50,9 +40,7 @@ GRANT SELECT ON history TO regress_zbxhist_someone;
 CREATE INDEX ON history (value);
 ALTER TABLE :tomorrow DROP CONSTRAINT :tomorrow_pkey;
 SELECT * FROM found();
-SELECT * FROM overdue();
 CALL zbxhist.run_maintenance();
-SELECT * FROM overdue();
 -- a key is made in a partition that is empty, and left to the administrator in one with rows
 ALTER TABLE :today DROP CONSTRAINT :today_pkey;
 INSERT INTO :today VALUES (1, extract(epoch FROM now()));
@@ -97,7 +85,6 @@ INSERT INTO history SELECT i, extract(epoch FROM now())::integer FROM generate_s
 INSERT INTO history VALUES (1, 1);
 RESET session_replication_role;
 SELECT * FROM found();
-SELECT * FROM overdue();
 SELECT rows_waiting, rows_waiting_exact FROM zbxhist.status;
 CALL zbxhist.run_maintenance();
 SELECT * FROM found();

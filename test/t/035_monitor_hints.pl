@@ -1,5 +1,6 @@
 # The findings of check(), and what their hints do: each finding is produced,
-# and its hint is executed as printed.  After that, and the next maintenance,
+# and its hint is executed as printed, by the owner of the database unless the
+# message names a superuser.  After that, and the next maintenance,
 # the finding is gone and no row is lost, unless the message has said so.  The
 # SQL of check() shows that no finding is left out.
 use strict;
@@ -22,13 +23,17 @@ my $packed_table = 'zbxhist_packed.' . partition('history', -3);
 my $late = 'CALL zbxhist.run_maintenance();';
 my $archive = <<'SQL';
 CREATE EXTENSION postgres_fdw;
-CREATE SCHEMA zbxhist_archive;
+GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO zabbix;
+CREATE SCHEMA zbxhist_archive AUTHORIZATION zabbix;
 CREATE TABLE zbxhist_archive.packed_group (copy uuid NOT NULL, number bigint NOT NULL, payload bytea NOT NULL, PRIMARY KEY (copy, number));
 DO $$ BEGIN
 	EXECUTE format('CREATE SERVER cold FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
 		split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database());
 END $$;
-CREATE USER MAPPING FOR CURRENT_USER SERVER cold;
+ALTER TABLE zbxhist_archive.packed_group OWNER TO zabbix;
+ALTER SERVER cold OWNER TO zabbix;
+CREATE USER MAPPING FOR zabbix SERVER cold OPTIONS (user 'zabbix', password_required 'false');
+SET SESSION AUTHORIZATION zabbix;
 SELECT zbxhist.alter_parent('history', archive_server => 'cold')
 SQL
 chomp $archive;
@@ -41,9 +46,14 @@ my ($databases, $blocker) = (0, undef);
 # day; Zabbix's override is on.
 sub make_base
 {
-	create_database($node, 'base');
-	create_zabbix_tables($node, 'base');
+	$node->safe_psql(
+		'postgres',
+		'CREATE ROLE zabbix LOGIN;' . join '',
+		map { "CREATE ROLE $_;" } qw(somebody watcher monitor viewer newer other keeper archivist));
+	create_database($node, 'base', 'zabbix');
+	create_zabbix_tables($node, 'base', 'zabbix');
 	$node->safe_psql('base', <<"SQL");
+SET SESSION AUTHORIZATION zabbix;
 DROP TABLE history_uint, history_log, history_bin;
 CREATE TABLE config (configid bigint PRIMARY KEY, hk_history_mode integer NOT NULL, hk_history_global integer NOT NULL,
     hk_history varchar(32) NOT NULL, hk_trends_mode integer NOT NULL, hk_trends_global integer NOT NULL, hk_trends varchar(32) NOT NULL);
@@ -94,8 +104,9 @@ CREATE PROCEDURE age() LANGUAGE sql AS \$\$
     UPDATE zbxhist.step_problem SET since = now() - interval '2 days';
 \$\$;
 SQL
-	$node->safe_psql('base', "CALL zbxhist.pack('history', '$packed')");
-	maintain($node, 'base');
+	$node->safe_psql('base',
+		"SET SESSION AUTHORIZATION zabbix; CALL zbxhist.pack('history', '$packed')");
+	maintain($node, 'base', 'zabbix');
 	$node->safe_psql('postgres', "ALTER DATABASE base IS_TEMPLATE true");
 }
 
@@ -104,7 +115,7 @@ sub copy_base
 {
 	my $database = 'case' . ++$databases;
 
-	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE base");
+	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER zabbix TEMPLATE base");
 	$node->safe_psql('postgres',
 		"ALTER DATABASE $database SET session_preload_libraries = 'zbxhist'");
 	return $database;
@@ -116,7 +127,7 @@ sub copy_base
 sub findings
 {
 	my ($database, $code, $role) = @_;
-	my $set = $role ? "SET ROLE $role;" : '';
+	my $set = 'SET ROLE ' . ($role // 'zabbix') . ';';
 	my $lines = $node->safe_psql($database,
 			"$set SELECT object || chr(9) || message || chr(9) || coalesce(hint, '')"
 		  . " FROM zbxhist.check() WHERE code = '$code'");
@@ -124,19 +135,22 @@ sub findings
 	return map { [ split /\t/, $_, -1 ] } split /\n/, $lines;
 }
 
-# Runs a command as it was printed; if it asks for an agreement to what it
-# deletes, it is given that.
+# Runs a command as it was printed, by whom the message says; if it asks for an
+# agreement to what it deletes, it is given that.
 sub run_printed
 {
-	my ($database, $command, $name) = @_;
-	my ($code, $out, $err) = psql_script($node, $database, $command, '-v', 'ON_ERROR_STOP=1');
+	my ($database, $command, $name, $message) = @_;
+	my $role = $message =~ /superuser/ ? '' : "SET SESSION AUTHORIZATION zabbix;\n";
+	my ($code, $out, $err) =
+	  psql_script($node, $database, "$role$command", '-v', 'ON_ERROR_STOP=1');
 
 	if ($code != 0 && $err =~ /^HINT: .* repeat the call with accept_deletion => true\.$/m)
 	{
 		my $agreed = $command =~ s/\);$/, accept_deletion => true);/r;
 
 		pass("$name: it asks before");
-		($code, $out, $err) = psql_script($node, $database, $agreed, '-v', 'ON_ERROR_STOP=1');
+		($code, $out, $err) =
+		  psql_script($node, $database, "$role$agreed", '-v', 'ON_ERROR_STOP=1');
 	}
 	is($code, 0, "$name: $command") or diag($err);
 	return $out;
@@ -191,8 +205,8 @@ sub unblock
 my $damage =
   "UPDATE $packed_table SET payload = set_byte(payload, length(payload) - 5, get_byte(payload, length(payload) - 5) # 255);";
 
-# code: what is found; provoke: SQL or code that brings it about; aged: this has been so for two
-# days; role: who looks; look: the hint shows what is to be done, which is: then; lines: how many
+# code: what is found; provoke: SQL or code that brings it about, as the owner of the database unless
+# by_superuser; role: who looks; look: the hint shows what is to be done, which is: then; lines: how many
 # there are, at least; changes: the hint changes what is read, as its message says; back: the
 # message has a command that takes back what the hint did.
 my @cases = (
@@ -216,7 +230,12 @@ my @cases = (
 		  . ' INSERT INTO history SELECT * FROM former; DROP TABLE former',
 		twice => 1
 	},
-	{ code => 'maintenance_late', provoke => '', aged => 1 },
+	{ code => 'maintenance_late', provoke => 'CALL age()' },
+	{
+		# as a clock that was ahead leaves it
+		code => 'maintenance_late',
+		provoke => "UPDATE zbxhist.parent_state SET last_run = now() + interval '400 days'"
+	},
 	{ code => 'partial_dump', provoke => '', shell => 1 },
 	{
 		code => 'take_up_failed',
@@ -226,12 +245,13 @@ my @cases = (
 	},
 	{
 		code => 'not_taken_up',
-		provoke =>
-		  'CREATE ROLE somebody; CREATE TABLE history_json (LIKE history_text INCLUDING ALL);'
+		by_superuser => 1,
+		provoke => 'CREATE TABLE history_json (LIKE history_text INCLUDING ALL);'
 		  . ' ALTER TABLE history_json OWNER TO somebody'
 	},
 	{
 		code => 'foreign_routine',
+		by_superuser => 1,
 		provoke => "CREATE FUNCTION zbxhist.undo(text) RETURNS void LANGUAGE sql AS ''"
 	},
 	{
@@ -271,25 +291,26 @@ my @cases = (
 
 	{
 		code => 'not_seen',
-		provoke => 'CREATE ROLE watcher; GRANT pg_monitor TO watcher',
+		by_superuser => 1,
+		provoke => 'GRANT pg_monitor TO watcher',
 		role => 'watcher'
 	},
 
 	# of Zabbix's settings
 	{
 		code => 'settings_unreadable',
-		provoke => 'CREATE ROLE monitor; GRANT USAGE ON SCHEMA public TO monitor',
+		provoke => 'GRANT USAGE ON SCHEMA public TO monitor',
 		role => 'monitor'
 	},
 	{
 		code => 'settings_unreadable',
-		provoke => 'CREATE ROLE viewer; REVOKE ALL ON SCHEMA public FROM PUBLIC',
+		provoke => 'REVOKE ALL ON SCHEMA public FROM PUBLIC',
 		role => 'viewer',
 		twice => 1
 	},
 	{
 		code => 'settings_unreadable',
-		provoke => 'CREATE ROLE newer; DROP TABLE config;'
+		provoke => 'DROP TABLE config;'
 		  . ' CREATE TABLE settings (name varchar(255) PRIMARY KEY, value_str text NOT NULL, value_int integer NOT NULL)',
 		role => 'newer'
 	},
@@ -393,10 +414,12 @@ my @cases = (
 			$node->safe_psql($database,
 				"SELECT zbxhist.alter_parent('history', retention => '1 minute', accept_deletion => true)"
 			);
-			maintain($node, $database);
+			maintain($node, $database, 'zabbix');
 			$node->safe_psql($database, 'CALL age()');
 		},
-		look => qr/FROM $yesterday LIMIT 1/,
+
+		# the owner of the database sees no more of another role's session
+		look => qr/^\d+\|\w+\|\|\|<insufficient privilege>$/m,
 		then => \&unblock,
 		expired => 1
 	},
@@ -471,8 +494,10 @@ my @cases = (
 	},
 	{
 		code => 'no_bounds',
+		by_superuser => 1,
 		provoke => 'CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;'
-		  . " CREATE FOREIGN TABLE elsewhere () INHERITS (history) SERVER files OPTIONS (filename '/dev/null')",
+		  . " CREATE FOREIGN TABLE elsewhere () INHERITS (history) SERVER files OPTIONS (filename '/dev/null');"
+		  . ' ALTER FOREIGN TABLE elsewhere OWNER TO zabbix',
 		back => 1,
 		skip_unless => sub { has_extension($node, 'file_fdw') }
 	},
@@ -493,14 +518,14 @@ my @cases = (
 	},
 	{
 		code => 'owner',
-		provoke => "CREATE ROLE other; ALTER TABLE $yesterday OWNER TO other",
-		aged => 1
+		by_superuser => 1,
+		provoke => "ALTER TABLE $yesterday OWNER TO other; SET SESSION AUTHORIZATION zabbix; $late"
 	},
 	{
 		code => 'owner',
+		by_superuser => 1,
 		provoke =>
-		  "GRANT CREATE ON SCHEMA zbxhist_packed, public TO other; ALTER TABLE $packed_table OWNER TO other",
-		aged => 1
+		  "GRANT CREATE ON SCHEMA zbxhist_packed, public TO other; ALTER TABLE $packed_table OWNER TO other; SET SESSION AUTHORIZATION zabbix; $late"
 	},
 	{
 		code => 'indexes',
@@ -590,15 +615,17 @@ SQL
 	{
 		# it is gone, or not for the owner of the table
 		code => 'packed_tablespace',
-		provoke => "SET allow_in_place_tablespaces = on; CREATE TABLESPACE slow LOCATION '';"
+		by_superuser => 1,
+		provoke =>
+		  "SET allow_in_place_tablespaces = on; CREATE TABLESPACE slow LOCATION ''; GRANT CREATE ON TABLESPACE slow TO zabbix;"
 		  . " SELECT zbxhist.alter_parent('history', packed_tablespace => 'slow'); DROP TABLESPACE slow"
 	},
 	{
 		code => 'packed_tablespace',
+		by_superuser => 1,
 		provoke => <<'SQL',
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE slow LOCATION '';
-CREATE ROLE keeper;
 GRANT CREATE ON TABLESPACE slow TO keeper;
 ALTER TABLE history OWNER TO keeper;
 SELECT zbxhist.alter_parent('history', packed_tablespace => 'slow');
@@ -607,26 +634,30 @@ SQL
 	},
 	{
 		code => 'archive_server',
-		provoke => "$archive; DROP USER MAPPING FOR CURRENT_USER SERVER cold"
+		by_superuser => 1,
+		provoke => "$archive; DROP USER MAPPING FOR zabbix SERVER cold"
 	},
 	{
 		code => 'archive_server',
+		by_superuser => 1,
 		provoke => <<"SQL"
 $archive;
-CREATE ROLE archivist;
+RESET SESSION AUTHORIZATION;
 CREATE USER MAPPING FOR archivist SERVER cold;
 ALTER TABLE history OWNER TO archivist
 SQL
 	},
 	{
 		code => 'archived_days_unreadable',
+		by_superuser => 1,
 		unreadable => 1,
 		provoke =>
 		  "$archive; CALL zbxhist.archive('history', '$packed'); DROP FOREIGN TABLE zbxhist_packed.cold_groups"
 	},
-	{ code => 'archive_timeout', provoke => $archive },
+	{ code => 'archive_timeout', by_superuser => 1, provoke => $archive },
 	{
 		code => 'archive_unreachable',
+		by_superuser => 1,
 		unreadable => 1,
 		provoke => <<"SQL",
 $archive;
@@ -639,6 +670,7 @@ SQL
 	},
 	{
 		code => 'archive_of_another',
+		by_superuser => 1,
 		provoke =>
 		  "$archive; CALL zbxhist.archive('history', '$packed'); UPDATE zbxhist.archive_copy SET origin = 'elsewhere'"
 	},
@@ -689,9 +721,9 @@ sub run_back
 	my ($object, $message, $hint) = @$finding;
 	my ($back) = $message =~ /(ALTER FOREIGN TABLE \S+ INHERIT \S+;)/;
 
-	run_printed($database, $back // 'there is none', "$name: the way back");
+	run_printed($database, $back // 'there is none', "$name: the way back", $message);
 	is_deeply([ findings($database, $code) ], [$finding], "$name: all is as before");
-	run_printed($database, $hint, $name);
+	run_printed($database, $hint, $name, $message);
 }
 
 # Runs one of them.
@@ -712,11 +744,11 @@ sub run_case
 	if (ref $case->{provoke}) { $case->{provoke}->($database) }
 	else
 	{
-		psql_script($node, $database, $case->{provoke}, '-v', 'ON_ERROR_STOP=1');
+		my $role = $case->{by_superuser} ? '' : "SET SESSION AUTHORIZATION zabbix;\n";
+		my ($failed, undef, $err) =
+		  psql_script($node, $database, "$role$case->{provoke}", '-v', 'ON_ERROR_STOP=1');
+		is($failed, 0, "$name: brought about") or diag($err);
 	}
-	is(scalar findings($database, $code), 0, "$name: at first it is left to maintenance")
-	  if $case->{aged} && $code ne 'maintenance_late';
-	$node->safe_psql($database, 'CALL age()') if $case->{aged};
 
 	my @found = findings($database, $code, $case->{role});
 	cmp_ok(scalar @found, '>=', $case->{lines} // 1, "$name: found") or return;
@@ -750,7 +782,7 @@ sub run_case
 				"$name: the hint is one command for users");
 			like($hint, qr/;$/, "$name: ... complete");
 			my $read = contents($database, $case);
-			my $out = run_printed($database, $hint, $name);
+			my $out = run_printed($database, $hint, $name, $message);
 			is(contents($database, $case), $read, "$name: the same rows are read after it")
 			  unless announced($message);
 			run_back($database, $finding, $code, $name) if $case->{back};
@@ -765,9 +797,9 @@ sub run_case
 		{
 			psql_script($node, $database, $case->{then}, '-v', 'ON_ERROR_STOP=1');
 		}
-		maintain($node, $database);
+		maintain($node, $database, 'zabbix');
 	}
-	maintain($node, $database);
+	maintain($node, $database, 'zabbix');
 	my $left = $node->safe_psql($database, 'SELECT rows FROM stored()');
 	if ($case->{expired})
 	{
