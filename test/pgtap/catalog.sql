@@ -76,7 +76,7 @@ SELECT bag_eq(
         attached_object,auditlog_index,auditlog_policy,check_auditlogs,check_deletion,deletion_policy,native_bounds,verify_auditlog,
         privileges,expired,count_of,
         refuse,require_routed,check_zabbix,describe_index,format_day,
-        is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
+        is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unindexed_partitions,unlike,
         foreign_children,verify_age,
         changed_policy,deletion,deletion_clock,deletion_limit,bounds_condition,overlapping,days_to_verify,library_setting,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
