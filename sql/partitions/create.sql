@@ -167,7 +167,9 @@ BEGIN
      WHERE k.oid = create_range.parent;
     BEGIN
         EXECUTE format(
-            'CREATE %sTABLE zbxhist_partitions.%I (CONSTRAINT zbxhist_clock CHECK (%s)) INHERITS (%s) USING %I%s%s',
+            -- PostgreSQL stores an expression with its place in the statement.  The padding makes those of all
+            -- partitions alike but for their constants, see TakeConstants in src/tables/bounds.c
+            'CREATE %sTABLE zbxhist_partitions.%-70I (CONSTRAINT zbxhist_clock CHECK (%s)) INHERITS (%s) USING %I%s%s',
             CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' END, new_name,
             zbxhist_internal.bounds_condition(from_clock, to_clock), parent, source.amname,
             ' WITH (' || nullif(source.options, '') || ')', ' TABLESPACE ' || quote_ident(source.spcname));

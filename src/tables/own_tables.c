@@ -16,6 +16,7 @@
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "commands/extension.h"
+#include "storage/bufmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
@@ -26,16 +27,21 @@
  * ZbxhistOpenOwnTable opens one of the extension's tables, or returns NULL if it is not
  * there (the extension is being created, dropped or restored, or was dropped while we
  * waited for the lock).  Where the extension is, a table of that name in its schema is
- * part of it: CREATE EXTENSION would have failed on any other.
+ * part of it: CREATE EXTENSION would have failed on any other.  The schema goes with the
+ * extension, so that is looked for once for each.
  */
 Relation
 ZbxhistOpenOwnTable(const char *name, LOCKMODE mode)
 {
-	Oid			namespace = OidIsValid(get_extension_oid("zbxhist", true)) ?
-		get_namespace_oid("zbxhist", true) : InvalidOid;
-	Oid			relid = OidIsValid(namespace) ?
-		get_relname_relid(name, namespace) : InvalidOid;
+	static Oid	known = InvalidOid;
+	Oid			namespace = get_namespace_oid("zbxhist", true);
+	Oid			relid;
 
+	if (namespace != known && !OidIsValid(get_extension_oid("zbxhist", true)))
+		return NULL;
+	known = namespace;
+	relid = OidIsValid(namespace) ?
+		get_relname_relid(name, namespace) : InvalidOid;
 	return OidIsValid(relid) ? try_table_open(relid, mode) : NULL;
 }
 
@@ -51,25 +57,26 @@ ZbxhistOwnColumn(Relation rel, const char *name)
 /*
  * ZbxhistBeginOwnScan opens a table and begins a scan for the rows whose column, of
  * type oid or regclass, is value; for all rows if value is InvalidOid.  The
- * snapshot is a fresh one with NULL.  An index named after table and column is used.
+ * snapshot is a fresh one with NULL.  An index named after table and column is used,
+ * unless opening it would take longer than reading the table.
  */
 void
 ZbxhistBeginOwnScan(OwnScan *scan, const char *table, const char *column,
 					Oid value, Snapshot snapshot)
 {
 	char		name[NAMEDATALEN];
-	Oid			index;
+	Oid			index = InvalidOid;
 	ScanKeyData key;
 
 	scan->rel = ZbxhistOpenOwnTable(table, AccessShareLock);
 	if (scan->rel == NULL)
 		return;
 	snprintf(name, sizeof(name), "%s_%s", table, column);
-	index = get_relname_relid(name, RelationGetNamespace(scan->rel));
+	if (OidIsValid(value) && RelationGetNumberOfBlocks(scan->rel) > 2)
+		index = get_relname_relid(name, RelationGetNamespace(scan->rel));
 	ScanKeyInit(&key, ZbxhistOwnColumn(scan->rel, column),
 				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value));
-	scan->scan = systable_beginscan(scan->rel, index,
-									OidIsValid(index) && OidIsValid(value),
+	scan->scan = systable_beginscan(scan->rel, index, OidIsValid(index),
 									snapshot, OidIsValid(value) ? 1 : 0, &key);
 }
 
