@@ -211,7 +211,7 @@ BEGIN
             locked := 0;
             -- these raise an error themselves if a batch makes no progress
             IF rounds > 5000 AND step NOT IN ('move', 'merge', 'expire', 'undo_move', 'auditlog', 'archive', 'archive_clean') THEN
-                RAISE WARNING 'zbxhist: % of % does not come to an end', step, coalesce(relations[1], parent);
+                RAISE WARNING 'zbxhist: % of % makes no progress', step, coalesce(relations[1], parent);
                 answer := 'failed';
                 EXIT;
             END IF;

@@ -89,7 +89,7 @@ BEGIN
      CROSS JOIN LATERAL (SELECT format('hk_%s_mode', substring(k.relname FROM '^(history|trends|audit)'))) o (name)
      WHERE k.oid = parent AND (zbxhist_internal.zabbix_setting(n.nspname, o.name)).value = '0';
     IF command IS NOT NULL THEN
-        RAISE NOTICE 'nobody will delete old rows of table %, because Zabbix''s housekeeping of it is off', parent
+        RAISE NOTICE 'old rows of table % will not be deleted, because Zabbix''s housekeeping of it is off', parent
             USING HINT = command;
     END IF;
 END

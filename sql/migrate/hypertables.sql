@@ -106,7 +106,7 @@ BEGIN
         result := zbxhist_internal.exchange_hypertable(hypertable);
         CALL zbxhist_internal.next_transaction();
         CALL zbxhist_internal.repeat_step(result, 'premake', ARRAY[NULL::regclass], false, answer);
-        RAISE NOTICE 'table % is managed by zbxhist now; the rows so far are in hypertable %', result, hypertable
+        RAISE NOTICE 'table % is managed by zbxhist now; existing rows are in hypertable %', result, hypertable
             USING HINT = format('CALL zbxhist.import(%L, %L);', hypertable, result);
     END IF;
     -- ends the transaction's search_path: the caller's next statement has the session's
@@ -163,7 +163,7 @@ BEGIN
             SELECT 3, 'warning', 'hypertable_old', o.oid::regclass::text,
                    CASE WHEN i.is_done THEN format('all its rows have been imported into table %s and compared%s', k.oid::regclass,
                                                     CASE WHEN i.left_out > 0 THEN format(', except %s whose key existed there, with the same values or others.  The command deletes these for good', i.left_out)
-                                                         ELSE ': it is not needed any more' END)
+                                                         ELSE ': it is no longer needed' END)
                         ELSE format('its rows are to be imported into table %s%s', k.oid::regclass,
                                     CASE WHEN i.parts > 0 THEN format(': %s of %s parts are done', i.done, i.parts) END) END,
                    CASE WHEN i.is_done THEN format('DROP TABLE %s;', o.oid::regclass)

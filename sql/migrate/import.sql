@@ -67,11 +67,11 @@ BEGIN
                   HINT = again;
         RETURN;
     END IF;
-    RAISE NOTICE 'all % rows of table % are in table %: % have been stored, % had a key that was there already, and were left out',
+    RAISE NOTICE 'all % rows of table % are in table %: % were stored, % were skipped because their keys existed',
                  present, source, parent, done.rows_stored, present - done.rows_stored;
     only_there := concat_ws(E'\n',
         CASE WHEN done.rows_stored < present
-             THEN 'Rows that were left out may have other values than those that are there.' END,
+             THEN 'Skipped rows may have other values than the existing ones.' END,
         (SELECT format('Columns that table %s does not have were left out: %s.', parent,
                        string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum))
            FROM pg_attribute a
@@ -80,11 +80,11 @@ BEGIN
          HAVING count(*) > 0),
         (SELECT format('In table %s, %s.', parent, e) FROM zbxhist_internal.expiring_slices(parent, done.to_clocks) e));
     IF only_there = '' THEN
-        RAISE NOTICE 'table % is not needed any more', source
+        RAISE NOTICE 'table % is no longer needed', source
             USING HINT = format('DROP %sTABLE %s;', CASE WHEN (SELECT k.relkind FROM pg_class k WHERE k.oid = source) = 'f'
                                                          THEN 'FOREIGN ' ELSE '' END, source);
     ELSE
-        RAISE NOTICE 'table % may have data that is nowhere else: look before you drop it', source
+        RAISE NOTICE 'table % may have data that is nowhere else: check it before you drop it', source
             USING DETAIL = only_there,
                   HINT = format('SELECT %1$s FROM %2$s EXCEPT SELECT %1$s FROM %3$s;', columns, source, parent);
     END IF;

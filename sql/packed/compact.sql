@@ -103,7 +103,7 @@ BEGIN
         hint => looking)
       WHERE present > 1 AND result = '{}';
     IF present = 1 THEN
-        RAISE NOTICE 'the packed rows of % of table % are in one table already', to_char(day, 'YYYY-MM-DD'), parent;
+        RAISE NOTICE 'the packed rows of % of table % are already in one table', to_char(day, 'YYYY-MM-DD'), parent;
     END IF;
     CALL zbxhist_internal.repeat_by_hand(parent, 'compact', result);
 END

@@ -36,7 +36,7 @@ EXCEPTION WHEN undefined_file OR undefined_function THEN
                                        WHERE e.extname = 'zbxhist' AND pg_has_role(e.extowner, 'USAGE')))) THEN
         RAISE EXCEPTION 'cannot run % because the library of zbxhist is missing and there are packed days', tg_tag
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'Without it nobody can tell whether their values would be lost. '
+                  DETAIL = 'Without it the server cannot tell whether their values would be lost. '
                            'To run it nevertheless, run SET zbxhist.allow_packed_drop = on and repeat it.',
                   HINT = 'Install the files of zbxhist again.';
     END IF;

@@ -130,7 +130,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 BEGIN
     PERFORM zbxhist_internal.verify_policy(policy);
     IF policy.premake = 0 AND EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = policy.parent AND c.premake > 0) THEN
-        RAISE WARNING 'no partition of table % is created in advance any more', policy.parent
+        RAISE WARNING 'partitions of table % will no longer be created in advance', policy.parent
             USING DETAIL = 'New rows stay in the table itself from the end of each partition to the next maintenance, which moves them.',
                   HINT = format('SELECT zbxhist.alter_parent(%L, premake => 3);', policy.parent);
     END IF;

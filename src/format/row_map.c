@@ -354,13 +354,13 @@ RaiseNotKnown(Relation day, Oid foreign, Form_pg_attribute att, bool is_known)
 			errdetail("The column was added later, and its value in older rows is not known.") :
 			errdetail("The day does not have it, or has it under another name."),
 			!is_known ?
-			errhint("Give it the name that it has in %s, or say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
+			errhint("Rename it to its name in %s, or specify its value with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
 					ZbxhistQualifiedName(RelationGetRelid(day)),
 					name, column) :
 			att->attnotnull ?
-			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
+			errhint("Specify its value with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
 					name, column) :
-			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...'), or DROP DEFAULT if it is null.",
+			errhint("Specify its value with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...'), or DROP DEFAULT if it is null.",
 					name, column),
 			errtable(day));
 }

@@ -100,9 +100,9 @@ ZbxhistFindKeys(KeyHolder *place, FoundKey *found)
 		if (RelationGetRelid(place->rel) != logged)
 			ereport(LOG,
 					errcode(error->sqlerrcode),
-					errmsg("could not look for keys in \"%s\": %s",
+					errmsg("could not look up keys in \"%s\": %s",
 						   RelationGetRelationName(place->rel), error->message),
-					errdetail("New rows of that time are stored all the same."));
+					errdetail("New rows of that time are stored nevertheless."));
 		logged = RelationGetRelid(place->rel);
 		found->row++;
 	}

@@ -294,12 +294,12 @@ RaiseMissed(const AddCall *call, const AddedRow *row)
 {
 	ereport(ERROR,
 			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("UPDATE of table \"%s\" does not reach a row that is there",
+			errmsg("could not update an existing row of table \"%s\"",
 				   RelationGetRelationName(call->parent)),
-			errdetail("It has itemid %lld, clock %d and ns %d.",
+			errdetail("The row has itemid %lld, clock %d and ns %d.",
 					  (long long) row->itemid, position_clock(row->position),
 					  position_ns(row->position)),
-			errhint("Triggers or rules of the table, or of the partition, may keep it from being updated."),
+			errhint("A trigger or rule of the table or of the partition may suppress the UPDATE."),
 			errtable(call->parent));
 }
 

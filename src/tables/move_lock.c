@@ -183,6 +183,6 @@ ZbxhistBeginMoving(Oid parent)
 	}
 	ereport(ERROR,
 			errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			errmsg("rows of the table with OID %u are always being changed",
+			errmsg("could not lock rows of table with OID %u because they are being changed",
 				   parent));
 }

@@ -708,7 +708,7 @@ for my $command (@commands)
 }
 
 # what is wrong with a day is said once in a session, whatever is inserted
-my $spoilt = 'could not look for keys in "m\d+_p20010101"';
+my $spoilt = 'could not look up keys in "m\d+_p20010101"';
 like(slurp_file($node->logfile), qr/ XX001 .*LOG:  $spoilt/, 'the log tells of spoilt days');
 log_is_clean($node, undef, qr/ XX001 .*(?:LOG:  $spoilt|DETAIL: |STATEMENT: )/);
 $node->stop;

@@ -154,7 +154,7 @@ is(sql('SELECT count(done_at) FROM zbxhist.import_slice'), $done, '... and witho
 my $messages = messages_of("CALL zbxhist.import('history_old', 'history')");
 like(
 	$messages,
-	qr/all 60300 rows of table public\.history_old are in table public\.history: 59890 have been stored, 410 had a key that was there already/,
+	qr/all 60300 rows of table public\.history_old are in table public\.history: 59890 were stored, 410 were skipped because their keys existed/,
 	'the next call goes on, and compares');
 unlike($messages, qr/DROP/, '... and does not advise to drop what is nowhere else');
 my ($look) =
@@ -182,7 +182,7 @@ sql("INSERT INTO plain_history VALUES (5, ${\ day(-4)}, 5, 5)");
 $messages = messages_of("CALL zbxhist.import('history_old', 'history')");
 like(
 	$messages,
-	qr/all 60301 rows .*: 1 have been stored, 60300 had a key/,
+	qr/all 60301 rows .*: 1 were stored, 60300 were skipped/,
 	'a second import stores what is new only');
 is_like_plain('history', 'again');
 
@@ -192,13 +192,13 @@ for my $table (qw(history_uint history_str history_text))
 {
 	like(
 		messages_of("CALL zbxhist.import('${table}_old', '$table')"),
-		qr/all $old_rows rows .* $old_rows have been stored, 0 had a key.*\n.*is not needed any more\nHINT:  DROP TABLE public\.${table}_old;/,
+		qr/all $old_rows rows .* $old_rows were stored, 0 were skipped.*\n.*is no longer needed\nHINT:  DROP TABLE public\.${table}_old;/,
 		"$table is imported");
 	is_like_plain($table, $table);
 }
 like(
 	messages_of("CALL zbxhist.import('trends_old', 'trends')"),
-	qr/all 20000 rows .* 20000 have been stored/,
+	qr/all 20000 rows .* 20000 were stored/,
 	'trends are imported');
 is_like_plain('trends', 'trends');
 is( sql("SELECT count(*) > 1 FROM zbxhist.packed_day WHERE parent = 'trends'::regclass AND to_clock - from_clock > 27 * 86400"
@@ -214,7 +214,7 @@ sql(    "CREATE TABLE parted (LIKE history INCLUDING DEFAULTS) PARTITION BY RANG
 	  . 'INSERT INTO plain_history SELECT * FROM parted');
 like(
 	messages_of("CALL zbxhist.import('parted', 'history')"),
-	qr/all 6 rows .*: 6 have been stored/,
+	qr/all 6 rows .*: 6 were stored/,
 	'a partitioned table, and clocks of all times');
 is_like_plain('history', 'clocks of all times');
 
@@ -238,7 +238,7 @@ like(
 	'a clock of long ago and one to come are a part each');
 like(
 	messages_of("CALL zbxhist.import('far_old', 'history')"),
-	qr/all 3002 rows .*: 3002 have been stored/,
+	qr/all 3002 rows .*: 3002 were stored/,
 	'... and imported');
 is_like_plain('history', 'two clocks that are far away');
 
@@ -251,7 +251,7 @@ sql(    "CREATE TABLE unpacked (itemid bigint NOT NULL, clock integer NOT NULL, 
 	  . 'INSERT INTO plain_unpacked SELECT * FROM unpacked_old');
 like(
 	messages_of("CALL zbxhist.import('unpacked_old', 'unpacked')"),
-	qr/all 9000 rows .*: 9000 have been stored, 0 had/,
+	qr/all 9000 rows .*: 9000 were stored, 0 were skipped/,
 	'without a key, every row is kept');
 is_like_plain('unpacked', 'without a key, and never packed');
 
@@ -314,7 +314,7 @@ for my $table (qw(other_key wide_key))
 	sql("INSERT INTO plain_$table SELECT * FROM ${table}_old");
 	like(
 		messages_of("CALL zbxhist.import('${table}_old', '$table')"),
-		qr/all 3 rows .*: 3 have been stored, 0 had/,
+		qr/all 3 rows .*: 3 were stored, 0 were skipped/,
 		"$table: rows that differ are all kept");
 	is_like_plain($table, $table);
 }
@@ -351,7 +351,7 @@ like(
 sql('DROP RULE nothing ON watched');
 like(
 	messages_of("CALL zbxhist.import('watched_old', 'watched')"),
-	qr/all 3000 rows .*: 3000 have been stored/,
+	qr/all 3000 rows .*: 3000 were stored/,
 	'... and that are');
 is_like_plain('watched', 'inserted');
 
@@ -369,7 +369,7 @@ like(
 sql($messages =~ /HINT:  (.*)/);
 like(
 	messages_of("CALL zbxhist.import('large_old', 'large')"),
-	qr/all 200000 rows .*: 200000 have been stored/,
+	qr/all 200000 rows .*: 200000 were stored/,
 	'... with the one that the hint makes it is imported');
 is_like_plain('large', 'by an index');
 

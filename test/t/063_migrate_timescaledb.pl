@@ -229,7 +229,7 @@ is( scalar(() = messages_of($look) =~ /would rename hypertable/g),
 is( scalar(
 		() =
 		  messages_of($exchange) =~
-		  /is managed by zbxhist now; the rows so far are in hypertable public\.\w+_old/g),
+		  /is managed by zbxhist now; existing rows are in hypertable public\.\w+_old/g),
 	scalar @waiting,
 	'all are exchanged, by one line');
 is( sql("SELECT string_agg(k.relname, ' ' ORDER BY 1) FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid WHERE x.indrelid = 'history'::regclass"
@@ -263,7 +263,7 @@ for my $table (sort(keys %value), 'trends')
 
 	like(
 		$messages,
-		qr/all $rows rows of table public\.${table}_old are in table public\.$table: $rows have been stored, 0 had a key that was there.*\n.*public\.${table}_old is not needed any more\nHINT:  DROP TABLE public\.${table}_old;/,
+		qr/all $rows rows of table public\.${table}_old are in table public\.$table: $rows were stored, 0 were skipped.*\n.*public\.${table}_old is no longer needed\nHINT:  DROP TABLE public\.${table}_old;/,
 		"$table is imported");
 }
 wait_for_end($stream);
@@ -279,7 +279,7 @@ sql("INSERT INTO history_old VALUES (5, ${\ day(-1)}, 5, 5)");
 sql("INSERT INTO plain_history VALUES (5, ${\ day(-1)}, 5, 5)");
 like(
 	messages_of("CALL zbxhist.import('history_old', 'history')"),
-	qr/: 1 have been stored, \d+ had a key/,
+	qr/: 1 were stored, \d+ were skipped/,
 	'a second import stores what is new only');
 is_like_plain('history', 'again');
 
