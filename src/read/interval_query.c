@@ -274,7 +274,7 @@ TakeSubquery(IntervalJoin *join)
 	join->wanted.quals = join->quals;
 	join->quals = NULL;
 	return join->wanted.quals != NULL &&
-		ZbxhistTakeItemConditions(&join->wanted, join->parent, join->set, &conds) &&
+		ZbxhistTakeItemConditions(&join->wanted, join->set, &conds) &&
 		names_items(conds);
 }
 

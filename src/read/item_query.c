@@ -67,6 +67,20 @@
 /* ---- parts of a query ---- */
 
 /*
+ * ZbxhistHasItemIndex says whether a table has an index that begins with (itemid, clock),
+ * columns that are never null.
+ */
+bool
+ZbxhistHasItemIndex(Relation table)
+{
+	Relation	index = ZbxhistFindItemIndex(table);
+
+	if (index != NULL)
+		index_close(index, AccessShareLock);
+	return index != NULL;
+}
+
+/*
  * IsPlain says whether a query only selects rows of its relation, and sorts or
  * groups them.
  */
@@ -149,17 +163,18 @@ IsSorted(Query *query, int first, Relation table, const PartitionSet *set,
  * on item and clock only.
  */
 bool
-ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
-						  const PartitionSet *set, List **conds)
+ZbxhistTakeItemConditions(const ItemQuery *wanted, const PartitionSet *set,
+						  List **conds)
 {
 	Expr	   *quals = (Expr *) wanted->quals;
-	KeyColumns	columns;
+	KeyColumns	columns = {
+		.varno = 1,
+		.itemid = set->itemid_attnum,
+		.clock = set->clock_attnum
+	};
 
 	*conds = NIL;
-	ZbxhistFindKeyColumns(NULL, parent, 1, &columns);
-	if (columns.itemid == InvalidAttrNumber ||
-		columns.itemid != set->itemid_attnum ||
-		columns.clock != set->clock_attnum)
+	if (columns.itemid == InvalidAttrNumber)
 		return false;
 	return quals == NULL || (ZbxhistTakeCondition(quals, &columns, conds) &&
 							 (names_items(*conds) ||
@@ -434,7 +449,7 @@ IsOfEach(Query *query, Relation parent, const PartitionSet *set,
 	if ((query->distinctClause == NIL && query->groupClause == NIL && !query->hasAggs) ||
 		!(IsDistinct(query, parent, set, is_descending, &is_of_any) ||
 		  IsGrouped(query, parent, set, is_descending, &is_of_any)) ||
-		!ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
+		!ZbxhistTakeItemConditions(wanted, set, &conds) ||
 		contain_volatile_functions((Node *) query->targetList) ||
 		(wanted->quals != NULL && MayBePulledUp(query)))
 		return false;
@@ -491,19 +506,6 @@ IsOfEnds(const Query *query, Relation parent, const PartitionSet *set)
 }
 
 /*
- * HasItemIndex says whether a table has an index that begins with (itemid, clock).
- */
-static bool
-HasItemIndex(Relation table)
-{
-	Relation	index = ZbxhistFindItemIndex(table);
-
-	if (index != NULL)
-		index_close(index, NoLock);
-	return index != NULL;
-}
-
-/*
  * IsByKey says whether a query wants rows of items that it names, or rows in the order of
  * the key, or the first of these.  The executor evaluates other conditions.
  */
@@ -512,12 +514,11 @@ IsByKey(Query *query, Relation parent, const PartitionSet *set, ItemQuery *wante
 {
 	List	   *conds;
 
-	return (ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
+	return (ZbxhistTakeItemConditions(wanted, set, &conds) ||
 			!contain_subplans(wanted->quals)) &&
 		(IsOfItems(query, parent, set, conds) || HasItemFirst(query, parent, set) ||
 		 IsOfEnds(query, parent, set)) &&
-		has_no_nulls(RelationGetDescr(parent), set->clock_attnum) &&
-		HasItemIndex(parent);
+		ZbxhistHasItemIndex(parent);
 }
 
 /* ---- all ---- */

@@ -60,10 +60,11 @@ read_key_ranges(Datum value, int *n)
 }
 
 extern double ZbxhistCountRows(Relation parent);
+extern bool ZbxhistHasItemIndex(Relation table);
 extern bool ZbxhistIsItemColumn(Node *expr, Relation table, AttrNumber attnum);
 extern bool ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum,
 								bool *has_max, bool *has_min);
-extern bool ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
+extern bool ZbxhistTakeItemConditions(const ItemQuery *wanted,
 									  const PartitionSet *set, List **conds);
 extern bool ZbxhistMayReplace(const Query *query, const RangeTblEntry *rte,
 							  Relation parent);

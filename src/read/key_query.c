@@ -16,7 +16,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
 #include "miscadmin.h"
@@ -31,7 +30,6 @@
 #include "read/clock_bounds.h"
 #include "read/item_query.h"
 #include "read_integer.h"
-#include "tables/item_index.h"
 #include "tables/item_range.h"
 
 /* the columns of a key */
@@ -224,32 +222,19 @@ TakeOrKeys(KeyList *list, Node *condition)
 
 /*
  * InitKeyList begins a list of keys of a parent's rows.  Returns false if the parent
- * lacks the columns or indexes.  The columns must be NOT NULL, because a null would be
+ * lacks the index, whose columns are never null.  So must ns be, because a null would be
  * read as 0.
  */
 static bool
 InitKeyList(KeyList *list, Relation parent, const PartitionSet *set)
 {
-	TupleDesc	desc = RelationGetDescr(parent);
-	KeyColumns	columns;
-	Relation	index;
-
-	ZbxhistFindKeyColumns(NULL, parent, 1, &columns);
-	if (columns.itemid == InvalidAttrNumber ||
-		columns.itemid != set->itemid_attnum ||
-		columns.clock != set->clock_attnum ||
-		!has_no_nulls(desc, columns.itemid) ||
-		!has_no_nulls(desc, columns.clock))
+	if (!ZbxhistHasItemIndex(parent))
 		return false;
-	index = ZbxhistFindItemIndex(parent);
-	if (index == NULL)
-		return false;
-	index_close(index, AccessShareLock);
 	memset(list, 0, sizeof(KeyList));
-	list->attnums[KEY_ITEMID] = columns.itemid;
-	list->attnums[KEY_CLOCK] = columns.clock;
+	list->attnums[KEY_ITEMID] = set->itemid_attnum;
+	list->attnums[KEY_CLOCK] = set->clock_attnum;
 	if (set->ns_attnum != InvalidAttrNumber &&
-		has_no_nulls(desc, set->ns_attnum))
+		has_no_nulls(RelationGetDescr(parent), set->ns_attnum))
 		list->attnums[KEY_NS] = set->ns_attnum;
 	list->is_exact = true;
 	list->size = 64;
