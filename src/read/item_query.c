@@ -31,7 +31,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
@@ -65,20 +64,6 @@
 #define MAX_ROWS_OF_ITEMS 1000000
 
 /* ---- parts of a query ---- */
-
-/*
- * ZbxhistHasItemIndex says whether a table has an index that begins with (itemid, clock),
- * columns that are never null.
- */
-bool
-ZbxhistHasItemIndex(Relation table)
-{
-	Relation	index = ZbxhistFindItemIndex(table);
-
-	if (index != NULL)
-		index_close(index, AccessShareLock);
-	return index != NULL;
-}
 
 /*
  * IsPlain says whether a query only selects rows of its relation, and sorts or

@@ -60,7 +60,6 @@ read_key_ranges(Datum value, int *n)
 }
 
 extern double ZbxhistCountRows(Relation parent);
-extern bool ZbxhistHasItemIndex(Relation table);
 extern bool ZbxhistIsItemColumn(Node *expr, Relation table, AttrNumber attnum);
 extern bool ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum,
 								bool *has_max, bool *has_min);

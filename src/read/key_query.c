@@ -30,6 +30,7 @@
 #include "read/clock_bounds.h"
 #include "read/item_query.h"
 #include "read_integer.h"
+#include "tables/item_index.h"
 #include "tables/item_range.h"
 
 /* the columns of a key */

@@ -82,6 +82,20 @@ ZbxhistFindItemIndex(Relation rel)
 }
 
 /*
+ * ZbxhistHasItemIndex says whether a table has an index that begins with (itemid, clock),
+ * columns that are never null.
+ */
+bool
+ZbxhistHasItemIndex(Relation table)
+{
+	Relation	index = ZbxhistFindItemIndex(table);
+
+	if (index != NULL)
+		index_close(index, AccessShareLock);
+	return index != NULL;
+}
+
+/*
  * ZbxhistNextItem finds the first item after *itemid, or the first of all when
  * is_first; returns false at the end.
  */

@@ -19,6 +19,7 @@
 extern bool ZbxhistHasOrder(Relation index, AttrNumber first,
 							AttrNumber second);
 extern Relation ZbxhistFindItemIndex(Relation rel);
+extern bool ZbxhistHasItemIndex(Relation table);
 extern bool ZbxhistNextItem(IndexScanDesc scan, TupleTableSlot *slot,
 							bool is_first, int64 *itemid);
 extern void ZbxhistInitItemKeys(ScanKey keys, int64 itemid, int64 from_clock,
