@@ -150,16 +150,18 @@ begin_lane() {
 		LANE=$PLACE/logs/$name.lane
 		: >"$LANE"
 		"$@"
+		: >"$LANE.done"
 	) &
 	LANES[$name]=$!
 }
 
-# Waits for lane $1, and reports each of its suites when it has ended.
+# Waits for lane $1, and reports each of its suites when it has ended.  A lane that ran to
+# its end has made a file: its process id may be another process's by now.
 end_lane() {
 	local process=${LANES[$1]} lane=$PLACE/logs/$1.lane ended='' told=0 names=()
 	while [ -z "$ended" ]; do
 		# look whether it lives before reading the lane's file
-		kill -0 "$process" 2>/dev/null || ended=1
+		if [ -e "$lane.done" ] || ! kill -0 "$process" 2>/dev/null; then ended=1; fi
 		mapfile -t names < <(cat "$lane" 2>/dev/null)
 		for ((; told < ${#names[@]}; told++)); do
 			printf '   %-20s ' "${names[told]}"
@@ -170,7 +172,10 @@ end_lane() {
 	done
 	unset "LANES[$1]"
 	rm "$lane"
-	wait "$process" && return
+	if [ -e "$lane.done" ]; then
+		rm "$lane.done"
+		return
+	fi
 	printf '   %-20s ended early\n' "$1"
 	FAILED=$((FAILED + 1))
 	FAILURES+=("$1: it ended early")
@@ -178,7 +183,10 @@ end_lane() {
 
 # Ends the lanes that still run.  Their suites' processes end with all others.
 kill_lanes() {
-	if [ ${#LANES[@]} -gt 0 ]; then kill "${LANES[@]}" 2>/dev/null; fi
+	local name
+	for name in "${!LANES[@]}"; do
+		if [ ! -e "$PLACE/logs/$name.lane.done" ]; then kill "${LANES[$name]}" 2>/dev/null || true; fi
+	done
 }
 
 # Shows a failed suite: its failed tests, and the differences of regression tests.  If it

@@ -189,7 +189,8 @@ rounds() {
 	run_suite "isolation 1 #2" round 2
 }
 begin_lane isolation rounds
-sleep 1
+# bash forgets the lane's process, as it does when another one gets its id
+wait
 end_lane isolation
 BASH
 	close($script);
@@ -199,6 +200,7 @@ BASH
 		$output,
 		qr/^differences of round $_\n-------- end of isolation 1 #$_$/m,
 		"round $_: its differences are kept") for 1, 2;
+	unlike($output, qr/ended early/, '... and the lane has ended well');
 }
 
 # The size of packages is asked for by an apt-get call that must not install them: with

@@ -1,9 +1,5 @@
 -- Aggregates over packed days without making rows give the same answers as a plain table with
 -- the same rows, for any GROUP BY, wherever the rows are.
---
--- Aggregates over packed days without rows: the same answers as those of a
--- plain table with the same rows, whatever is grouped by, wherever rows are.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,9 +1,5 @@
 -- Aggregates over packed days: conditions on columns, decided by statistics or by decoded
 -- values, give the same answers as on rows.
---
--- Aggregates over packed days: conditions on columns have the same answers
--- without rows as with them, by statistics or by decoded values.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,8 +1,5 @@
 -- Aggregates over packed days in several processes give the same answers as in one, to the
 -- last digit.
---
--- Aggregates over packed days in several processes: the same answers as in one, to the last digit.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,9 +1,5 @@
 -- Queries of packed days that must not be aggregated without rows, and others that look like
 -- them, give the same answers as a plain table.
---
--- Queries of packed days that are not aggregated without rows, and others that look
--- like these: the same answers as those of a plain table.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,9 +1,5 @@
 -- An UPDATE or DELETE by item or clock reads only the tables that may have such rows, and also
 -- finds those that wait in the parent.
---
--- An UPDATE or DELETE by item or clock is run on the tables that have such rows,
--- and finds those that wait in the parent all the same.
---
 \a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;

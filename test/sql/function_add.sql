@@ -1,7 +1,4 @@
 -- add() stores rows as INSERT does, in bulk.
---
--- add: as INSERT does, in bulk.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

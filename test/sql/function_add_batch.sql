@@ -1,9 +1,5 @@
 -- The rows of one call of add() are written together, each in the place where it belongs at
 -- that time, as those of one INSERT.
---
--- The rows of one call of add are written together, each where it belongs when
--- it is written, as those of one INSERT.
---
 \a \t
 SET client_min_messages = warning;
 SET timezone = 'UTC';

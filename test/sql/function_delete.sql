@@ -1,6 +1,4 @@
---
 -- delete_values and delete_item: the same rows as DELETE, the same number, the same rights.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

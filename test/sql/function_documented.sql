@@ -1,8 +1,6 @@
---
 -- Each statement of docs/functions.md and each function that reads or changes values
 -- gives what the plain SQL that it stands for gives on a plain table with the same
 -- rows, which are in the parent, in partitions and packed.
---
 \a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;

@@ -1,9 +1,5 @@
 -- The reading functions with unusual input: tables without a key or an index, text, no rows,
 -- NULL, times, extreme doubles.  test/twin compares them otherwise.
---
--- The functions that read, at their edges: tables without a key or an index, text, no
--- rows, NULL, times, the ends of doubles.  test/twin compares them elsewhere.
---
 \a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;

@@ -1,6 +1,4 @@
---
 -- range, nearest and minimum_time, boundary by boundary.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,7 +1,5 @@
---
 -- statistics and buckets of numerics: exact over the whole range of Zabbix's
 -- unsigned values, and for any other number that a column may hold.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

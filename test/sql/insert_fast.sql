@@ -1,9 +1,5 @@
 -- An INSERT of literals into a parent is planned as a custom scan; any other INSERT is planned
 -- as usual.  Both give the same result.
---
--- INSERT of literals into a parent is planned as a custom scan; what is more
--- than that is planned as ever, and either way the outcome is the same.
---
 \a \t
 LOAD 'zbxhist';
 CREATE TABLE history (

@@ -1,9 +1,5 @@
 -- What else an INSERT of literals does, and what can be done to it: the same in a parent by
 -- the short way (fast), in a parent by the trigger (slow), and in a plain table.
---
--- What an INSERT of literals does besides storing rows, and what is done to it: the same in a
--- parent by the short way (fast), by the trigger (slow), and in a plain table.
---
 \a \t
 LOAD 'zbxhist';
 \set SHOW_CONTEXT never

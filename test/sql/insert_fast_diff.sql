@@ -1,10 +1,5 @@
 -- The same statements into three tables: a parent with fast INSERTs, a parent with these
 -- switched off, and a plain table.  Rows, SQLSTATEs and row counts must be the same.
---
--- The same statements into three tables: a parent as Zabbix's INSERTs are
--- planned for it, a parent with that switched off, and a plain table.  The
--- same rows, SQLSTATEs and row counts must come of it.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

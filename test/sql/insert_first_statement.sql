@@ -1,12 +1,6 @@
 -- ON CONFLICT DO NOTHING as the first statement of a session, which loads the library while it
 -- runs: it skips keys of partitions and packed days.  Within functions the library cannot know
 -- of it, and the key is an error.  No key is stored twice.
---
--- ON CONFLICT DO NOTHING in the first statement of a session, which loads the
--- library when it is under way: keys of partitions and packed days are left
--- alone.  In functions the library cannot know of it, and the key is an error;
--- no key is stored twice.
---
 \a \t
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value bigint NOT NULL, ns integer NOT NULL,

@@ -1,4 +1,3 @@
---
 -- Each way to insert a row ends with it stored once, in its day's partition,
 -- with a command tag that says so.
 --

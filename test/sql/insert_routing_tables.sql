@@ -1,7 +1,5 @@
---
 -- Tables with more to them than Zabbix's own: triggers, constraints,
 -- generated columns, other indexes, another shape.
---
 \a \t
 LOAD 'zbxhist';
 CREATE TABLE history (

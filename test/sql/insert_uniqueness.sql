@@ -1,9 +1,5 @@
 -- A key is stored once, whether its row is in the parent or in a partition.  RETURNING and ON
 -- CONFLICT are right, or raise an error.
---
--- A key is in the table once, whether its row is in the parent or in a
--- partition; RETURNING and ON CONFLICT are right or say that they cannot be.
---
 \a \t
 LOAD 'zbxhist';
 CREATE TABLE history (

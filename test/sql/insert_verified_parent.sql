@@ -1,7 +1,5 @@
---
 -- Once maintenance has verified that the parent has no rows of a partition, keys are not looked up
 -- there any more, until a row is stored there that belongs to a partition.
---
 \a \t
 LOAD 'zbxhist';
 CREATE TABLE history (

@@ -1,7 +1,4 @@
 -- ALTER TABLE of a parent with packed days: the resulting rows, or why they cannot be known.
---
--- ALTER TABLE of a parent with packed days: what its rows are then, or why they cannot be known.
---
 \a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;

@@ -1,6 +1,5 @@
 -- Rows of several items of packed days, in the order of items and in others, rows of many groups and
 -- of late ones: the same as from a plain table.
---
 \a \t
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE plain (LIKE history INCLUDING ALL);

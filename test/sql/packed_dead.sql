@@ -1,11 +1,6 @@
 -- Rows of statements that were rolled back: an index scan remembers those that it has met
 -- until it moves on, even if memory contexts are reset meanwhile.  Every kind of read gives
 -- the rows of a plain table.
---
--- Rows of statements that were rolled back: an index scan remembers those that it
--- meets until it moves on, however the memory around it is reset.  Every way to
--- read gives what a plain table does.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

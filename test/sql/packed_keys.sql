@@ -1,9 +1,5 @@
 -- Zabbix's look-up of duplicates, and its graph of first and last values: rows of packed days,
 -- partitions and the parent are found by their keys, as in a plain table.
---
--- Zabbix' look-up of duplicates, and its graph of first and last values: rows of packed days,
--- partitions and the parent are found by their keys, as a plain table finds them.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

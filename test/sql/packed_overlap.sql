@@ -1,7 +1,4 @@
 -- A day is packed only if its range overlaps with no other partition or packed day.
---
--- Days are packed only where no other partition or packed day is for the same time.
---
 \a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;

@@ -1,9 +1,5 @@
 -- Plans of statements on a parent with packed days: what is pushed to the foreign table, in
 -- which order it returns rows, and how much of it is read.
---
--- How statements on a parent with packed days are planned: what the foreign
--- table is asked for, in which order, and how much of it is read.
---
 \a \t
 LOAD 'zbxhist';
 SET zbxhist.enable_aggregate_scan = off;

@@ -1,11 +1,6 @@
 -- Readable rows of a day are inserted in attempts: many at once and, if that fails, one by
 -- one.  A later attempt uses nothing that a failed one has left half prepared, and no pin of a
 -- failed one is kept.
---
--- What can be read of a day is inserted in attempts, many rows at once and then,
--- if that has failed, one by one.  Nothing that a failed one has left half
--- prepared is used by the next, nor what one has pinned that is over.
---
 \a \t
 CREATE SCHEMA salvage_attempts;
 SET search_path = salvage_attempts, zbxhist_partitions;

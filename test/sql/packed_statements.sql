@@ -1,9 +1,5 @@
 -- DELETE, UPDATE and TRUNCATE of packed rows do the same as on a plain table, for every kind
 -- of statement and table, or are refused.
---
--- DELETE, UPDATE and TRUNCATE of packed rows: what a plain table does, whatever
--- the statement, on every kind of table; and what is refused.
---
 \a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;

@@ -1,9 +1,5 @@
 -- Packed rows by their ctids: the batches of Zabbix's housekeeper find them without reading
 -- all rows of the item, and never touch rows of another item with the same ctids.
---
--- Packed rows by their ctids: the batches of Zabbix's housekeeper find them without a look at all
--- rows of the item, and reach no other item's rows that have the same ctids.
---
 \a \t
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE plain (LIKE history INCLUDING ALL);

@@ -1,7 +1,5 @@
---
 -- Rows in the order of their clocks: partitions and packed days one after the other,
 -- beside a plain table.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,9 +1,5 @@
 -- A SELECT of an item's rows is read without the planner: it gives the same rows in the same
 -- order, the same errors, names and types as a plain table and as the planner's plan.
---
--- A SELECT of an item's rows is read without the planner: it gives the same rows in the
--- same order, the same errors, names and types as a plain table, and as the planner's plan.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,8 +1,6 @@
---
 -- The newest or oldest rows of an item: such a SELECT is planned for the parent
 -- alone and reads table after table until it has enough.  It gives the same
 -- rows in the same order as a plain table.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

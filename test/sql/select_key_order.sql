@@ -1,7 +1,5 @@
---
 -- Rows in the order of the key (itemid, clock, ns): item after item of all tables,
 -- beside a plain table.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,7 +1,5 @@
---
 -- One row of each item, the newest or the oldest, in one statement: the table is
 -- read item by item.  It gives the same rows in the same order as a plain table.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,8 +1,6 @@
---
 -- The newest row of each item of a list that a subquery gives, of each that a
 -- LATERAL subquery is executed for, and the newest clocks, which are known without
 -- rows.  All as of a plain table.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,8 +1,6 @@
---
 -- What is looked at to find the newest or oldest rows of many items: partitions that
 -- are empty once, and each item of an index about twice where a list cannot hold all,
 -- and once more for its row.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

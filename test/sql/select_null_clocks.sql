@@ -1,9 +1,5 @@
 -- Rows without a clock, in a table that allows them, or whose NOT NULL constraint is not valid
 -- (PostgreSQL 18).  They are read as from a plain table.
---
--- Rows without a clock: in a table that allows them, or whose NOT NULL is not valid,
--- as PostgreSQL 18 has it.  They are read as from a plain table.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

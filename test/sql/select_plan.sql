@@ -1,11 +1,6 @@
 -- Plans of the SELECTs of Zabbix's server and frontend on a parent: which tables are read,
 -- whether by index, and whether the indexes give the order, so that a LIMIT ends the scan.
 -- select_zabbix.sql compares the rows.
---
--- How the SELECTs of Zabbix's server and frontend are planned on a parent: the
--- tables that are looked at, by index or not, and whether the indexes give the
--- order, so that a LIMIT ends the reading.  select_zabbix.sql compares the rows.
---
 \a \t
 LOAD 'zbxhist';
 SET client_min_messages = warning;

@@ -1,9 +1,5 @@
 -- A SELECT whose clock bounds leave only few of a parent's children reads only those, and also
 -- finds rows that wait in the parent.
---
--- A SELECT whose clock bounds leave few of a parent's children reads those alone,
--- and finds the rows that wait in the parent all the same.
---
 \a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;

@@ -1,11 +1,6 @@
 -- The SELECTs of Zabbix's server and frontend, as they are sent: a parent gives the same rows
 -- in the same order as a plain table, and no partition is read whose constraint excludes its
 -- rows.
---
--- The SELECTs of Zabbix's server and frontend, as they are sent: a parent
--- gives the same rows in the same order as a plain table, and no partition is
--- looked at whose constraint says that it has none of them.
---
 \a \t
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;

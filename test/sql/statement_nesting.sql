@@ -1,9 +1,5 @@
 -- Statements within statements, and children that zbxhist did not create: cases in which the
 -- batch, or the pruning of UPDATE and DELETE, could use the wrong table.
---
--- Statements within statements, and children that zbxhist did not make: where
--- the batch, or the pruning of UPDATE and DELETE, could look at the wrong place.
---
 \a \t
 LOAD 'zbxhist';
 CREATE TABLE history (

@@ -1,9 +1,5 @@
 -- Columns and constraints that somebody adds to one partition, or to the parent after its
 -- partitions were created; row triggers and foreign keys, which are refused.
---
--- What somebody gives to one partition by hand, or to the parent after its
--- partitions were made: columns, constraints; and what it refuses: row triggers, foreign keys.
---
 \a \t
 LOAD 'zbxhist';
 \set SHOW_CONTEXT never

@@ -1,11 +1,6 @@
 -- PostgreSQL may discard its caches whenever it takes a lock.  A server with assertions does
 -- so here; on any other this is an ordinary test.  Every statement ends, and all rows are
 -- those of a plain table.
---
--- Whatever PostgreSQL remembers of tables may be forgotten at each lock that is
--- taken.  A server with assertions does so here; on any other this is a test like
--- others.  No statement goes on for ever, and all rows are those of a plain table.
---
 \a \t
 CREATE SCHEMA discarded_caches;
 SET search_path = discarded_caches, zbxhist_partitions;

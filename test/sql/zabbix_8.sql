@@ -1,11 +1,6 @@
 -- The tables of Zabbix 8.0, and the statements that its server, housekeeper and frontend send
 -- to them: each does the same to a managed table as to a plain one, before and after hours are
 -- packed.  docs/zabbix-8.md has their origin.
---
--- The tables of Zabbix 8.0, and the statements that its server, its housekeeper and its
--- frontend send to them: each does the same to a managed table as to a plain one,
--- before hours are packed and after.  See docs/zabbix-8.md for where they are from.
---
 \a \t
 LOAD 'zbxhist';
 -- the other type of history_json.value: test/sql/zabbix_8_json.sql

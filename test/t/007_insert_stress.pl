@@ -2,8 +2,6 @@
 # are created and dropped and rows are moved: each acknowledged row is in the
 # table once, no key is stored twice, and the only errors are that a key exists
 # or that a transaction must be repeated.  ZBXHIST_SECONDS=600 for more.
-#
-# ZBXHIST_SECONDS=600 for more.
 use strict;
 use warnings;
 

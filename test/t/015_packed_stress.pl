@@ -5,8 +5,6 @@
 # exists is a duplicate at any time, and the only other error is that a
 # transaction must be repeated: at READ COMMITTED, only after a deadlock.
 # ZBXHIST_SECONDS=600 for more.
-#
-# ZBXHIST_SECONDS=600 for more.
 use strict;
 use warnings;
 

@@ -2,8 +2,6 @@
 # are, a statement returns rows or the error XX001, the server does not crash,
 # and no code of the owner runs with another user's rights.  ZBXHIST_FORGED=10
 # tries ten times as much, for a server with sanitizers.
-#
-# ZBXHIST_FORGED=10 tries ten times as much, for a server with sanitizers.
 use strict;
 use warnings;
 

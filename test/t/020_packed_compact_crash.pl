@@ -2,8 +2,6 @@
 # are deleted and inserted: afterwards each day is in its parts or is one, with
 # the rows of a plain table that the same transactions wrote; no table is left
 # over, and the next try succeeds.  ZBXHIST_ROUNDS=100 for more.
-#
-# ZBXHIST_ROUNDS=100 for more.
 use strict;
 use warnings;
 

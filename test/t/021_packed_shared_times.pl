@@ -2,8 +2,6 @@
 # crash; and whatever bytes the owner writes in place of the times, a statement
 # returns rows or XX001.  ZBXHIST_FORGED=10 tries ten times as much, for a
 # server with sanitizers.
-#
-# ZBXHIST_FORGED=10 tries ten times as much, for a server with sanitizers.
 use strict;
 use warnings;
 

@@ -2,8 +2,6 @@
 # them, and while the server is killed: no session waits or sees other rows,
 # and each day is complete in one place.  A dump can be restored on a server
 # without the tablespace.  ZBXHIST_ROUNDS=30 for more.
-#
-# ZBXHIST_ROUNDS=30 for more.
 use strict;
 use warnings;
 

@@ -3,8 +3,6 @@
 # half-way.  Only one transaction is told that it has stored a key, and each
 # acknowledged key is there once.  ZBXHIST_SECONDS=3600 ZBXHIST_WRITERS=6
 # ZBXHIST_READERS=3 for more.
-#
-# ZBXHIST_SECONDS=3600 ZBXHIST_WRITERS=6 ZBXHIST_READERS=3 for more.
 use strict;
 use warnings;
 

@@ -3,8 +3,6 @@
 # a conflict with recovery, and with the settings that prevent conflicts there
 # is none.  And libpq finds the server that a session asks for.
 # ZBXHIST_SECONDS=60 for more of each setting; the counts are printed.
-#
-# ZBXHIST_SECONDS=60 for more of each setting; what is counted is printed.
 use strict;
 use warnings;
 

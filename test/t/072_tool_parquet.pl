@@ -2,8 +2,6 @@
 # sorted, compared with the stored rows before it gets its name; an interrupted
 # export continues.  DuckDB, if installed, reads the same as SQL.  PYTHON is a
 # python3 that has pyarrow, and duckdb.
-#
-# PYTHON is a python3 that has pyarrow, and duckdb.
 use strict;
 use warnings;
 
