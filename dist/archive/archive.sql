@@ -1,11 +1,11 @@
--- What an archive server needs: one table in a database of its own, which any
--- PostgreSQL from 13 on may have; no extension.  Run it as the role that the user
--- mapping of the primary names, from the primary, which has to connect there anyway:
+-- Creates what an archive server needs: one table in a database of its own, on any
+-- PostgreSQL from 13 on, without an extension.  Run it as the role in the user mapping
+-- of the primary, from the primary, which must be able to connect there anyway:
 --     psql -h cold -d cold -U zbxhist_archive -f archive.sql
--- Only zbxhist writes to it.  Which day a copy is of, zbxhist.archive_copy on the primary says.
+-- Only zbxhist writes to it.  zbxhist.archive_copy on the primary says which day a copy is of.
 BEGIN;
 
--- what has arrived is deleted on the primary: a commit must be on disk
+-- the primary deletes what has been committed here, so a commit must be on disk
 DO $$ BEGIN EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET synchronous_commit = on', current_database()); END $$;
 
 CREATE SCHEMA zbxhist_archive;

@@ -1,6 +1,6 @@
--- dist/sharding/coordinator.sql: Zabbix's history tables, which must be empty, become
--- foreign tables on several nodes, by the item; see docs/sharding.md.  As the owner of the
--- database, after CREATE SERVER and CREATE USER MAPPING for each node:
+-- dist/sharding/coordinator.sql: turns Zabbix's history tables, which must be empty, into
+-- foreign tables that are distributed over several nodes by item; see docs/sharding.md.
+-- Run it as the owner of the database, after CREATE SERVER and CREATE USER MAPPING for each node:
 --
 --     psql -d zabbix -v servers=node1,node2 -f dist/sharding/coordinator.sql
 \set ON_ERROR_STOP on
@@ -41,8 +41,8 @@ $$;
 COMMENT ON FUNCTION zbxhist_sharding.before_insert() IS
 'Ends the session if a node does not answer, so that Zabbix sends its transaction again';
 
--- From now on it is the commit that fails.  What nodes have committed by then
--- is found by its keys when Zabbix sends it again.
+-- From now on only the commit can fail.  If nodes have committed by then, their
+-- keys are duplicates when Zabbix sends the values again.
 CREATE FUNCTION zbxhist_sharding.after_insert()
 RETURNS trigger
 LANGUAGE plpgsql

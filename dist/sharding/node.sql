@@ -1,5 +1,5 @@
--- dist/sharding/node.sql: what a node has beside Zabbix's history tables and
--- zbxhist; see docs/sharding.md.  As the owner of the database:
+-- dist/sharding/node.sql: creates what a node needs beside Zabbix's history tables and
+-- zbxhist; see docs/sharding.md.  Run it as the owner of the database:
 --
 --     psql -d zabbix -f dist/sharding/node.sql
 \set ON_ERROR_STOP on
