@@ -23,7 +23,7 @@ from .read import statements
 from .stores import STORES
 
 NAME = "busy"
-HELP = "real Zabbix servers at work at the same time, each on a store: CPU, log, pages, latency"
+HELP = "real Zabbix servers at work at the same time, one per store: CPU, WAL, pages, latency"
 
 DEFAULT_STORES = ["plain", "native", "timescaledb", "zbxhist-setup"]
 REFERENCE = "plain"
@@ -70,7 +70,7 @@ STORED = "SELECT %s" % " + ".join("(SELECT count(*) FROM %s)" % table for table 
 def add_arguments(parser):
     """The experiment's own options."""
     parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
-    parser.add_argument("--items", type=int, help="(default: 60000; --quick: 6000)")
+    parser.add_argument("--items", type=int, help="monitored items (default: 60000; --quick: 6000)")
     parser.add_argument(
         "--rates",
         help="values a second (default: 1000,3000,6000; --most: 6000 to 60000; --quick: 600)",
@@ -80,19 +80,21 @@ def add_arguments(parser):
         action="store_true",
         help="feed one store at a time, at rising rates, each until it falls behind",
     )
-    parser.add_argument("--seconds", type=int, help="measured (default: 300; --quick: 20)")
+    parser.add_argument(
+        "--seconds", type=int, help="measured seconds at each rate (default: 300; --quick: 20)"
+    )
     parser.add_argument(
         "--filled-hours",
         type=int,
         default=24,
         metavar="N",
-        help="whose values are there at the start, one in ten minutes (default: %(default)s)",
+        help="hours of earlier values, one every ten minutes (default: %(default)s)",
     )
     parser.add_argument(
         "--feed",
         choices=sorted(FEEDS),
         default="agents",
-        help="who sends: 600 agents a few values each, or zabbix_sender (default: %(default)s)",
+        help="the senders: 600 agents with few values each, or zabbix_sender (default: %(default)s)",
     )
     parser.add_argument("--wal-compression", default="off", metavar="METHOD")
 

@@ -23,7 +23,7 @@ def add_common_arguments(parser):
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a small form, under a minute: proves that it runs, its figures are rough",
+        help="a small run of under a minute; it shows that everything works, its figures are rough",
     )
     parser.add_argument(
         "--pg-config",
@@ -35,12 +35,17 @@ def add_common_arguments(parser):
         "--data-directory",
         default="/var/tmp",
         metavar="DIR",
-        help="where the private cluster goes while it runs (default: %(default)s)",
+        help="directory of the private cluster (default: %(default)s)",
     )
     parser.add_argument(
-        "--shared-buffers", type=int, metavar="MB", help="instead of a quarter of the memory"
+        "--shared-buffers",
+        type=int,
+        metavar="MB",
+        help="shared_buffers (default: a quarter of the memory)",
     )
-    parser.add_argument("--output", metavar="DIR", help="instead of bench/results")
+    parser.add_argument(
+        "--output", metavar="DIR", help="directory of the results (default: bench/results)"
+    )
     parser.add_argument("--name", help="base name of the result files")
 
 

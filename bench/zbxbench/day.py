@@ -49,24 +49,24 @@ def add_arguments(parser):
     """The experiment's own options."""
     parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
     parser.add_argument(
-        "--items", type=int, help="with a value a minute each (default: 20000; --quick: 500)"
+        "--items", type=int, help="items with a value a minute (default: 20000; --quick: 500)"
     )
     parser.add_argument(
-        "--hours", type=int, help="of the day, from midnight (default: 24; --quick: 3)"
+        "--hours", type=int, help="hours of the day, from midnight (default: 24; --quick: 3)"
     )
     parser.add_argument(
         "--checkpoint-minutes",
         type=int,
         default=15,
         choices=(5, 15, 30, 60),
-        help="simulated minutes from checkpoint to checkpoint " "(default: %(default)s)",
+        help="simulated minutes between checkpoints " "(default: %(default)s)",
     )
     parser.add_argument(
         "--maintenance-minutes",
         type=int,
         default=15,
         choices=(5, 15, 30, 60),
-        help="from one run of maintenance to the next (default: %(default)s)",
+        help="simulated minutes between runs of maintenance (default: %(default)s)",
     )
     parser.add_argument(
         "--tail-hours",

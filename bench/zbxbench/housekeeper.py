@@ -42,16 +42,16 @@ def add_arguments(parser):
         "--stores", default=",".join(DEFAULT_STORES), help="comma-separated (default: %(default)s)"
     )
     parser.add_argument(
-        "--seconds", type=float, help="which the 36 hours take (default: 100; --quick: 10)"
+        "--seconds", type=float, help="duration of the 36 hours (default: 100; --quick: 10)"
     )
     parser.add_argument(
         "--rate",
         type=float,
         default=12000,
         metavar="N",
-        help="values a second, about (default: %(default)g)",
+        help="values a second, approximately (default: %(default)g)",
     )
-    parser.add_argument("--items", type=int, help="(default: 4000; --quick: 1000)")
+    parser.add_argument("--items", type=int, help="monitored items (default: 4000; --quick: 1000)")
     parser.add_argument("--connections", type=int, default=2, help="(default: %(default)s)")
 
 

@@ -46,25 +46,35 @@ SHAPE = 110  # characters of it that are shown
 
 def add_arguments(parser):
     """The experiment's own options."""
-    parser.add_argument("--recording", metavar="DIRECTORY", help="(default: bench/data/life)")
+    parser.add_argument(
+        "--recording", metavar="DIRECTORY", help="the recording (default: bench/data/life)"
+    )
     parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
-    parser.add_argument("--copies", type=int, default=1, help="of each item (default: %(default)s)")
+    parser.add_argument(
+        "--copies", type=int, default=1, help="copies of each item (default: %(default)s)"
+    )
     parser.add_argument(
         "--speed",
         type=float,
         default=0,
         metavar="N",
-        help="times that of the recording (default: as fast as it goes)",
+        help="speed, relative to the recording (default: as fast as possible)",
     )
-    parser.add_argument("--minutes", type=float, help="of the recording (default: all; --quick: 3)")
     parser.add_argument(
-        "--from-minute", type=float, default=0, metavar="N", help="of the recording (default: 0)"
+        "--minutes", type=float, help="minutes of the recording (default: all; --quick: 3)"
     )
-    parser.add_argument("--days", type=int, help="of history below it (default: 3; --quick: 1)")
+    parser.add_argument(
+        "--from-minute",
+        type=float,
+        default=0,
+        metavar="N",
+        help="begin at this minute (default: 0)",
+    )
+    parser.add_argument("--days", type=int, help="days of earlier history (default: 3; --quick: 1)")
     parser.add_argument(
         "--interval",
         type=int,
-        help="seconds between two values of that (default: 300; --quick: 3600)",
+        help="seconds between values of the earlier history (default: 300; --quick: 3600)",
     )
     parser.add_argument("--rounds", type=int, help="(default: 3; --quick: 1)")
     parser.add_argument("--autovacuum", default="on", choices=("on", "off"))

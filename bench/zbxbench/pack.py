@@ -34,13 +34,13 @@ def add_arguments(parser):
         type=float,
         default=20000,
         metavar="N",
-        help="values stored per second meanwhile (default: %(default)g)",
+        help="values a second stored while the second day is packed (default: %(default)g)",
     )
     parser.add_argument("--connections", type=int, default=2, help="(default: %(default)s)")
     parser.add_argument(
         "--seconds",
         type=float,
-        help="undisturbed, half before and half after (default: 30; " "--quick: 5)",
+        help="undisturbed seconds, half before and half after (default: 30; " "--quick: 5)",
     )
 
 

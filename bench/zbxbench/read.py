@@ -64,20 +64,20 @@ SHORT, TIMES = 0.02, 5  # statements that take less seconds are sent this many t
 def add_arguments(parser):
     """The experiment's own options."""
     parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
-    parser.add_argument("--items", type=int, help="(default: 1000; --quick: 60)")
+    parser.add_argument("--items", type=int, help="monitored items (default: 1000; --quick: 60)")
     parser.add_argument(
         "--interval",
         type=int,
         metavar="SECONDS",
-        help="between two values of past days (default: 300; --quick: 3600)",
+        help="seconds between values of past days (default: 300; --quick: 3600)",
     )
-    parser.add_argument("--days", type=int, help="before today (default: 30; --quick: 3)")
+    parser.add_argument("--days", type=int, help="past days (default: 30; --quick: 3)")
     parser.add_argument("--rounds", type=int, help="(default: 4; --quick: 1)")
     parser.add_argument(
         "--questions",
         choices=("read", "losses"),
         default="read",
-        help="the file in bench/data (default: %(default)s)",
+        help="statements of this file in bench/data (default: %(default)s)",
     )
 
 

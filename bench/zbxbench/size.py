@@ -26,7 +26,7 @@ def add_arguments(parser):
     parser.add_argument("--datasets", default=names, help="(default: %(default)s)")
     parser.add_argument("--items", type=int, help="(default: 1000; --quick: 100)")
     parser.add_argument(
-        "--days", type=int, help="at most so many days (default: each data set's own; --quick: 3)"
+        "--days", type=int, help="most days (default: each data set's own; --quick: 3)"
     )
 
 

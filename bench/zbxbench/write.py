@@ -51,13 +51,13 @@ def add_arguments(parser):
     parser.add_argument("--rows", type=numbers, help="rows a statement (default: 1,10,100,1000)")
     parser.add_argument("--connections", type=numbers, help="(default: 1,2,4; --quick: 1)")
     parser.add_argument("--rounds", type=int, help="(default: 5; --quick: 1)")
-    parser.add_argument("--values", type=int, help="values a run (default: by rows)")
+    parser.add_argument("--values", type=int, help="values per run (default: depends on the rows)")
     parser.add_argument("--items", type=int, default=30000, help="monitored items (%(default)s)")
     parser.add_argument(
         "--mix",
         choices=("float", "uint", "zabbix"),
         default="float",
-        help="value types the loader sends (default: %(default)s)",
+        help="value types that the loader sends (default: %(default)s)",
     )
     parser.add_argument(
         "--day-rows",
@@ -71,10 +71,12 @@ def add_arguments(parser):
         type=int,
         default=1,
         metavar="SECONDS",
-        help="each statement's clocks are of so many seconds, as proxies and slow pollers "
-        "bring them (default: of one or two)",
+        help="seconds that the clocks of a statement span, as with proxies and slow pollers "
+        "(default: one or two)",
     )
-    parser.add_argument("--seed", type=int, default=1, help="of values and of the order of runs")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the values and of the order of runs"
+    )
 
 
 def by_rows(table, rows):

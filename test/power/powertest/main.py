@@ -120,9 +120,11 @@ def parse_arguments():
     parser.add_argument("--images", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--wal-level", choices=LEVELS, action="append")
-    parser.add_argument("--hours", type=int, default=12, help="of the servers' time in a recording")
-    parser.add_argument("--place", help="a directory to work in, with a GB or two")
-    parser.add_argument("--keep", action="store_true", help="images that have failed")
+    parser.add_argument(
+        "--hours", type=int, default=12, help="hours of a recording, by the servers' clock"
+    )
+    parser.add_argument("--place", help="working directory; needs 1 to 2 GB")
+    parser.add_argument("--keep", action="store_true", help="keep failed images")
     return parser.parse_args()
 
 

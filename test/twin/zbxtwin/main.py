@@ -16,11 +16,15 @@ def parse():
     """Parses the arguments."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--statements", type=int, help="20,000 without schedules")
-    parser.add_argument("--schedules", type=int, default=0, help="of several sessions")
+    parser.add_argument(
+        "--statements", type=int, help="number of statements (default: 20000 without --schedules)"
+    )
+    parser.add_argument(
+        "--schedules", type=int, default=0, help="number of schedules of several sessions"
+    )
     parser.add_argument("--seconds", type=float, default=None)
-    parser.add_argument("--length", type=int, default=1200, help="statements of an episode")
-    parser.add_argument("--episode", type=int, default=None, help="this one only")
+    parser.add_argument("--length", type=int, default=1200, help="statements per episode")
+    parser.add_argument("--episode", type=int, default=None, help="run this episode only")
     parser.add_argument("--reduce", type=float, default=60, help="seconds to reduce a difference")
     parser.add_argument("--without", type=re.compile, help="pattern of statements to leave out")
     parser.add_argument("--most", type=int, default=10, help="differences after which to stop")
