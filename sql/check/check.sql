@@ -146,7 +146,7 @@ BEGIN
          CROSS JOIN LATERAL zbxhist_internal.kept_items(k.oid) i
          WHERE k.oid = parent AND pg_has_role(k.relowner, 'USAGE') AND i.problem IS NOT NULL;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_deletion(parent) d WHERE policy.routing;
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_clocks(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_clocks(parent) c WHERE has_table_privilege('zbxhist.left_out', 'SELECT');
     RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent) m WHERE policy.routing;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_partitions(parent);

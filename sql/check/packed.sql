@@ -5,7 +5,6 @@ CREATE FUNCTION zbxhist_internal.check_packed(parent regclass) RETURNS SETOF zbx
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
-    packed CONSTANT regclass := zbxhist_internal.packed_table(parent);
     policy  zbxhist.parent_config;
     problem text;
 BEGIN
@@ -13,9 +12,9 @@ BEGIN
     RETURN QUERY
         SELECT 'error', 'no_packed_table', check_packed.parent::text,
                'its packed days cannot be read: the foreign table that stands for them is missing.  Maintenance creates it again', remedy
-         WHERE packed IS NULL AND EXISTS (SELECT FROM zbxhist.packed_day d
-                                            JOIN pg_class k ON k.oid = d.day
-                                           WHERE d.parent = check_packed.parent);
+         WHERE zbxhist_internal.packed_table(parent) IS NULL
+           AND EXISTS (SELECT FROM zbxhist.packed_day d JOIN pg_class k ON k.oid = d.day
+                        WHERE d.parent = check_packed.parent);
     RETURN QUERY
         SELECT 'error', 'day_dropped', check_packed.parent::text,
                format('dropped with their tables: %s, with %s of the time from %s to %s.  A backup may have them.  Maintenance deletes their entries, and notes the loss in zbxhist.lost_values',

@@ -109,40 +109,34 @@ $$;
 -- Part of check(): values that were left out because of their clocks.
 -- It names the three items with the most such values, if the caller may read the names.
 CREATE FUNCTION zbxhist_internal.check_clocks(parent regclass) RETURNS SETOF zbxhist_internal.check_line
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
-BEGIN
-    IF NOT has_table_privilege('zbxhist.left_out', 'SELECT') THEN
-        RETURN;
-    END IF;
-    RETURN QUERY
-        WITH item AS (
-            SELECT l.itemid, sum(l.rows) AS rows, min(l.first_clock) AS first_clock, max(l.last_clock) AS last_clock
-              FROM zbxhist.left_out l
-             WHERE l.parent = check_clocks.parent AND l.noted_at > now() - interval '1 day'
-             GROUP BY l.itemid),
-        worst AS (
-            SELECT i.* FROM item i WHERE i.itemid IS NOT NULL ORDER BY i.rows DESC, i.itemid LIMIT 3),
-        named AS (
-            SELECT string_agg(CASE WHEN n.host IS NULL THEN 'item ' || w.itemid
-                                   ELSE format('"%s" of host "%s"', left(n.item, 60), n.host) END
-                              || format(' (%s)', w.rows), ', ' ORDER BY w.rows DESC, w.itemid) AS items
-              FROM worst w
-              LEFT JOIN zbxhist_internal.item_names(
-                   (SELECT s.nspname FROM pg_class k JOIN pg_namespace s ON s.oid = k.relnamespace WHERE k.oid = check_clocks.parent),
-                   ARRAY(SELECT o.itemid FROM worst o)) n ON n.itemid = w.itemid)
-        SELECT 'warning', 'clocks', check_clocks.parent::text,
-               format('%s values of the last day were left out, with clocks from %s to %s, %s.  Most came from %s: check the time on these hosts and their proxies',
-                      sum(i.rows), zbxhist_internal.format_time(to_timestamp(min(i.first_clock))),
-                      zbxhist_internal.format_time(to_timestamp(max(i.last_clock))),
-                      (SELECT coalesce('because the policy stores none that are '
-                                       || nullif(concat_ws(' or ', 'older than ' || c.max_age, 'more than ' || c.max_ahead || ' ahead'), ''),
-                                       'by a policy that was changed since')
-                         FROM zbxhist.parent_config c WHERE c.parent = check_clocks.parent),
-                      coalesce(max(n.items), 'many items')),
-               format('SELECT * FROM zbxhist.left_out WHERE parent = %L::regclass ORDER BY rows DESC;', check_clocks.parent)
-          FROM item i CROSS JOIN named n
-        HAVING count(*) > 0;
-END
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
+    WITH item AS (
+        SELECT l.itemid, sum(l.rows) AS rows, min(l.first_clock) AS first_clock, max(l.last_clock) AS last_clock
+          FROM zbxhist.left_out l
+         WHERE l.parent = check_clocks.parent AND l.noted_at > now() - interval '1 day'
+         GROUP BY l.itemid),
+    worst AS (
+        SELECT i.* FROM item i WHERE i.itemid IS NOT NULL ORDER BY i.rows DESC, i.itemid LIMIT 3),
+    named AS (
+        SELECT string_agg(CASE WHEN n.host IS NULL THEN 'item ' || w.itemid
+                               ELSE format('"%s" of host "%s"', left(n.item, 60), n.host) END
+                          || format(' (%s)', w.rows), ', ' ORDER BY w.rows DESC, w.itemid) AS items
+          FROM worst w
+          LEFT JOIN zbxhist_internal.item_names(
+               (SELECT s.nspname FROM pg_class k JOIN pg_namespace s ON s.oid = k.relnamespace WHERE k.oid = check_clocks.parent),
+               ARRAY(SELECT o.itemid FROM worst o)) n ON n.itemid = w.itemid)
+    SELECT 'warning', 'clocks', check_clocks.parent::text,
+           format('%s values of the last day were left out, with clocks from %s to %s, %s.  Most came from %s: check the time on these hosts and their proxies',
+                  sum(i.rows), zbxhist_internal.format_time(to_timestamp(min(i.first_clock))),
+                  zbxhist_internal.format_time(to_timestamp(max(i.last_clock))),
+                  (SELECT coalesce('because the policy stores none that are '
+                                   || nullif(concat_ws(' or ', 'older than ' || c.max_age, 'more than ' || c.max_ahead || ' ahead'), ''),
+                                   'by a policy that was changed since')
+                     FROM zbxhist.parent_config c WHERE c.parent = check_clocks.parent),
+                  coalesce(max(n.items), 'many items')),
+           format('SELECT * FROM zbxhist.left_out WHERE parent = %L::regclass ORDER BY rows DESC;', check_clocks.parent)
+      FROM item i CROSS JOIN named n
+    HAVING count(*) > 0
 $$;
 
 -- Part of check(): hypertables of TimescaleDB.  The extension zbxhist_migrate, which is needed only during

@@ -57,10 +57,10 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_
 BEGIN
     RETURN QUERY
         SELECT r.relation, r.is_packed
-          FROM coalesce(zbxhist_internal.deletion_clock(parent), zbxhist_internal.cutoff_clock(parent)) AS cutoff,
+          FROM zbxhist_internal.deletion_limit(parent) l,
                zbxhist_internal.list_ranges(parent) r
           JOIN pg_class k ON k.oid = r.relation
-         WHERE r.to_clock <= cutoff
+         WHERE r.to_clock <= l.allowed
          ORDER BY r.is_packed, r.from_clock;
 END
 $$;

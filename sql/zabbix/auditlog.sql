@@ -335,7 +335,6 @@ $$;
 CREATE FUNCTION zbxhist_internal.check_auditlogs() RETURNS SETOF zbxhist_internal.check_line
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
     policy record;
 BEGIN
     RETURN QUERY
@@ -359,7 +358,7 @@ BEGIN
             SELECT * FROM zbxhist_internal.check_maintenance(policy.parent)
              UNION ALL
             SELECT 'warning', 'no_current_partition', policy.parent::text,
-                   'there is no partition for the current time: new rows go to the default partition', remedy
+                   'there is no partition for the current time: new rows go to the default partition', 'CALL zbxhist.run_maintenance();'
              WHERE NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(policy.parent) p
                                 WHERE zbxhist_internal.current_clock() BETWEEN p.from_clock AND p.to_clock - 1)
              UNION ALL

@@ -1,14 +1,14 @@
 -- sql/zabbix/deletion.sql
 
--- The policy by which values of a managed table or rows of an audit log are deleted; no row if retention
--- detaches partitions, or the table is neither.
+-- The policy by which values of a managed table or rows of an audit log are deleted, or partitions
+-- detached; no row if the table is neither.
 CREATE FUNCTION zbxhist_internal.deletion_policy(parent regclass)
-RETURNS TABLE (retention interval, deleted_until bigint, deleted_by interval, is_managed boolean)
+RETURNS TABLE (retention interval, deleted_until bigint, deleted_by interval, may_announce boolean)
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
-        SELECT c.retention, c.deleted_until, c.deleted_by, true
-          FROM zbxhist.parent_config c WHERE c.parent = deletion_policy.parent AND c.retention_action = 'drop'
+        SELECT c.retention, c.deleted_until, c.deleted_by, c.retention_action = 'drop'
+          FROM zbxhist.parent_config c WHERE c.parent = deletion_policy.parent
          UNION ALL
         SELECT c.retention, c.deleted_until, c.deleted_by, false
           FROM zbxhist.auditlog_config c WHERE c.parent = deletion_policy.parent;
@@ -16,7 +16,7 @@ END
 $$;
 
 -- Returns the clock below which values are past retention (cutoff), and the one below which maintenance
--- may delete them (allowed).  If that is lower: why a person must agree (problem), or, with
+-- may delete them or detach their partitions (allowed).  If that is lower: why a person must agree (problem), or, with
 -- is_announced, why check() announces the deletion for a day before.
 -- Values that expired since the last deletion may be deleted.  If these are more than two days, or a
 -- third of a shorter retention, then the server's clock may be wrong, maintenance was off, a backup was
@@ -73,7 +73,7 @@ BEGIN
     IF span.going = 0 OR span.staying > 0 AND 2 * span.going <= span.staying THEN
         RETURN;
     END IF;
-    is_announced := policy.is_managed AND starts_with(keeps.source, 'zabbix') AND policy.deleted_by IS DISTINCT FROM retention;
+    is_announced := policy.may_announce AND starts_with(keeps.source, 'zabbix') AND policy.deleted_by IS DISTINCT FROM retention;
     IF is_announced AND EXISTS (SELECT FROM zbxhist.parent_state s
                                  WHERE s.parent = deletion_limit.parent
                                    AND deletion_limit.cutoff - s.announced_cutoff BETWEEN 86400 AND 3 * 86400) THEN
@@ -90,6 +90,7 @@ $$;
 CREATE FUNCTION zbxhist_internal.deletion_clock(parent regclass) RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT d.allowed FROM zbxhist_internal.deletion_limit(parent) d
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = deletion_clock.parent AND c.retention_action = 'detach')
 $$;
 
 -- Notes that values of a table below a clock may be deleted, and by which retention.
@@ -131,8 +132,8 @@ BEGIN
 END
 $$;
 
--- Lets maintenance delete the values of a managed table, or the rows of an audit log, that are older
--- than a time.  All of them must be past retention.  If maintenance deletes nothing before somebody
+-- Lets maintenance delete, or detach, the values of a managed table, or the rows of an audit log, that are
+-- older than a time.  All of them must be past retention.  If maintenance deletes nothing before somebody
 -- agrees, check() prints this call.
 CREATE FUNCTION zbxhist.accept_deletion(parent regclass, until timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -146,7 +147,7 @@ BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
     reach := zbxhist_internal.deletion_limit(parent);
     PERFORM zbxhist_internal.refuse('55000', format('maintenance deletes no values of table %s', parent),
-        detail => 'There is no retention, or it makes tables of what is past it.')
+        detail => 'There is no retention.')
       WHERE reach.cutoff IS NULL;
     PERFORM zbxhist_internal.refuse('22023', format('values from before %s are not all past retention', until),
         detail => format('Those from before %s are.', zbxhist_internal.format_time(to_timestamp(reach.cutoff))))
@@ -162,9 +163,10 @@ LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, p
            CASE WHEN d.is_announced THEN 'deletion_ahead' ELSE 'deletion_stopped' END, parent::text,
            format(CASE WHEN d.is_announced
                        THEN 'the storage period in Zabbix is now %1$s: in a day maintenance deletes older values, %2$s, which are %3$s.  To keep them, set a longer period.  With the command, the next maintenance deletes them'
-                       ELSE 'maintenance deletes nothing, because the values older than %1$s are %3$s: %2$s.  Is the clock of the server right, was maintenance off for long, or is this a restored backup?  The command agrees' END,
-                  d.retention, zbxhist_internal.describe_deletion(parent, d.retention), d.problem),
+                       ELSE 'maintenance %4$s nothing, because the values older than %1$s are %3$s%5$s.  Is the clock of the server right, was maintenance off for long, or is this a restored backup?  The command agrees' END,
+                  d.retention, lost, d.problem, CASE WHEN lost IS NULL THEN 'detaches' ELSE 'deletes' END, ': ' || lost),
            format('SELECT zbxhist.accept_deletion(%L, until => %L);', parent, zbxhist_internal.format_time(to_timestamp(d.cutoff)))
       FROM zbxhist_internal.deletion_limit(parent) d
+     CROSS JOIN LATERAL zbxhist_internal.describe_deletion(parent, d.retention) lost
      WHERE d.problem IS NOT NULL
 $$;

@@ -94,6 +94,23 @@ CALL zbxhist.run_maintenance('own');
 SELECT to_timestamp(min(clock)), count(*) FROM own;
 SELECT object, message FROM asks;
 SELECT present('2024-08-14 12:00');
+-- nor are partitions detached at once, for which packed days would be unpacked
+CREATE TABLE apart (LIKE history INCLUDING ALL);
+SELECT zbxhist.create_parent('apart', retention => '30 days', pack_after => '1 day');
+SELECT zbxhist.alter_parent('apart', retention_action => 'detach');
+SELECT zbxhist.create_partition('apart', d) FROM unnest('{2024-08-10,2024-08-11}'::date[]) d;
+INSERT INTO apart SELECT 1, extract(epoch FROM h), 1, 0 FROM generate_series('2024-08-10'::timestamptz, '2024-08-11 23:00', interval '1 hour') h;
+CALL zbxhist.run_maintenance('apart');
+SELECT present('2025-08-14 12:00');
+CALL zbxhist.run_maintenance('apart');
+SELECT count(*) FROM apart;
+SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'apart'::regclass;
+SELECT message FROM asks WHERE object = 'public.apart';
+SELECT hint FROM asks WHERE object = 'public.apart' \gexec
+CALL zbxhist.run_maintenance('apart');
+SELECT count(*) FROM apart;
+SELECT count(*) FROM zbxhist_partitions.apart_p20240810;
+SELECT present('2024-08-14 12:00');
 
 \set VERBOSITY default
 -- a retention that Zabbix has counts as said, a day later
@@ -123,7 +140,7 @@ CALL zbxhist.run_maintenance('zabbix.history');
 CALL zbxhist.run_maintenance('zabbix.history');
 SELECT to_timestamp(min(clock)), count(*) FROM zabbix.history;
 SET zbxhist.allow_packed_drop = on;
-DROP TABLE history, own, zabbix.history CASCADE;
+DROP TABLE history, own, apart, zbxhist_partitions.apart_p20240810, zbxhist_partitions.apart_p20240811, zabbix.history CASCADE;
 DROP SCHEMA zabbix CASCADE;
 DROP VIEW asks;
 -- forgets them
