@@ -23,7 +23,7 @@ from .simclock import SimulatedClock
 from .stream import latencies
 
 NAME = "day"
-HELP = "a day of values with checkpoints and maintenance: log, pages, disk and CPU by the hour"
+HELP = "a day of values with checkpoints and maintenance: WAL, pages, disk and CPU by the hour"
 
 DEFAULT_STORES = [
     "plain",

@@ -19,7 +19,7 @@ from .stores import STORES
 from .stream import Stream, fill, latencies
 
 NAME = "housekeeper"
-HELP = "36 hours in compressed time: per-item DELETEs against partitions dropped"
+HELP = "36 hours in compressed time: DELETEs by item compared with dropped partitions"
 
 DEFAULT_STORES = ["plain", "native", "plpgsql", "zbxhist", "mariadb", "mariadb-partitioned"]
 

@@ -22,7 +22,7 @@ from .simclock import SimulatedClock
 from .stores import STORES
 
 NAME = "life"
-HELP = "what a real Zabbix has sent, sent again: CPU, log and latency of each shape of statement"
+HELP = "replay of what a real Zabbix has sent: CPU, WAL and latency of each kind of statement"
 
 DEFAULT_STORES = [
     "plain",

@@ -14,7 +14,7 @@ from .stores import STORES
 from .stream import Stream, latencies
 
 NAME = "pack"
-HELP = "values a second that a day is packed with, memory, WAL, and ingest meanwhile"
+HELP = "speed, memory and WAL of packing a day, and INSERTs meanwhile"
 
 STORE = "zbxhist-packed"
 ITEMS = 30000

@@ -20,9 +20,7 @@ from .simclock import SimulatedClock
 from .stores import STORES, schema
 
 NAME = "read"
-HELP = (
-    "CPU of each shape of SELECT that Zabbix and people send, of past days and of the present hour"
-)
+HELP = "CPU of each kind of SELECT that Zabbix and people send, for past days and the current hour"
 DEFAULT_STORES = ["plain", "native", "partman", "timescaledb", "zbxhist-setup"]
 REFERENCE = "plain"
 RED = 1.2  # what is above it has a star

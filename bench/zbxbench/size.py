@@ -9,7 +9,7 @@ from .progress import Progress
 from .stores import STORES
 
 NAME = "size"
-HELP = "bytes a value takes on disk, tables, indexes and maps counted, for real and made-up data"
+HELP = "bytes on disk per value, with tables, indexes and maps, for real and generated data"
 
 DEFAULT_STORES = ["plain", "timescaledb", "zbxhist", "zbxhist-packed", "mariadb"]
 PEER_DAYS = 5

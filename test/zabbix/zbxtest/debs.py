@@ -27,12 +27,12 @@ SUITES = {
 # 6.0 ships zabbix_sender in the agent's package
 COMMON = ("zabbix-frontend-php", "zabbix-agent2")
 PACKAGES = {"6.0": COMMON + ("zabbix-agent",), "7.0": COMMON + ("zabbix-sender",)}
-# the frontend links to fonts, charts need them; templates need ODBC
+# fonts are linked from the frontend, and charts need them; templates need ODBC
 SHARED = ("fonts-dejavu-core", "odbc-postgresql")
 
 
 class Unavailable(Exception):
-    """This machine cannot have that version; the text says why."""
+    """This machine cannot run that version; the text says why."""
 
 
 class Release:
@@ -163,7 +163,7 @@ class Store:
             if not all(found.values()):
                 if is_new:
                     raise Unavailable(f"no package has all of {missing}")
-                # kept from a run that wanted less, or nothing yet
+                # kept from a run that needed less, or nothing yet
                 shutil.rmtree(source, ignore_errors=True)
                 self._extract(suite, self._libraries(suite), source)
                 is_new = True

@@ -1,6 +1,6 @@
-"""A Zabbix as people have it, to be recorded: hosts with Zabbix's own templates,
-asked by agent, SNMP and HTTP, values that are sent, a proxy that is cut off,
-pages and API calls, a restart."""
+"""A Zabbix as people use it, to be recorded: hosts with Zabbix's own templates, polled by
+agent, SNMP and HTTP, values that are sent, a proxy that goes offline, pages and API calls, a
+restart."""
 
 import http.server
 import json
@@ -15,7 +15,7 @@ from .browser import Browser
 from .site import Site
 from .values import FLOAT, LOG, STR, TEXT, UINT, Value
 
-# further packages beside those of the tests
+# packages beside those of the tests
 PACKAGES = ("zabbix-proxy-sqlite3", "snmpd")
 
 SERVER = {
@@ -94,7 +94,7 @@ CALCULATED = {
     "calc.trend.{n}": "trendmax(/life-trapper/f.{n},1h:now/h)",
 }
 
-# as a person clicks through them
+# as a person clicks through the pages
 PAGES = (
     "zabbix.php?action=dashboard.view",
     "zabbix.php?action=latest.view&hostids%5B%5D={host}&filter_set=1",
@@ -125,7 +125,7 @@ AGGREGATIONS = {
 
 
 class Forwarder(threading.Thread):
-    """A TCP connection's way that can be cut."""
+    """A TCP forwarder that can be cut."""
 
     def __init__(self, target):
         super().__init__(daemon=True)
@@ -164,7 +164,7 @@ class Forwarder(threading.Thread):
                 pass
 
     def cut(self, is_cut):
-        """Ends what goes through, and lets nothing through until told otherwise."""
+        """Ends its connections, and forwards nothing until told otherwise."""
         self.is_cut = is_cut
         if is_cut:
             for pair in self.pairs:
@@ -177,7 +177,7 @@ class Forwarder(threading.Thread):
 
 
 class Document(http.server.BaseHTTPRequestHandler):
-    """What HTTP items ask: a document of numbers that change."""
+    """The web server that HTTP items poll: a document of numbers that change."""
 
     def do_GET(self):
         dice = random.Random(int(time.time() / 10))
@@ -190,11 +190,11 @@ class Document(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *arguments):
-        """Nobody reads it."""
+        """Logs nothing, because nobody reads it."""
 
 
 class Behind:
-    """A cluster as the proxy that records shows it."""
+    """The cluster, as reached through the recording proxy."""
 
     def __init__(self, cluster, directory, port):
         self.cluster, self.host, self.port = cluster, directory, port
@@ -218,7 +218,7 @@ class Life(Site):
     # ------------------------------------------------------------- set-up
 
     def configure(self):
-        """The server's settings are an installation's, not a test's."""
+        """Settings of the server as in an installation, not of a test."""
         with open(self.server.conf) as conf:
             lines = [line for line in conf if line.split("=")[0] not in SERVER]
         with open(self.server.conf, "w") as conf:
@@ -241,7 +241,7 @@ class Life(Site):
         self.reload_configuration()
 
     def reload_configuration(self):
-        """Makes the server know it all."""
+        """Makes the server load everything."""
         self.server.control("config_cache_reload")
 
     def _host(self, name, port, kind, templates, **further):
@@ -366,7 +366,7 @@ class Life(Site):
             )
 
     def _trapper_host(self):
-        """What is sent, calculated items and triggers over it."""
+        """Items whose values are sent, calculated items, and triggers on them."""
         api = self.frontend.api
         hostid = self._host("life-trapper", self.agent_port, 1, [])
         self.trapper = hostid
@@ -411,7 +411,7 @@ class Life(Site):
         )
 
     def _proxy_hosts(self):
-        """A proxy of Zabbix's, whose way to the server can be cut."""
+        """A proxy of Zabbix whose connection to the server can be cut."""
         os.makedirs(f"{self.directory}/proxy")
         self.way = Forwarder(self.server.port)
         self.way.start()
@@ -445,7 +445,7 @@ class Life(Site):
         )
 
     def _own_host(self):
-        """The server's own health is watched as well."""
+        """Monitors the server itself as well."""
         self.query("UPDATE hosts SET status = 0 WHERE host = 'Zabbix server'")
 
     # ------------------------------------------------------------- traffic
@@ -456,13 +456,13 @@ class Life(Site):
         self.threads.append(thread)
 
     def begin(self):
-        """All that goes on at once."""
+        """Starts all traffic."""
         self._start(self._guarded, self._send_values)
         self._start(self._guarded, self._click)
         self._start(self._guarded, self._ask_api)
 
     def _guarded(self, what):
-        """Whatever fails once is tried again: the server is restarted meanwhile."""
+        """Repeats what fails once, because the server is restarted meanwhile."""
         while not self.stopping.is_set():
             try:
                 what()
@@ -471,7 +471,7 @@ class Life(Site):
             self.stopping.wait(5)
 
     def _send_values(self):
-        """A part of the items each second; now and then the same values again."""
+        """Sends values of a part of the items each second, sometimes the same again."""
         sent = []
         while not self.stopping.wait(1):
             now = time.time()
@@ -484,7 +484,7 @@ class Life(Site):
             self.server.send("life-trapper", values)
 
     def _value(self, key, now):
-        """A value a little before now, as a script that waits for others has it."""
+        """A value of a moment ago, as from a script that waits for others."""
         clock = now - self.random.expovariate(1 / 3)
         kind = key[0]
         if kind == "f":
@@ -498,7 +498,7 @@ class Life(Site):
         return Value(key, int(clock), self.random.randrange(10**9), text)
 
     def _click(self):
-        """Pages in a browser, and graphs as its dashboards ask for them."""
+        """Opens pages in a browser, and graphs as its dashboards request them."""
         for page in PAGES:
             if self.stopping.wait(self.random.random() * 40):
                 return
@@ -514,7 +514,7 @@ class Life(Site):
             self._graph(number)
 
     def _browse(self, path):
-        """A page with all that it asks for in turn."""
+        """One page with all its requests."""
         if self.browser is None:
             self.browser = Browser(self.directory)
             self.browser.log_in(self.frontend.url, self.frontend.cookies)
@@ -560,7 +560,7 @@ class Life(Site):
         )
 
     def _ask_api(self):
-        """As Grafana's plugin for Zabbix asks."""
+        """The requests of Grafana's plugin for Zabbix."""
         api = self.frontend.api
         now = int(time.time())
         hosts = api("host.get", output=["hostid", "name"], groupids=[self.group])
@@ -594,18 +594,18 @@ class Life(Site):
     # ------------------------------------------------------------- events
 
     def cut_off(self, seconds):
-        """The proxy's way to the server is cut for a time; its values come afterwards."""
+        """The proxy is offline for a while; its values come afterwards."""
         self.way.cut(True)
         time.sleep(seconds)
         self.way.cut(False)
 
     def restart(self):
-        """The server flushes, ends, and starts with empty caches."""
+        """The server flushes, stops, and starts with empty caches."""
         self.server.stop()
         self.server.start(120)
 
     def discover(self):
-        """More hosts appear, and one goes away with its history."""
+        """Hosts are added, and one is removed with its history."""
         for number in range(2):
             self._host("life-new-%d" % number, self.agent_port, 1, ["Linux by Zabbix agent"])
         found = self.frontend.api("host.get", filter={"host": ["life-agent-0"]}, output=["hostid"])
@@ -615,11 +615,11 @@ class Life(Site):
         self.reload_configuration()
 
     def housekeep(self):
-        """What comes half an hour after a start, and then each hour."""
+        """The housekeeper, which runs half an hour after a start and then each hour."""
         self.server.control("housekeeper_execute")
 
     def end(self):
-        """Everything stops; the server flushes its trends."""
+        """Stops everything; the server flushes its trends."""
         self.stopping.set()
         for process in (self.proxy, self.agent):
             proc.stop(process)

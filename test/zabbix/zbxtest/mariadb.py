@@ -8,12 +8,12 @@ import subprocess
 
 from . import proc
 
-# what mariadb --batch writes for other characters
+# how mariadb --batch escapes characters
 ESCAPED = {"n": "\n", "t": "\t", "0": "\0", "\\": "\\"}
 
 
 class MariaDb:
-    """The server, by TCP for whoever has a password or needs none here."""
+    """The server, reached by TCP with or without a password."""
 
     kind = "MYSQL"
     host = "127.0.0.1"
@@ -38,7 +38,7 @@ class MariaDb:
         )
         self.process = proc.start(
             [
-                # Debian has it where a user's path does not look
+                # Debian has it outside users' PATH
                 shutil.which("mariadbd", path=f"{os.environ['PATH']}:/usr/sbin"),
                 "--no-defaults",
                 f"--datadir={data}",
@@ -74,7 +74,7 @@ class MariaDb:
         ]
 
     def create(self, database):
-        """A database as Zabbix's manual has it, and its user, zabbix."""
+        """Creates a database as in Zabbix's manual, and its user, zabbix."""
         self.psql(
             "mysql",
             f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;"
@@ -106,11 +106,11 @@ class MariaDb:
             self.psql(database, script.read().decode())
 
     def stop(self):
-        """An ordinary end."""
+        """Stops it normally."""
         if self.process:
             proc.stop(self.process)
 
 
 def _unescaped(text):
-    """A value as it is, of what --batch prints."""
+    """Unescapes a value printed by --batch."""
     return re.sub(r"\\(.)", lambda match: ESCAPED[match.group(1)], text)

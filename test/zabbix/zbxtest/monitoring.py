@@ -23,7 +23,7 @@ LIMITS = {
     "GROWTH.PERCENT": "5",
     "GROWTH.MIN": "1M",
 }
-# what each broken thing makes of it: the beginning of a problem's name
+# the beginning of the problem's name for each thing that is broken
 PROBLEMS = (
     "zbxhist: maintenance has not succeeded",
     "zbxhist: check() has errors",

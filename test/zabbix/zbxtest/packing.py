@@ -1,5 +1,5 @@
-"""Days that are over are packed while Zabbix works: it and its frontend read
-and change them as on a plain table."""
+"""Past days are packed while Zabbix runs: its server and frontend read and change them as in a
+plain table."""
 
 import re
 import time
@@ -10,8 +10,8 @@ from .site import HOST
 from .tap import some
 from .values import DAY, HOUR, PREFIXES, TABLES, TYPES, Value
 
-# items and triggers whose functions reach days back; no value is at an end of
-# their times, where Zabbix compares nanoseconds with those of the evaluation
+# items and triggers whose functions reach days back; no value is at the limits of their
+# times, where Zabbix compares nanoseconds with those of the evaluation
 CALCULATED = {
     "calc.packed.count": f"count(/{HOST}/u.3,47h:now/d-23h)",
     "calc.packed.avg": f"avg(/{HOST}/f.2,47h:now/d-23h)",
@@ -26,14 +26,14 @@ EXPRESSION = (
 
 
 class Packing(Reading):
-    """Each part leaves on both sites the same values."""
+    """Each part leaves the same values on both sites."""
 
     def days(self):
-        """The first seconds of three days that are over for long enough."""
+        """The first seconds of three past days."""
         return [self.midnight - back * DAY for back in (4, 3, 2)]
 
     def month(self):
-        """An hour in a month that is, too."""
+        """An hour in a past month."""
         return self.now - self.now % HOUR - 75 * DAY
 
     def doomed(self):
@@ -45,12 +45,12 @@ class Packing(Reading):
         ]
 
     def packing(self):
-        """Values arrive for days gone by, as from a proxy that was cut off;
-        maintenance packs these days while others arrive."""
+        """Values for past days arrive, as from a proxy that was offline; maintenance packs
+        these days while others arrive."""
         for site in self.sites:
-            # latest data looks back for a day otherwise
+            # by default latest data looks back only a day
             site.frontend.api("settings.update", history_period="7d")
-            # 7.0 stores nothing older than 31 days otherwise
+            # by default 7.0 stores nothing older than 31 days
             site.frontend.api("housekeeping.update", hk_history="90d")
             site.create_late_items(self.doomed(), CALCULATED, {TRIGGER: EXPRESSION})
         for site in self.managed:
@@ -65,18 +65,18 @@ class Packing(Reading):
             self.check(site)
 
     def make_partitions(self, site, family, clock):
-        """The partitions of a time gone by, which nobody else makes."""
+        """Creates the partitions of past times, which nobody else does."""
         day = time.strftime("%Y-%m-%d", time.gmtime(clock))
         for table in site.tables(family):
             site.query(f"SELECT zbxhist.create_partition('{table}', '{day}')")
 
     def pack(self, site, clocks, family="history"):
-        """Maintenance, again if a snapshot was in its way; all that holds
-        one of the clocks is packed then."""
+        """Runs maintenance, again if a snapshot was in its way, until everything with one of
+        these clocks is packed."""
         left = []
 
         def are_packed():
-            """Whether nothing is left to be packed."""
+            """Is nothing left to be packed?"""
             site.query("CALL zbxhist.run_maintenance();")
             left[:] = site.query(
                 f"SELECT p.partition FROM unnest('{{"
@@ -106,7 +106,7 @@ class Packing(Reading):
         self._same_widgets(first, last)
 
     def _packed_history(self, first, last):
-        """history.get of times that begin or end in a packed day."""
+        """history.get of times that begin or end within a packed day."""
         for site in self.sites:
             wrong = []
             for key in ("f.1", "f.3", "u.3", "s.2", "l.1", "t.1"):
@@ -115,8 +115,7 @@ class Packing(Reading):
             self.tap.ok(not wrong, self.name(site, "history.get returns packed values"), *wrong[:5])
 
     def _packed_pages(self, site, first, last):
-        """History of items, and latest data of those that have no newer
-        value."""
+        """History of items, and latest data of those without newer values."""
         period = {"from": _moment(first), "to": _moment(last)}
         wrong = []
         for key in ("f.1", "u.3", "l.1", "t.1", "s.2"):
@@ -166,8 +165,8 @@ class Packing(Reading):
             )
 
     def packed_triggers(self):
-        """After a restart the value cache is empty, so functions over days
-        read packed ones."""
+        """After a restart the value cache is empty, so functions over days read packed
+        values."""
         self.restart()
         since = int(time.time())
         for site in self.sites:
@@ -193,10 +192,10 @@ class Packing(Reading):
             )
 
     def _calculated(self, site, since):
-        """The values that the items calculate now, as text."""
+        """The current values of the calculated items, as text."""
 
         def values():
-            """By key, once each has one."""
+            """The values by key, once each item has one."""
             rows = site.query(
                 "SELECT DISTINCT i.key_, h.value FROM items i JOIN history h"
                 " USING (itemid) WHERE i.key_ LIKE 'calc.packed.%'"
@@ -216,8 +215,8 @@ class Packing(Reading):
             )
 
     def late_values(self):
-        """New values, and some that are there, for packed days: each is
-        stored once, and maintenance packs the new ones, too."""
+        """New and existing values arrive for packed days: each is stored once, and maintenance
+        packs the new ones."""
         first, last = self.days()[1:]
         known = [
             Value(*key, value)
@@ -250,7 +249,7 @@ class Packing(Reading):
         self._packed_history(first, last + DAY - 1)
 
     def _waiting(self, site, low, high):
-        """How many rows of a time the parents themselves hold."""
+        """The number of rows of a time in the parents themselves."""
         return int(
             site.value(
                 "SELECT "
@@ -263,14 +262,14 @@ class Packing(Reading):
         )
 
     def delete_items(self):
-        """Items are deleted, and Zabbix' own housekeeper, switched on again,
-        deletes their values, packed ones among them."""
+        """Items are deleted, and Zabbix's housekeeper, switched on again, deletes their values,
+        also packed ones."""
         ids = {site: [site.itemids.pop(key) for key in self.doomed()] for site in self.sites}
         self.model.forget(lambda value: value.key in self.doomed())
         for site in self.sites:
             before = self._values_of(site, ids[site])
             self.tap.ok(before > 0, self.name(site, f"{before} values of items to be deleted"))
-            # the frontend, too, looks at whether it is on
+            # the frontend also checks whether it is on
             self._switch_housekeeper(site, 1)
             site.frontend.api("item.delete", ids[site])
             try:
@@ -291,21 +290,21 @@ class Packing(Reading):
             self.compare(site, "after the housekeeper's deletes")
 
     def _switch_housekeeper(self, site, mode):
-        """Zabbix' housekeeper for history and trends, on or off."""
+        """Switches Zabbix's housekeeper of history and trends on or off."""
         site.frontend.api("housekeeping.update", hk_history_mode=mode, hk_trends_mode=mode)
         mark = len(site.server.read_log())
         site.server.control("config_cache_reload")
         site.server.wait_log(r"reloading of the configuration cache", mark)
 
     def _housekeep(self, site, ids):
-        """Runs the housekeeper; is nothing left of the items?"""
+        """Runs the housekeeper; returns whether all values of the items are gone."""
         mark = len(site.server.read_log())
         site.server.control("housekeeper_execute")
         site.server.wait_log(r"housekeeper \[deleted", mark)
         return self._values_of(site, ids) == 0
 
     def _values_of(self, site, ids):
-        """How many values and trends of some items there are."""
+        """The number of values and trends of some items."""
         return int(
             site.value(
                 "SELECT "
@@ -317,7 +316,7 @@ class Packing(Reading):
         )
 
     def check_packed_trends(self):
-        """trend.get tells of a packed month what the values were."""
+        """trend.get of a packed month returns what the values were."""
         model = {
             key: value
             for key, value in self.model.trends().items()
@@ -350,7 +349,7 @@ class Packing(Reading):
             )
 
     def unpack(self, site):
-        """Unpacks all days, as one has to before DROP EXTENSION."""
+        """Unpacks all days, as is necessary before DROP EXTENSION."""
         for parent, day in site.query(
             "SELECT DISTINCT parent, to_char(to_timestamp(from_clock) AT TIME ZONE"
             " 'UTC', 'YYYY-MM-DD') FROM zbxhist.packed_day ORDER BY 1, 2"
@@ -361,5 +360,5 @@ class Packing(Reading):
 
 
 def _moment(clock):
-    """A time as the frontend's period selector has it."""
+    """A time in the form of the frontend's period selector."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(clock))

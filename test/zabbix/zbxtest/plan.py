@@ -6,7 +6,7 @@ from .scenario import Scenario
 from .site import Site
 
 
-# what an administrator and the clock do to a running Zabbix
+# what administrators and the clock do to a running Zabbix
 ALL_PARTS = (
     "arrival",
     "duplicates",
@@ -41,8 +41,8 @@ CORE_PARTS = (
 
 
 class Plan:
-    """Plays the whole suite: per version a fresh database with all parts,
-    then the upgrade of the 6.0 database."""
+    """Runs the whole suite: for each version a new database with all parts, then the upgrade of
+    the 6.0 database."""
 
     def __init__(self, tap, store, cluster, directory, options):
         self.tap = tap
@@ -54,7 +54,7 @@ class Plan:
         self.versions = options.version
 
     def play(self):
-        """Everything that was asked for."""
+        """Runs everything that was asked for."""
         releases = {version: self._release(version) for version in self.versions}
         sixth, seventh = releases.get("6.0"), releases.get("7.0")
         story = None
@@ -102,8 +102,8 @@ class Plan:
         return sites
 
     def fresh(self, release, live=False, parts=ALL_PARTS):
-        """The story of a new Zabbix, with zbxhist from before its first
-        start, or set up while it works."""
+        """The story of a new Zabbix, with zbxhist from before its first start, or set up while
+        it runs."""
         self.tap.step(f"a new Zabbix {release.version}")
         story = Scenario(self.tap, release.version, self.sites(release), self.quick)
         if not live:
@@ -117,12 +117,12 @@ class Plan:
         return story
 
     def _parts(self, story, parts):
-        """Plays some parts one after the other."""
+        """Runs some parts one after the other."""
         for part in parts:
             self._part(story, part)
 
     def _part(self, story, part):
-        """One part, announced; its failure is one failed test."""
+        """Runs one part, and announces it; its failure is one failed test."""
         self.tap.step(f"{story.version}: {part.replace('_', ' ')}")
         try:
             getattr(story, part)()
@@ -135,7 +135,7 @@ class Plan:
             )
 
     def upgrade(self, old, release):
-        """7.0 takes over the databases that 6.0 made and filled."""
+        """7.0 upgrades the databases that 6.0 has made and filled."""
         self.tap.step(f"upgrade {old.version} to {release.version}")
         old.stop()
         story = Scenario(self.tap, release.version, old.sites, self.quick)
@@ -152,7 +152,7 @@ class Plan:
         return story
 
     def take_up(self, story):
-        """history_bin came with 7.0: maintenance makes it a parent."""
+        """history_bin is new in 7.0: maintenance makes it a parent."""
         for site in story.managed:
             site.query("CALL zbxhist.run_maintenance();")
             story.check_managed(site)
@@ -161,7 +161,7 @@ class Plan:
             site.reload()
 
     def finish(self, story):
-        """The end of a story: without the extension and with it again."""
+        """The end of a story: without the extension, and with it again."""
         self._parts(story, ("drop_extension", "check_logs", "stop"))
         for site in story.sites:
             self.cluster.drop(site.database)

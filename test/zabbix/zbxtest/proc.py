@@ -10,7 +10,7 @@ import time
 
 
 class Failure(Exception):
-    """Something the scenario cannot go on without did not work."""
+    """A failure that ends the scenario."""
 
 
 _children = []
@@ -28,7 +28,7 @@ def drop_privileges():
 
 
 def interrupted(signum, frame):
-    """Makes a signal an ordinary end, which cleans up."""
+    """Turns a signal into an ordinary exit, which cleans up."""
     raise SystemExit(128 + signum)
 
 
@@ -68,12 +68,12 @@ def start(argv, log, **options):
 
 
 def adopt(child):
-    """A daemon in a session of its own that was started elsewhere."""
+    """A daemon that was started elsewhere in a session of its own."""
     _children.append(child)
 
 
 def stop(child, sig=signal.SIGTERM, timeout=90):
-    """Stops one daemon; True when it went by itself."""
+    """Stops a daemon; True if it ended by itself."""
     if child.poll() is None:
         child.send_signal(sig)
     try:
@@ -97,7 +97,7 @@ def _kill_group(child):
 
 
 def stop_all():
-    """Stops whatever still runs, the latest first."""
+    """Stops everything that still runs, the latest first."""
     for child in reversed(list(_children)):
         stop(child, timeout=20)
 

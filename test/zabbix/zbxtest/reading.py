@@ -92,7 +92,7 @@ class Reading(Story):
         return int(text[:-1]) * unit[text[-1]]
 
     def _last_values(self, site):
-        """The last value of each item, as latest data shows it."""
+        """The last value of each item, as shown by latest data."""
         got = {
             item["key_"]: (int(item["lastclock"]), int(item["lastns"]))
             for item in site.frontend.api(
@@ -116,7 +116,7 @@ class Reading(Story):
         )
 
     def _pages(self, site):
-        """The pages a person opens: no error from PHP or from a query."""
+        """The pages that people open: no error from PHP or a query."""
         wrong = []
         for name, (path, query) in PAGES.items():
             wrong += self._page(site, name, path, query)
@@ -236,7 +236,7 @@ class Reading(Story):
         return [] if contains in body else [f"{what}: no {contains!r}"]
 
     def _same_charts(self, first, last):
-        """Both sites have the same values, so they draw the same picture."""
+        """Both sites have the same values, so they must draw the same picture."""
         if len(self.sites) < 2:
             return
         from_, to = (

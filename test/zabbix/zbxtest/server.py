@@ -39,7 +39,8 @@ Timeout=10
 
 
 def configuration(settings=None, **places):
-    """The text of a configuration file; places are what CONFIG names, settings replace and add lines."""
+    """The text of a configuration file: places fill in CONFIG, settings replace and add
+    lines."""
     settings = settings or {}
     lines = CONFIG.format(**places).strip().splitlines()
     lines = [line for line in lines if line.split("=")[0] not in settings]
@@ -72,7 +73,7 @@ class Server:
             drivers.write(f"[PostgreSQL Unicode]\nDriver={release.odbc_driver}\n")
 
     def start(self, timeout=60):
-        """Starts the server; ready() tells when it takes values."""
+        """Starts the server; ready() says when it accepts values."""
         self.mark = len(self.read_log())
         self.process = proc.start(
             [self.release.server, "-f", "-c", self.conf],
@@ -148,6 +149,6 @@ class Server:
 
 
 def _quote(value):
-    """A value as zabbix_sender's input file wants it."""
+    """A value in the format of zabbix_sender's input file."""
     text = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return '"' + text.replace("\n", "\\n") + '"'

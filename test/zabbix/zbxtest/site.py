@@ -9,8 +9,8 @@ from .values import BINARY, FLOAT, PREFIXES, TABLES, TYPES, UINT, Value, normal
 
 HOST = "zbxhist-e2e"
 
-# what setup(configure_zabbix => true) does; the plain site gets the same by
-# hand, so that both show the same part of their history
+# the settings of setup(configure_zabbix => true); the plain site gets the same by hand, so
+# that both show the same part of their history
 SWITCH_HOUSEKEEPER = """UPDATE config SET hk_history_mode = 0,
     hk_history_global = 1, hk_trends_mode = 0, hk_trends_global = 1"""
 
@@ -28,10 +28,10 @@ class Site:
         os.makedirs(self.directory)
         self.server = self.frontend = None
         self.itemids = {}
-        self.lost = set()  # keys of values past a storage period
+        self.lost = set()  # keys of values older than the storage period
 
     def query(self, sql):
-        """Rows, as the database's owner."""
+        """Runs SQL as the database's owner."""
         return self.cluster.psql(self.database, sql)
 
     def value(self, sql):
@@ -46,8 +46,8 @@ class Site:
         self.frontend = Frontend(release, self.cluster, self.server, directory)
 
     def prepare(self):
-        """Before the first start: no host of the initial data reports, so
-        that only our values arrive."""
+        """Before the first start: disables the hosts of the initial data, so that only our
+        values arrive."""
         self.query("UPDATE hosts SET status = 1 WHERE status = 0;")
         if not self.managed:
             self.query(SWITCH_HOUSEKEEPER)
@@ -65,8 +65,8 @@ class Site:
         api("trigger.create", _triggers())
 
     def create_late_items(self, keys, formulas, triggers):
-        """More trapper items, and calculated items and triggers by their
-        formulas, as far as they are not there."""
+        """Creates more trapper items, and calculated items and triggers by their formulas,
+        unless they exist."""
         items = [_trapper(key) for key in keys] + _formulas(formulas)
         self._create_items([item for item in items if item["key_"] not in self.itemids])
         there = {
@@ -107,7 +107,7 @@ class Site:
         )
 
     def reload(self):
-        """Makes the server know the items, and waits until it does."""
+        """Makes the server load the items, and waits until it has."""
         self.server.control("config_cache_reload")
         try:
             proc.wait_for(f"{self.database} to know its items", self._knows_items, 30)
@@ -115,7 +115,7 @@ class Site:
             raise proc.Failure(f"{failure}: {self.server.answer}")
 
     def _knows_items(self):
-        """Sends a value to an item that is made last and checked nowhere."""
+        """Sends a value to an item that is created last and not checked."""
         return self.server.send(HOST, [Value("canary", 1, 1, "1")])[1] == 0
 
     def history(self, kind):
@@ -135,7 +135,7 @@ class Site:
         return stored
 
     def count(self):
-        """How many values of ours are stored."""
+        """The number of our values that are stored."""
         parts = " UNION ALL ".join(
             f"SELECT itemid FROM {table}" for table in self.tables("history")
         )
@@ -171,7 +171,7 @@ class Site:
         ]
 
     def problems(self):
-        """The open problems' names: what the triggers made of the values."""
+        """The names of open problems, which the triggers have raised."""
         return sorted(
             row[0]
             for row in self.query(
@@ -180,7 +180,7 @@ class Site:
         )
 
     def misplaced(self):
-        """Rows which lie elsewhere than list_partitions() says, by table."""
+        """Rows that are not where list_partitions() says, by table."""
         found = {}
         for table in self.tables("history") + self.tables("trends"):
             rows = self.query(
@@ -202,7 +202,7 @@ class Site:
         return found
 
     def stop(self):
-        """Stops everything; did the server go by itself?"""
+        """Stops everything; returns whether the server stopped by itself."""
         if self.frontend:
             self.frontend.stop()
         return self.server.stop() if self.server.process else True

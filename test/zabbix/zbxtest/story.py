@@ -12,8 +12,8 @@ from .values import DAY, TABLES, TYPES, Maker, Model
 
 
 class Story:
-    """Takes the sites (the plain oracle and the managed one) through the
-    same story and compares them with each other and with what was sent."""
+    """Takes the sites (the plain one and the managed one) through the same story, and compares
+    them with each other and with what was sent."""
 
     def __init__(self, tap, version, sites, quick):
         self.tap = tap
@@ -30,8 +30,8 @@ class Story:
         self.maker = Maker(self.keys, f"{version} {quick}")
 
     def _keys(self, count):
-        """The items: many numeric ones, so that batches are long.  They have
-        no trends, since their values come in any order: see trends()."""
+        """The items: many numeric ones, so that batches are long.  They have no trends, because
+        their values come in any order; see trends()."""
         keys = [f"{prefix}.{i}" for prefix in "fu" for i in range(1, count + 1)]
         keys += [f"{prefix}.{i}" for prefix in "slt" for i in range(1, 11)]
         return keys + ["t.bin.1"]
@@ -56,13 +56,13 @@ class Story:
 
     @contextlib.contextmanager
     def streaming(self, what, places=True):
-        """Values keep coming while the body does something; at the end all
-        of them must be stored (and in their places)."""
+        """Sends values while the body runs; at the end all of them must be stored in the right
+        places."""
         ended, sent = threading.Event(), []
         maker = Maker(self.keys, what)
 
         def stream():
-            """Sends a value for some items, ten times a second: all are compared later."""
+            """Sends values for some items ten times a second; all are compared later."""
             while not sent or not ended.wait(0.1):
                 keys = maker.random.sample(self.keys, len(self.keys) // 2)
                 values = maker.at((int(time.time()),), keys)
@@ -74,7 +74,7 @@ class Story:
         thread.start()
         try:
             yield
-            time.sleep(1)  # and a little after it
+            time.sleep(1)  # and for a moment after it
         finally:
             ended.set()
             thread.join()
@@ -139,7 +139,7 @@ class Story:
             )
 
     def check(self, site):
-        """zbxhist.check() has nothing bad to say."""
+        """zbxhist.check() must report no error and no warning."""
         found = site.query(
             "SELECT severity, code, object, message FROM"
             " zbxhist.check() WHERE severity IN"
@@ -148,7 +148,7 @@ class Story:
         self.tap.equal(found, [], self.name(site, "zbxhist.check() is content"))
 
     def restart(self):
-        """An ordinary shutdown flushes the trends; then on again."""
+        """Stops the server normally, which flushes the trends, and starts it again."""
         for site in self.sites:
             self.tap.ok(site.server.stop(), self.name(site, "the server shuts down by itself"))
         for site in self.sites:

@@ -44,11 +44,11 @@ class Tap:
             self._line(f"# {line[:2000]}")
 
     def step(self, text):
-        """Says where we are and how long it took to get there."""
+        """Says which part has begun, and how long the last one took."""
         self.note(f"[{time.monotonic() - self.started:6.1f}s] {text}")
 
     def bail_out(self, reason):
-        """Nothing can be tested at all."""
+        """Bail out: nothing can be tested."""
         self._line(f"Bail out!  {reason}")
 
     def done(self):

@@ -12,7 +12,7 @@ from .values import DAY, HOUR, TABLES
 
 
 class Upkeep(Packing):
-    """Each part leaves every value where it was, except those it removes."""
+    """Each part keeps every value, except those that it removes."""
 
     def clear_history(self):
         """ "Clear history" of some items: by the frontend's button in 6.0 and
@@ -130,7 +130,7 @@ class Upkeep(Packing):
             self.check_places(site, f"trends {what}")
 
     def maintenance(self):
-        """run_maintenance() while Zabbix works changes no value."""
+        """run_maintenance() while Zabbix runs changes no value."""
         with self.streaming("values during maintenance"):
             for site in self.managed:
                 site.query("CALL zbxhist.run_maintenance();")
@@ -138,8 +138,7 @@ class Upkeep(Packing):
             self.check(site)
 
     def undo(self):
-        """A table goes back to a plain one and is taken up again, while
-        Zabbix writes to it."""
+        """A table becomes plain and is managed again while Zabbix writes to it."""
         with self.streaming("values during undo()"):
             for site in self.managed:
                 site.query("CALL zbxhist.undo('history_str');")
@@ -160,7 +159,7 @@ class Upkeep(Packing):
         for nothing, by 7.0; both read of it what they do of a plain one."""
         for site in self.managed:
             before = site.value("SELECT count(*) FROM auditlog")
-            # it has been switched off with the rest of the housekeeping, or not
+            # it was switched off with the rest of the housekeeping, or not
             site.query(
                 "SELECT * FROM zbxhist.partition_auditlog('auditlog', accept_deletion => true)"
             )
@@ -229,7 +228,7 @@ class Upkeep(Packing):
         end = self.midnight - 3 * DAY
         before = site.value("SELECT hk_history FROM config")
         site.frontend.api("housekeeping.update", hk_history="3d")
-        # so much of what there is that check() asks first
+        # so large a part of the values that check() asks first
         for table in site.tables("history"):
             site.query(f"SELECT zbxhist.accept_deletion('{table}', to_timestamp({end}))")
         site.query("CALL zbxhist.run_maintenance();")
@@ -245,7 +244,7 @@ class Upkeep(Packing):
         self.compare(site, "after the day was dropped")
 
     def housekeeper(self):
-        """Zabbix' housekeeper runs and does no harm."""
+        """Zabbix's housekeeper runs and does no harm."""
         for site in self.sites:
             mark = len(site.server.read_log())
             site.server.control("housekeeper_execute")
