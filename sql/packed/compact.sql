@@ -24,15 +24,15 @@ BEGIN
                             WHERE a.attrelid = s.day AND a.attnum > 6 AND NOT a.attisdropped)) AS layout
               FROM zbxhist.parent_config c
               JOIN pg_class p ON p.oid = c.parent
-             CROSS JOIN zbxhist_internal.cutoff_clock(c.parent) AS cutoff
               JOIN short s ON s.partition IS NULL AND s.archive_copy IS NULL
               JOIN pg_class k ON k.oid = s.day AND k.relowner = p.relowner
              WHERE c.parent = compactable_days.parent AND c.routing
                AND zbxhist_internal.packed_table(c.parent) IS NOT NULL
                AND (by_hand
-                    OR s.midnight >= coalesce(cutoff, s.midnight)
+                    OR s.not_compacted IS NULL
                        AND s.midnight + 86400 <= zbxhist_internal.clock_before(c.pack_after)
-                       AND s.not_compacted IS NULL)),
+                       -- a subquery is evaluated once, and only if it is needed
+                       AND s.midnight >= coalesce((SELECT zbxhist_internal.cutoff_clock(compactable_days.parent)), s.midnight))),
         follower AS (
             SELECT p.*, lag(p.to_clock) OVER w = p.from_clock AND lag(p.layout) OVER w = p.layout AS follows
               FROM present p WINDOW w AS (PARTITION BY p.midnight ORDER BY p.from_clock)),

@@ -20,15 +20,6 @@ BEGIN
 END
 $$;
 
--- Returns the constraint of the table of a packed day.
-CREATE FUNCTION zbxhist_internal.day_constraint(from_clock bigint, to_clock bigint) RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    -- beyond the range of an integer the bound is open
-    SELECT format('CONSTRAINT zbxhist_range CHECK (%s)', concat_ws(' AND ',
-        CASE WHEN from_clock > -2147483648 THEN format('first_clock >= %s', from_clock) END,
-        CASE WHEN to_clock < 2147483648 THEN format('last_clock < %s', to_clock) END))
-$$;
-
 -- Returns the version of a packed day, a number that each change changes, and the newest transaction that
 -- changed it.  Raises 55006 while not all transactions see the same rows.
 CREATE FUNCTION zbxhist_internal.day_version(day regclass, OUT version bigint, OUT newest xid8)
@@ -91,10 +82,13 @@ BEGIN
         'first_itemid bigint NOT NULL, first_clock integer NOT NULL, '
         'last_itemid bigint NOT NULL, last_clock integer NOT NULL, '
         'nrows integer NOT NULL, payload bytea NOT NULL%s, '
-        'PRIMARY KEY (first_itemid, first_clock) WITH (fillfactor = 100)%s, %s) '
+        'PRIMARY KEY (first_itemid, first_clock) WITH (fillfactor = 100)%s, CONSTRAINT zbxhist_range CHECK (%s)) '
         'WITH (fillfactor = 100, toast_tuple_target = 8160) %s',
         CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' END, new_name, columns,
-        ' USING INDEX ' || place, zbxhist_internal.day_constraint(from_clock, to_clock), place);
+        ' USING INDEX ' || place,
+        -- beyond the range of an integer the bound is open
+        concat_ws(' AND ', CASE WHEN from_clock > -2147483648 THEN format('first_clock >= %s', from_clock) END,
+                  CASE WHEN to_clock < 2147483648 THEN format('last_clock < %s', to_clock) END), place);
     result := format('zbxhist_packed.%I', new_name)::regclass;
     EXECUTE format('ALTER TABLE %s ALTER COLUMN payload SET STORAGE EXTERNAL, REPLICA IDENTITY NOTHING', result);
     PERFORM zbxhist_internal.own_alone(result, k.relowner) FROM pg_class k WHERE k.oid = parent;

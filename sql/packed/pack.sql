@@ -56,11 +56,12 @@ BEGIN
             SELECT p.partition, p.from_clock
               FROM zbxhist.parent_config c
              CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
-             CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
              CROSS JOIN LATERAL zbxhist.list_partitions(c.parent) p
              WHERE c.parent = packable_partitions.parent AND c.routing
                AND (packable_partitions.relation IS NULL OR p.partition = packable_partitions.relation)
-               AND p.to_clock <= closed AND p.to_clock > coalesce(cutoff, -2147483648)
+               -- a subquery is evaluated once, and only if it is needed
+               AND p.to_clock <= closed
+               AND p.to_clock > coalesce((SELECT zbxhist_internal.cutoff_clock(packable_partitions.parent)), -2147483648)
                AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition))
         SELECT d.partition FROM due d
          WHERE zbxhist_internal.not_packable(packable_partitions.parent, d.partition) IS NULL

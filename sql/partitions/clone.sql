@@ -25,18 +25,15 @@ $$;
 -- The triggers of tools that copy a table while it is in use: pg_repack, pg-osc, pgroll, Slony.  Such a
 -- trigger records changes for the tool.
 CREATE FUNCTION zbxhist_internal.tool_triggers(relation regclass) RETURNS SETOF pg_trigger
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN QUERY
-        SELECT t.*
-          FROM pg_trigger t
-          JOIN pg_proc f ON f.oid = t.tgfoid
-         WHERE t.tgrelid = relation AND NOT t.tgisinternal AND t.tgfoid <> 'zbxhist.route()'::regprocedure
-           AND (t.tgname ~ '^((z_)?repack_trigger|primary_to_audit_table_trigger|_pgroll_trigger_.*|_.*_logtrigger)$'
-                -- or its function is in a schema that belongs to an extension
-                OR EXISTS (SELECT FROM pg_depend d
-                            WHERE d.classid = 'pg_namespace'::regclass AND d.objid = f.pronamespace AND d.deptype = 'e'));
-END
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT t.*
+      FROM pg_trigger t
+      JOIN pg_proc f ON f.oid = t.tgfoid
+     WHERE t.tgrelid = relation AND NOT t.tgisinternal AND t.tgfoid <> 'zbxhist.route()'::regprocedure
+       AND (t.tgname ~ '^((z_)?repack_trigger|primary_to_audit_table_trigger|_pgroll_trigger_.*|_.*_logtrigger)$'
+            -- or its function is in a schema that belongs to an extension
+            OR EXISTS (SELECT FROM pg_depend d
+                        WHERE d.classid = 'pg_namespace'::regclass AND d.objid = f.pronamespace AND d.deptype = 'e'))
 $$;
 
 -- The privileges granted on a table and its columns, as sorted text that can be compared.

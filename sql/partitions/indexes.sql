@@ -30,6 +30,14 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp A
       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
 $$;
 
+-- Describes the valid indexes of a table.
+CREATE FUNCTION zbxhist_internal.index_list(relation regclass) RETURNS text[]
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN ARRAY(SELECT zbxhist_internal.describe_index(x.indexrelid) FROM pg_index x WHERE x.indrelid = relation AND x.indisvalid);
+END
+$$;
+
 -- The valid indexes of a table that another table lacks.
 CREATE FUNCTION zbxhist_internal.missing_indexes(relation regclass, partition regclass) RETURNS SETOF pg_index
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -38,10 +46,7 @@ BEGIN
         SELECT x.*
           FROM pg_index x
          WHERE x.indrelid = relation AND x.indisvalid
-           AND zbxhist_internal.describe_index(x.indexrelid) NOT IN (
-                   SELECT zbxhist_internal.describe_index(o.indexrelid)
-                     FROM pg_index o
-                    WHERE o.indrelid = partition AND o.indisvalid);
+           AND zbxhist_internal.describe_index(x.indexrelid) <> ALL (zbxhist_internal.index_list(partition));
 END
 $$;
 
@@ -96,12 +101,15 @@ BEGIN
         SELECT p.partition
           FROM zbxhist.list_partitions(parent) p
          WHERE (unindexed_partitions.relation IS NULL OR p.partition = unindexed_partitions.relation)
-           AND EXISTS (SELECT FROM zbxhist_internal.missing_indexes(parent, p.partition) x
-                        WHERE NOT x.indisunique AND NOT x.indisexclusion
-                           OR zbxhist_internal.own_pages(p.partition) = 0)
-           AND (p.to_clock <= zbxhist_internal.current_clock()
-                OR zbxhist_internal.own_pages(p.partition) < 16384)
-           AND p.partition NOT IN (SELECT zbxhist_internal.packable_partitions(unindexed_partitions.parent, unindexed_partitions.relation))
+           -- most have all, so the rest is not evaluated
+           AND CASE WHEN zbxhist_internal.index_list(p.partition) @> (SELECT zbxhist_internal.index_list(parent)) THEN false
+                    ELSE EXISTS (SELECT FROM zbxhist_internal.missing_indexes(parent, p.partition) x
+                                  WHERE NOT x.indisunique AND NOT x.indisexclusion
+                                     OR zbxhist_internal.own_pages(p.partition) = 0)
+                         AND (p.to_clock <= zbxhist_internal.current_clock()
+                              OR zbxhist_internal.own_pages(p.partition) < 16384)
+                         AND p.partition NOT IN (SELECT zbxhist_internal.packable_partitions(unindexed_partitions.parent,
+                                                                                            unindexed_partitions.relation)) END
          ORDER BY p.from_clock;
 END
 $$;

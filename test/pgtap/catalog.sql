@@ -75,7 +75,7 @@ SELECT bag_eq(
     $$SELECT unnest('{
         attached_object,auditlog_index,auditlog_policy,check_auditlogs,check_deletion,deletion_policy,native_bounds,verify_auditlog,
         privileges,expired,count_of,
-        refuse,require_routed,check_zabbix,describe_index,format_day,
+        refuse,require_routed,check_zabbix,describe_index,index_list,format_day,
         is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unindexed_partitions,unlike,
         foreign_children,verify_age,
@@ -98,7 +98,7 @@ SELECT bag_eq(
         role_name,running_transactions,unnoted_columns,verify_options,is_verified,describe_left_out,describe_loss,place_below_mark,lock_holders,most_tries,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,waiting_span,wanted_ranges,wants_analyze,tool_triggers,zabbix_setting,zabbix_tables,
-        check_migrations,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,stored_setting,trusts_owner,item_names,measure_items,stored_texts,kept_items,known_items}'::text[])$$,
+        check_migrations,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,may_take_up,stored_setting,trusts_owner,item_names,measure_items,stored_texts,kept_items,known_items}'::text[])$$,
     'what PUBLIC may call');
 SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
