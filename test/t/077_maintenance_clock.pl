@@ -51,6 +51,7 @@ CREATE TABLE plain (LIKE history);
 CREATE TABLE plain_trends (LIKE trends);
 SELECT * FROM zbxhist.setup('public', '31 days', '1000 days');
 SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - i) FROM generate_series(1, 20) i;
+SELECT zbxhist.create_partition('trends', '@{[ date(-20) ]}');
 INSERT INTO plain SELECT i, @{[ day(-20) ]} + s * 1800 + i, s, i FROM generate_series(1, 10) i, generate_series(0, 959) s;
 INSERT INTO history TABLE plain;
 INSERT INTO plain_trends SELECT i, @{[ day(-20) ]} + s * 3600, 60, s, s, s FROM generate_series(1, 10) i, generate_series(0, 479) s;
@@ -138,7 +139,7 @@ wait_for_runs('back');
 is_like_plain('when the clock is right again');
 is(codes(), "clocks_ahead|public.history", 'check() knows the values of the future');
 my $times = $node->safe_psql('zabbix', <<'SQL');
-SELECT string_agg(format('SELECT %L FROM %s WHERE %3$I > now()', format('%s.%s', k.relname, a.attname), k.oid::regclass, a.attname), ' UNION ')
+SELECT string_agg(format('SELECT %L FROM %s WHERE %3$I > now() + interval ''1 hour''', format('%s.%s', k.relname, a.attname), k.oid::regclass, a.attname), ' UNION ')
   FROM pg_class k JOIN pg_attribute a ON a.attrelid = k.oid
  WHERE k.relnamespace = 'zbxhist'::regnamespace AND k.relkind = 'r' AND a.atttypid = 'timestamptz'::regtype
    AND k.relname <> 'maintenance_log'
