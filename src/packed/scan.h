@@ -74,8 +74,7 @@ typedef struct PackedScan
 	OpenDays	open;			/* open.reader is the one of the present row */
 	Relation	parent;			/* whose days they are */
 	ScanBounds	bounds;
-	ItemRange	range;			/* the same, of the current item, or all
-								 * items */
+	ItemRange	range;			/* the same, of the current item, or all items */
 	int			item;			/* index in bounds.items */
 
 	int			nranges;		/* that are handed out */
