@@ -147,7 +147,7 @@ my @acts = (
 		made =>
 		  "SELECT zbxhist.alter_parent('history', archive_server => 'cold', archive_after => '7 days')",
 		state => "CASE WHEN ($day).archive_copy IS NULL THEN 'h' ELSE 'd' END",
-		expected => 'dhd dhd dhh dhh hdh hdh dhd hhh'
+		expected => 'dhd dhd dhh dhh ddh ddh dhd hhh'
 	},
 	{
 		name => 'unarchive',
