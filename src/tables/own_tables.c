@@ -27,19 +27,22 @@
  * ZbxhistOpenOwnTable opens one of the extension's tables, or returns NULL if it is not
  * there (the extension is being created, dropped or restored, or was dropped while we
  * waited for the lock).  Where the extension is, a table of that name in its schema is
- * part of it: CREATE EXTENSION would have failed on any other.  The schema goes with the
- * extension, so that is looked for once for each.
+ * part of it: CREATE EXTENSION would have failed on any other.  Its schema stays when it
+ * is dropped, and anybody may own a table of that name then.  But zbxhist_internal is
+ * part of the extension, so that is looked for once for each such schema.
  */
 Relation
 ZbxhistOpenOwnTable(const char *name, LOCKMODE mode)
 {
 	static Oid	known = InvalidOid;
+	Oid			internal = get_namespace_oid("zbxhist_internal", true);
 	Oid			namespace = get_namespace_oid("zbxhist", true);
 	Oid			relid;
 
-	if (namespace != known && !OidIsValid(get_extension_oid("zbxhist", true)))
+	if ((internal != known || !OidIsValid(internal)) &&
+		!OidIsValid(get_extension_oid("zbxhist", true)))
 		return NULL;
-	known = namespace;
+	known = internal;
 	relid = OidIsValid(namespace) ?
 		get_relname_relid(name, namespace) : InvalidOid;
 	return OidIsValid(relid) ? try_table_open(relid, mode) : NULL;

@@ -563,6 +563,25 @@ is( $node->safe_psql(
 	0,
 	'... and how to be rid of them');
 
+# When the extension is gone, its schema is not: a table there with the name of one of ours is
+# not read by sessions that know the extension.
+$node->safe_psql('postgres', 'CREATE DATABASE gone OWNER dba');
+my $session = $node->background_psql('gone', on_error_stop => 0);
+$node->safe_psql('gone', 'SET ROLE dba; CREATE EXTENSION zbxhist');
+create_zabbix_tables($node, 'gone', 'dba');
+$node->safe_psql('gone', "SELECT zbxhist.create_parent('history')");
+$session->query_safe(insert_values('history', 1, 10, day(0)));
+as_well('gone', 'dba', <<'SQL', 'tables with the names of ours, and a trigger');
+DROP EXTENSION zbxhist CASCADE;
+CREATE TABLE zbxhist.parent_config (parent oid, routing boolean, out_of_range bigint);
+INSERT INTO zbxhist.parent_config VALUES ('history'::regclass, false, 1);
+CREATE FUNCTION fired() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CREATE TRIGGER zzz_zbxhist_route BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION fired();
+SQL
+is($session->query('SELECT count(*) FROM history WHERE itemid > 0 AND clock > 0'),
+	10, 'they are not read');
+$session->quit;
+
 # ---- another owner ----
 
 $node->safe_psql('postgres', 'CREATE DATABASE inherited OWNER dba');
