@@ -117,7 +117,9 @@ class Pair:
                 if found.answers[1].error not in allowed:
                     raise
                 self.seen[f"allowed {found.answers[1].error} of {statement.kind}"] += 1
-                end = "ROLLBACK" if is_idle else "ROLLBACK TO guard"
+                # a cursor that failed cannot be read again
+                is_whole = is_idle or statement.kind == "cursor"
+                end = "ROLLBACK" if is_whole else "ROLLBACK TO guard"
             if self.plain.status == "E":
                 end = "ROLLBACK" if is_idle else "ROLLBACK TO guard"
             self.both([Statement(end, "guard")])
