@@ -55,7 +55,7 @@ class Pair:
         ):
             self.admin.execute(f"SET {setting}")
         for side in (self.plain, self.managed):
-            side.execute("SET statement_timeout = '30s'")
+            side.execute("SET statement_timeout = '10min'")
             # a long OR with enable_seqscan = off would be JIT-compiled for half a minute
             side.execute("SET jit = off")
         self.is_disturbed = self.is_repeatable = self.is_archiving = False
