@@ -9,6 +9,7 @@ The model is a file system with a journal, such as ext4 or XFS, and guarantees o
   others are not.  A sync of a file or directory includes its changes, and so all earlier ones.
 * A file whose name is not there is gone with its content.
 """
+
 import bisect
 import math
 import os
