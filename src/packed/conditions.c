@@ -95,6 +95,21 @@ ZbxhistFindKeyColumns(PlannerInfo *root, Relation table, Index varno,
 		SelfItemPointerAttributeNumber : InvalidAttrNumber;
 }
 
+/*
+ * ZbxhistTakeKeyColumns sets those of a parent that is relation 1 of a query; returns
+ * false if rows are not found by them.
+ */
+bool
+ZbxhistTakeKeyColumns(const PartitionSet *set, KeyColumns *columns)
+{
+	memset(columns, 0, sizeof(*columns));
+	columns->varno = 1;
+	columns->itemid = set->itemid_attnum;
+	columns->clock = set->clock_attnum;
+	return set->is_exhaustive && columns->itemid != InvalidAttrNumber &&
+		columns->clock != InvalidAttrNumber;
+}
+
 /* ---- taking conditions apart ---- */
 
 /*

@@ -11,6 +11,7 @@
 #include "nodes/pathnodes.h"
 
 #include "packed/scan_bounds.h"
+#include "tables/partition_set.h"
 
 /* a condition, or what follows from one */
 typedef struct PackedCond
@@ -34,6 +35,7 @@ typedef struct KeyColumns
 extern AttrNumber ZbxhistFindTyped(Relation table, const char *name, Oid type);
 extern void ZbxhistFindKeyColumns(PlannerInfo *root, Relation table,
 								  Index varno, KeyColumns *columns);
+extern bool ZbxhistTakeKeyColumns(const PartitionSet *set, KeyColumns *columns);
 extern Node *ZbxhistMakeArray(const int64 *integers, int n);
 extern bool ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns,
 								 List **conds);

@@ -180,7 +180,8 @@ TakeChangeQuals(const Query *query, Relation parent, List **conds)
 	ListCell   *lc;
 
 	*conds = NIL;
-	ZbxhistFindKeyColumns(NULL, parent, 1, &columns);
+	if (!ZbxhistTakeKeyColumns(ZbxhistGetPartitions(parent), &columns))
+		return false;
 	foreach(lc, ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR))
 	{
 		Node	   *qual = lfirst(lc);
@@ -204,15 +205,9 @@ TakeChangeQuals(const Query *query, Relation parent, List **conds)
 static bool
 IsByTable(const Query *query, Relation parent, List **conds)
 {
-	const PartitionSet *set;
-
-	if (!ZbxhistIsRouted(parent) || HasStatementTriggers(parent) ||
-		has_virtual_columns(RelationGetDescr(parent)->constr))
-		return false;
-	set = ZbxhistGetPartitions(parent);
-	return set->is_exhaustive &&
-		set->itemid_attnum != InvalidAttrNumber &&
-		set->clock_attnum != InvalidAttrNumber && TakeChangeQuals(query, parent, conds);
+	return ZbxhistIsRouted(parent) && !HasStatementTriggers(parent) &&
+		!has_virtual_columns(RelationGetDescr(parent)->constr) &&
+		TakeChangeQuals(query, parent, conds);
 }
 
 /* ---- planning ---- */

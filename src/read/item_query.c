@@ -152,19 +152,14 @@ ZbxhistTakeItemConditions(const ItemQuery *wanted, const PartitionSet *set,
 						  List **conds)
 {
 	Expr	   *quals = (Expr *) wanted->quals;
-	KeyColumns	columns = {
-		.varno = 1,
-		.itemid = set->itemid_attnum,
-		.clock = set->clock_attnum
-	};
+	KeyColumns	columns;
 
 	*conds = NIL;
-	if (columns.itemid == InvalidAttrNumber)
-		return false;
-	return quals == NULL || (ZbxhistTakeCondition(quals, &columns, conds) &&
-							 (names_items(*conds) ||
-							  !(ZbxhistHasCond(*conds, COND_ITEM_BEFORE, COND_ITEM_TO) ||
-								ZbxhistHasCond(*conds, COND_ITEM_FROM, COND_ITEM_AFTER))));
+	return ZbxhistTakeKeyColumns(set, &columns) &&
+		(quals == NULL || (ZbxhistTakeCondition(quals, &columns, conds) &&
+						   (names_items(*conds) ||
+							!(ZbxhistHasCond(*conds, COND_ITEM_BEFORE, COND_ITEM_TO) ||
+							  ZbxhistHasCond(*conds, COND_ITEM_FROM, COND_ITEM_AFTER)))));
 }
 
 /* ---- rows of items ---- */

@@ -377,15 +377,10 @@ TakeSelect(const Query *query, Relation parent, SelectParts *parts)
 	TupleDesc	desc = RelationGetDescr(parent);
 
 	memset(parts, 0, sizeof(*parts));
-	if (!set->is_exhaustive ||
-		set->itemid_attnum == InvalidAttrNumber ||
-		set->clock_attnum == InvalidAttrNumber ||
+	if (!ZbxhistTakeKeyColumns(set, &parts->columns) ||
 		!has_no_nulls(desc, set->clock_attnum) ||
 		has_virtual_columns(desc->constr))
 		return false;
-	parts->columns.varno = 1;
-	parts->columns.itemid = set->itemid_attnum;
-	parts->columns.clock = set->clock_attnum;
 	parts->ns = set->ns_attnum;
 	if (!TakeQuals(query, parts) || !TakeOrder(query, parts) ||
 		!TakeTargets(query, parent, parts) ||

@@ -432,15 +432,13 @@ HasChildren(Oid relid)
 }
 
 /*
- * IsExhaustive says whether the parent has no other children, its partitions and packed
- * days have no children themselves and do not overlap, and days were packed with the
- * columns by which rows are found, not with others that have been renamed since.
+ * IsExhaustive says whether the parent has no other children, and its
+ * partitions and packed days have no children themselves and do not overlap.
  */
 static bool
 IsExhaustive(const PartitionSet *set)
 {
-	if (set->nothers > 0 || is_new_column(set->new_columns, "itemid") ||
-		is_new_column(set->new_columns, "clock") || is_new_column(set->new_columns, "ns"))
+	if (set->nothers > 0)
 		return false;
 	for (int i = 0; i < set->npartitions; i++)
 	{

@@ -97,8 +97,7 @@ my @cases = (
 			'ALTER TABLE %s RENAME ns TO value',
 			'ALTER TABLE %s RENAME v TO ns'
 		],
-		value => 'ns',
-		ns => 'value'
+		refused => 1
 	},
 	{
 		name => 'value is another column',
