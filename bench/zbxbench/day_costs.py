@@ -39,8 +39,8 @@ def difference(before, after):
 class Costs:
     """A server's counters.
 
-    A reading has log_bytes, page_bytes and its parts in "pages_…", io_bytes (by the kernel's count,
-    with the log), backend_cpu and background_cpu.
+    A reading has wal_bytes, page_bytes and its parts in "pages_…", io_bytes (by the kernel's count,
+    with the WAL), backend_cpu and background_cpu.
     """
 
     def __init__(self):
@@ -73,7 +73,7 @@ class Costs:
         raise NotImplementedError
 
     def disk_bytes(self):
-        """Bytes of the data directory without the log."""
+        """Bytes of the data directory without the WAL."""
         raise NotImplementedError
 
     def close(self):
@@ -133,8 +133,8 @@ class PostgresCosts(Costs):
         }
 
     def between(self, before, after):
-        log = self.wal.between(before["position"], after["position"])
-        found = {"log_bytes": log["bytes"], "image_bytes": log["image_bytes"]}
+        written = self.wal.between(before["position"], after["position"])
+        found = {"wal_bytes": written["bytes"], "image_bytes": written["image_bytes"]}
         found.update(
             (key, value)
             for key, value in difference(dict(before, position=0), dict(after, position=0)).items()
@@ -187,7 +187,7 @@ class MariadbCosts(Costs):
         copies = int(status["Innodb_dblwr_pages_written"]) * MARIADB_PAGE
         backends = self.backends()
         return {
-            "log_bytes": int(status["Innodb_os_log_written"]),
+            "wal_bytes": int(status["Innodb_os_log_written"]),
             "page_bytes": pages + copies,
             "pages_doublewrite": copies,
             "data_written": int(status["Innodb_data_written"]),

@@ -56,7 +56,7 @@ def _summary(figures, hours):
     entry = {
         name: _spent(hours, figures["tail"], key)
         for name, key in (
-            ("log", "log_bytes"),
+            ("wal", "wal_bytes"),
             ("images", "image_bytes"),
             ("pages", "page_bytes"),
             ("io", "io_bytes"),
@@ -82,7 +82,7 @@ def _ratio(value, reference):
 def _ratios(entry, reference):
     """A store's main figures as ratios to the reference."""
     return {
-        "log": _ratio(entry["log"]["all"], reference["log"]["all"]),
+        "wal": _ratio(entry["wal"]["all"], reference["wal"]["all"]),
         "pages": _ratio(entry["pages"]["all"], reference["pages"]["all"]),
         "io": _ratio(entry["io"]["all"], reference["io"]["all"]),
         "disk": _ratio(entry["disk"]["end"], reference["disk"]["end"]),
@@ -115,12 +115,12 @@ def _to_reference(entry, key):
 def _written_table(result):
     rows = []
     for name, entry in result["summary"].items():
-        log, pages = entry["log"], entry["pages"]
+        wal, pages = entry["wal"], entry["pages"]
         rows.append(
             [_label(result, name)]
-            + [results.number(log[key]) for key in ("first", "last", "mean")]
+            + [results.number(wal[key]) for key in ("first", "last", "mean")]
             + [
-                results.number(log["all"]) + _to_reference(entry, "log"),
+                results.number(wal["all"]) + _to_reference(entry, "wal"),
                 results.number(entry["images"]["all"]) if "images" in entry else "-",
             ]
             + [results.number(pages[key]) for key in ("early", "mean")]
@@ -132,10 +132,10 @@ def _written_table(result):
     return results.table(
         [
             "store",
-            "log: first hour",
+            "WAL: first hour",
             "last hour",
             "mean",
-            "log, all",
+            "WAL, all",
             "images in it",
             "pages: first %d hours" % FIRST_HOURS,
             "mean",
@@ -246,9 +246,9 @@ def _line(axes, result, name, key):
 
 def _draw_written(result, stem):
     """Plots WAL and pages per value, and the disk, over the hours."""
-    fig, (log, pages, disk) = plots.panels(3, 8.5, 2.4)
+    fig, (wal, pages, disk) = plots.panels(3, 8.5, 2.4)
     for name in result["summary"]:
-        _line(log, result, name, "log_bytes")
+        _line(wal, result, name, "wal_bytes")
         _line(pages, result, name, "page_bytes")
     for entry in result["stores"]:
         disk.plot(
@@ -257,18 +257,18 @@ def _draw_written(result, stem):
             color=plots.colour(entry["store"]),
             label=STORES[entry["store"]].label,
         )
-    log.set_ylabel("bytes of log\na value")
+    wal.set_ylabel("bytes of WAL\na value")
     pages.set_ylabel("bytes of pages\nwritten a value")
     disk.set_ylabel("on disk, MB")
     disk.set_xlabel("hours of the day")
-    for axes in (log, pages, disk):
+    for axes in (wal, pages, disk):
         axes.set_ylim(bottom=0)
-    log.set_title(
+    wal.set_title(
         "A day of %s items with a value a minute, a checkpoint each %d minutes"
         % (results.number(result["items"]), result["checkpoint_minutes"]),
         fontsize=10,
     )
-    plots.legend_beside(log)
+    plots.legend_beside(wal)
     plots.save(fig, stem)
 
 

@@ -70,24 +70,24 @@ def copy_stream(store, table, load, by_pass=False):
 class Reading:
     """CPU and WAL position at a moment."""
 
-    def __init__(self, store, log, pids):
+    def __init__(self, store, wal, pids):
         self.backends = counters.backends_cpu(pids)
         self.server = store.server_cpu()
-        self.wal = log.position() if log else None
+        self.wal = wal.position() if wal else None
 
 
-def _log_costs(before, after, log, values):
+def _wal_costs(before, after, wal, values):
     """Bytes of WAL per value, if the store counts them."""
-    if not log:
+    if not wal:
         return {"wal_bytes_per_value": None, "wal_image_bytes_per_value": None}
-    written = log.between(before.wal, after.wal)
+    written = wal.between(before.wal, after.wal)
     return {
         "wal_bytes_per_value": written["bytes"] / values,
         "wal_image_bytes_per_value": written["image_bytes"] / values,
     }
 
 
-def costs(before, after, log, values):
+def costs(before, after, wal, values):
     """The difference of two readings, per value; None if the server does not tell."""
     server = after.server - before.server
     backends = after.backends - before.backends
@@ -97,7 +97,7 @@ def costs(before, after, log, values):
         "values_per_cpu_second": values / backends if backends else None,
         "server_cpu_seconds": server,
         "server_cpu_us_per_value": server / values * 1e6,
-        **_log_costs(before, after, log, values),
+        **_wal_costs(before, after, wal, values),
     }
 
 
@@ -165,7 +165,7 @@ def read_statements(path):
 
 def run_loader(store, load, wal):
     """Runs the loader once; counters are read while its connections are idle."""
-    log = store.log(wal)
+    wal = store.wal_counter(wal)
     loader = LoaderProcess(
         store.loader_arguments()
         + stream_arguments(load)
@@ -178,15 +178,15 @@ def run_loader(store, load, wal):
     )
     try:
         pids = loader.event("ready")["pids"]
-        before = Reading(store, log, pids)
+        before = Reading(store, wal, pids)
         loader.go_on()
         result = loader.event("done")
-        after = Reading(store, log, pids)
+        after = Reading(store, wal, pids)
         loader.finish()
     finally:
         loader.kill()
     values = result["values"] or 1
-    return loader_measurement(result, costs(before, after, log, values))
+    return loader_measurement(result, costs(before, after, wal, values))
 
 
 def loader_measurement(result, cost):

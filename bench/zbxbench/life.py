@@ -373,7 +373,7 @@ def show(result):
 
 TOTALS = (
     ("cpu_us", "server CPU us/value", 1),
-    ("log_bytes", "WAL B/value", 0),
+    ("wal_bytes", "WAL B/value", 0),
     ("page_bytes", "pages B/value", 0),
     ("disk_bytes", "disk MB", 0),
     ("seconds", "seconds", 0),
@@ -390,7 +390,7 @@ def summarize(turns, values):
     for name, rounds in turns.items():
         found[name] = {
             "cpu_us": spread.spread([turn["server_cpu"] / values * 1e6 for turn in rounds]),
-            "log_bytes": spread.spread([turn["log_bytes"] / values for turn in rounds]),
+            "wal_bytes": spread.spread([turn["wal_bytes"] / values for turn in rounds]),
             "page_bytes": spread.spread([turn["page_bytes"] / values for turn in rounds]),
             "disk_bytes": spread.spread([turn["disk_bytes"] / 1e6 for turn in rounds]),
             "seconds": spread.spread([turn["seconds"] for turn in rounds]),

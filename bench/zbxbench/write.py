@@ -261,11 +261,13 @@ def measure(store, load, wal, arguments):
     else:
         store.clean()
     store.before_run()
-    log = store.log(wal)
-    images = log.full_page_images() if log else 0
+    counter = store.wal_counter(wal)
+    images = counter.full_page_images() if counter else 0
     measurement = drivers.run_loader(store, load, wal)
     store.after_run()
-    measurement["full_page_images_with_warmup"] = log.full_page_images() - images if log else None
+    measurement["full_page_images_with_warmup"] = (
+        counter.full_page_images() - images if counter else None
+    )
     return measurement
 
 
@@ -482,7 +484,7 @@ def draw(result, stem):
     plot_bars(
         cell,
         "wal_bytes_per_value",
-        "Write-ahead log per value",
+        "WAL per value",
         "bytes of WAL per value",
         stem + "-wal",
     )

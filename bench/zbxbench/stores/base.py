@@ -39,8 +39,8 @@ class Store(abc.ABC):
     def server_cpu(self):
         """CPU seconds that the whole server has used so far."""
 
-    def log(self, wal):
-        """The counter of the server's log; wal is PostgreSQL's."""
+    def wal_counter(self, wal):
+        """The counter of the server's WAL; wal is that of the private cluster."""
         return wal
 
     @abc.abstractmethod

@@ -48,7 +48,7 @@ class Mariadb(PeerStore):
     def loader_arguments(self):
         return ["--driver=mariadb", "--dsn=%s:%s" % (self.server.socket, self.namespace)]
 
-    def log(self, wal):
+    def wal_counter(self, wal):
         return RedoLog(self)
 
     def create_namespace(self):

@@ -48,8 +48,8 @@ class PeerStore(Store):
     def server_cpu(self):
         return self.server.cpu()
 
-    def log(self, wal):
-        """None: its log is not measured."""
+    def wal_counter(self, wal):
+        """None: its WAL is not measured."""
 
     def rows(self, table):
         return drivers.read_back(self, table)["rows"]

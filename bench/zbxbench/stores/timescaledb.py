@@ -28,7 +28,7 @@ class Timescale(PostgresStore):
             ),
             suffix,
         )
-        self.own_log = None
+        self.own_wal = None
 
     @classmethod
     def missing(cls, cluster):
@@ -36,11 +36,11 @@ class Timescale(PostgresStore):
             return "the extension is not installed"
         return None
 
-    def log(self, wal):
+    def wal_counter(self, wal):
         del wal
-        if self.own_log is None:
-            self.own_log = counters.Wal(self.cluster)
-        return self.own_log
+        if self.own_wal is None:
+            self.own_wal = counters.Wal(self.cluster)
+        return self.own_wal
 
     def prepare_database(self):
         self.execute("CREATE EXTENSION timescaledb", SUPERUSER)
