@@ -1,10 +1,11 @@
 /*
  * digest.c
- *		One number for a set of rows.
+ *		A checksum of a set of rows.
  *
- * The rows a server hands back are compared with the stream that was sent,
- * whatever their order and the server's text for a double: numbers are
- * hashed as numbers, strings byte by byte, and the rows' hashes are added.
+ * The rows that a server returns are compared with the stream that was sent.
+ * Neither their order nor the server's text for a double matters: numbers are
+ * hashed as numbers, strings byte by byte, and the hashes of all rows are
+ * added.
  */
 #include "digest.h"
 
@@ -67,7 +68,7 @@ digest_print(const Digest *digest)
 		   digest->rows, digest->sum);
 }
 
-/* Adds a value of the stream, as it should be stored. */
+/* Adds a value of the stream as it must be stored. */
 void
 digest_value(Digest *digest, const Value *value)
 {
@@ -95,8 +96,8 @@ digest_value(Digest *digest, const Value *value)
 }
 
 /*
- * Adds a row that came back as text: itemid, clock, ns, value, and of a log
- * its timestamp and severity.
+ * Adds a row that was read as text: itemid, clock, ns, value, and of a log item
+ * also timestamp and severity.
  */
 void
 digest_fields(Digest *digest, ValueType type, char *const *fields,

@@ -5,7 +5,7 @@
 
 #include "stream.h"
 
-/* a number that is equal when the rows are, in whatever order they come */
+/* equal for equal sets of rows, in any order */
 typedef struct Digest
 {
 	long		rows;

@@ -1,6 +1,6 @@
 /*
  * driver.c
- *		The kinds of server that can be loaded, by name.
+ *		The drivers by name.
  */
 #include "driver.h"
 
@@ -14,7 +14,7 @@ static const Driver *const drivers[] = {
 #endif
 };
 
-/* The driver of that name; NULL when there is none, or it was not built. */
+/* The driver of a name; NULL if there is none, or it was not built. */
 const Driver *
 driver_by_name(const char *name)
 {

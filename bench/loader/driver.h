@@ -6,7 +6,7 @@
 #include "digest.h"
 #include "stream.h"
 
-/* SQLSTATEs the syncer acts upon; the drivers translate their server's */
+/* SQLSTATEs that the syncer handles; drivers translate their server's errors */
 #define SQLSTATE_NONE "00000"
 #define SQLSTATE_DUPLICATE "23505"
 #define SQLSTATE_DEADLOCK "40P01"
@@ -21,40 +21,40 @@ typedef enum Command
 	COMMAND_ROLLBACK
 } Command;
 
-/* Told each key that is stored already. */
+/* Called for each key that is stored already. */
 typedef void (*KeyCallback) (void *argument, long itemid, int clock, int ns);
 
 /*
- * How to speak to one kind of server.  A connection belongs to one thread.
- * What sets a sqlstate keeps the server's words for message().
+ * The functions for one kind of server.  A connection belongs to one thread.
+ * A function that sets a sqlstate keeps the server's text for message().
  */
 typedef struct Driver
 {
 	const char *name;
 
-	/* A connection to target, or NULL; *server_pid: who serves it, 0 if shared. */
+	/* A connection to target, or NULL; *server_pid is its backend, 0 if unknown. */
 	void	   *(*connect) (const char *target, int *server_pid);
 	void		(*disconnect) (void *connection);
 	bool		(*is_connected) (void *connection);
 
-	/* What the server said last; of a failed connect for NULL. */
+	/* The server's last message; with NULL that of a failed connect. */
 	const char *(*message) (void *connection);
 
 	void		(*command) (void *connection, Command command, char *sqlstate);
 
-	/* Makes the next request of one type ready, as text_insert() does. */
+	/* Prepares the next INSERT of a type, as text_insert() does. */
 	int			(*prepare_insert) (void *connection, ValueType type,
 								   const Value *values, int count, int from,
 								   int *rows);
-	/* Sends it, and waits for the answer: what is measured as latency. */
+	/* Sends it and waits for the result; this time is the latency. */
 	void		(*send_insert) (void *connection, char *sqlstate);
 
-	/* Looks up which of the values of a type are stored. */
+	/* Looks up which values of a type are stored. */
 	void		(*find_keys) (void *connection, ValueType type,
 							  const Value *values, int count,
 							  KeyCallback callback, void *argument);
 
-	/* Reads all rows of a type back; false when that failed. */
+	/* Reads all rows of a type; false if that failed. */
 	bool		(*read_back) (void *connection, ValueType type, Digest *digest);
 } Driver;
 

@@ -1,10 +1,10 @@
 /*
  * driver_mariadb.c
- *		MariaDB, spoken to as Zabbix does: the C client, the same texts as on
- *		PostgreSQL, its error codes translated to the SQLSTATEs of those.
+ *		Sends statements to MariaDB as Zabbix does: by the C client, with the
+ *		same text as for PostgreSQL.  Error codes become PostgreSQL's SQLSTATEs.
  *
- * The target is SOCKET:DATABASE.  The one departure from Zabbix's session is
- * NO_BACKSLASH_ESCAPES, which spares us a second way to write strings.
+ * The target is SOCKET:DATABASE.  The session differs from Zabbix's in one
+ * setting, NO_BACKSLASH_ESCAPES, so strings are written as for PostgreSQL.
  */
 #include "driver.h"
 
@@ -36,7 +36,7 @@ static const char *const command_texts[] = {
 	[COMMAND_ROLLBACK] = "rollback;"
 };
 
-/* The thread of the server that serves the connection; 0: not known. */
+/* The thread id in the server; 0 if it is not known. */
 static int
 thread_id(MYSQL *connection)
 {
@@ -54,7 +54,7 @@ thread_id(MYSQL *connection)
 	return id;
 }
 
-/* Opens the socket and sets the session up. */
+/* Connects and sets up the session. */
 static bool
 open_session(MYSQL *connection, const char *target)
 {
@@ -121,7 +121,7 @@ mariadb_message(void *connection)
 	return line;
 }
 
-/* PostgreSQL's SQLSTATE for what the server said last. */
+/* PostgreSQL's SQLSTATE for the server's last error. */
 static const char *
 translated_state(Mariadb *mariadb)
 {
@@ -171,11 +171,11 @@ mariadb_send_insert(void *connection, char *sqlstate)
 {
 	Mariadb    *mariadb = connection;
 
-	/* without the line's end, which would be a second, empty statement */
+	/* without the newline, which would be a second, empty statement */
 	execute(mariadb, mariadb->text.data, mariadb->text.length - 2, sqlstate);
 }
 
-/* Sends the text that lies ready; its rows come one by one. */
+/* Sends the prepared text; rows are received one by one. */
 static MYSQL_RES *
 query(Mariadb *mariadb)
 {

@@ -1,6 +1,6 @@
 /*
  * driver_postgres.c
- *		PostgreSQL, spoken to as Zabbix does: libpq, one statement at a time.
+ *		Sends statements to PostgreSQL as Zabbix does: by libpq, one at a time.
  */
 #include "driver.h"
 
@@ -20,7 +20,7 @@ typedef struct Postgres
 /* why the last connect of this thread failed */
 static __thread char connect_message[512];
 
-/* Zabbix's session settings and questions. */
+/* Zabbix's session settings, and what it asks at the beginning. */
 static const char *const set_up[] = {
 	"set escape_string_warning to off",
 	"set extra_float_digits to 3",
@@ -36,7 +36,7 @@ static const char *const command_texts[] = {
 	[COMMAND_ROLLBACK] = "rollback;"
 };
 
-/* Sends Zabbix's settings; false when one is refused. */
+/* Sends Zabbix's settings; false if one is refused. */
 static bool
 send_set_up(PGconn *connection)
 {
@@ -98,8 +98,8 @@ postgres_message(void *connection)
 }
 
 /*
- * Runs a text; sets the SQLSTATE.  Like Zabbix it wants PGRES_COMMAND_OK of a
- * command: a rewrite into a SELECT would be an error.
+ * Runs a command and sets the SQLSTATE.  Like Zabbix it expects
+ * PGRES_COMMAND_OK, so a command rewritten as a SELECT is an error.
  */
 static void
 execute(Postgres *postgres, const char *sql, char *sqlstate)

@@ -2,9 +2,9 @@
  * histogram.c
  *		Latencies in buckets of equal ratio.
  *
- * A run sends up to millions of statements: keeping each latency would cost
- * memory traffic beside the thing measured, and a percentile to 2 % is finer
- * than two runs agree.  The maximum is kept exactly.
+ * A run sends up to millions of statements, and keeping each latency would
+ * disturb the measurement.  Percentiles are exact to 2 %, which is less than the
+ * difference between two runs.  The maximum is exact.
  */
 #include "histogram.h"
 
@@ -12,7 +12,7 @@
 
 #define MICROSECOND 1e-6
 
-/* The bucket for a latency. */
+/* The bucket of a latency. */
 static int
 bucket_of(double seconds)
 {
@@ -44,7 +44,7 @@ histogram_add(Histogram *histogram, double seconds)
 	histogram->buckets[bucket_of(seconds)]++;
 }
 
-/* Adds what another thread counted. */
+/* Adds the counts of another thread. */
 void
 histogram_merge(Histogram *into, const Histogram *from)
 {
@@ -56,7 +56,7 @@ histogram_merge(Histogram *into, const Histogram *from)
 		into->buckets[i] += from->buckets[i];
 }
 
-/* The latency below which the given fraction lies, in seconds. */
+/* A percentile, given as a fraction, in seconds. */
 double
 histogram_percentile(const Histogram *histogram, double fraction)
 {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* 32 buckets an octave from 1 microsecond to over an hour: 2.2 % wide each */
+/* 32 buckets for each doubling, 1 microsecond to over an hour: 2.2 % each */
 #define HISTOGRAM_PER_OCTAVE 32
 #define HISTOGRAM_BUCKETS (HISTOGRAM_PER_OCTAVE * 32)
 

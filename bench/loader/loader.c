@@ -2,10 +2,10 @@
  * loader.c
  *		Sends what Zabbix's history syncers send, and measures it.
  *
- * One thread a connection; the threads take batch after batch from one
- * stream (stream.c), as Zabbix's syncers take them from the history cache.
- * Warm-up and measured run use the same connections and one stream, so
- * nothing of a connection's first statements is measured.
+ * Each connection has a thread.  The threads take batches from one stream
+ * (stream.c), as Zabbix's syncers take them from the history cache.  The
+ * warm-up uses the same connections and stream, so the first statements of a
+ * connection are not measured.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -18,16 +18,16 @@
 #include "options.h"
 #include "syncer.h"
 
-/* what the threads of one phase share */
+/* shared by the threads of a phase */
 typedef struct Phase
 {
 	const Options *options;
 	const Stream *stream;
-	long		next_batch;		/* taken with an atomic increment */
+	long		next_batch;		/* incremented atomically */
 	long		first_batch;
-	long		end_batch;		/* not taken any more */
+	long		end_batch;		/* the first batch after this phase */
 	double		started;
-	double		seconds;		/* 0: only the batches count */
+	double		seconds;		/* 0: no limit but end_batch */
 	double		rate;			/* values per second, 0: no waiting */
 } Phase;
 
@@ -41,7 +41,7 @@ typedef struct Thread
 /* set by SIGINT and SIGTERM: finish the batches under way, then report */
 static volatile sig_atomic_t stop_requested = 0;
 
-/* Asks the threads to come to an end. */
+/* Asks the threads to end. */
 static void
 request_stop(int signal_number)
 {
@@ -68,7 +68,7 @@ sleep_until(double when)
 	clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL);
 }
 
-/* When a batch is due: now, or by the offered rate. */
+/* When a batch is due: now, or according to the offered rate. */
 static double
 batch_due(const Phase *phase, long batch)
 {
@@ -80,7 +80,7 @@ batch_due(const Phase *phase, long batch)
 		index * phase->stream->options.batch / phase->rate;
 }
 
-/* Takes the next batch; false when the phase is over. */
+/* Takes the next batch; false if the phase is over. */
 static bool
 take_batch(Phase *phase, long *batch)
 {
@@ -132,7 +132,7 @@ run_phase(Thread *threads, Phase *phase)
 	return syncer_now() - phase->started;
 }
 
-/* The batches that hold so many values. */
+/* The number of batches for a number of values. */
 static long
 batches_for(const Stream *stream, long values)
 {
@@ -143,7 +143,7 @@ batches_for(const Stream *stream, long values)
 		(rest + stream->options.batch - 1) / stream->options.batch;
 }
 
-/* Prints the processes or threads that serve the connections, if known. */
+/* Prints the server's processes or threads of the connections, if known. */
 static void
 print_pids(const Thread *threads, int connections)
 {
@@ -160,7 +160,7 @@ print_pids(const Thread *threads, int connections)
 	printf("]");
 }
 
-/* With --handshake: wait until the caller has read its counters. */
+/* With --handshake: waits until the caller has read its counters. */
 static void
 wait_for_caller(const Options *options)
 {
@@ -171,7 +171,7 @@ wait_for_caller(const Options *options)
 		fail("the caller went away");
 }
 
-/* Prints the failed statements by SQLSTATE. */
+/* Prints the number of failed statements by SQLSTATE. */
 static void
 print_errors(const Counts *counts)
 {
@@ -208,7 +208,7 @@ print_result(const Thread *threads, int connections, double seconds)
 	free(total);
 }
 
-/* Writes a line a statement. */
+/* Writes a line for each statement. */
 static void
 write_csv(const char *path, const Thread *threads, int connections)
 {
@@ -246,7 +246,7 @@ connect_syncers(const Options *options)
 	return threads;
 }
 
-/* Runs what is not measured, then forgets what it counted. */
+/* Runs the warm-up, then resets its counts. */
 static void
 warm_up(Thread *threads, Phase *phase)
 {
@@ -267,8 +267,8 @@ warm_up(Thread *threads, Phase *phase)
 }
 
 /*
- * Runs so many batches, in one go or with the pauses that were asked for;
- * returns how long it took without them.
+ * Runs a number of batches, with the pauses of the options; returns the time
+ * without the pauses.
  */
 static double
 run_batches(Thread *threads, Phase *phase, long end_batch)
@@ -289,7 +289,7 @@ run_batches(Thread *threads, Phase *phase, long end_batch)
 	return seconds + run_phase(threads, phase);
 }
 
-/* Runs and reports what is measured. */
+/* Runs and reports the measured part. */
 static void
 measure(Thread *threads, Phase *phase, long end_batch)
 {
@@ -323,7 +323,7 @@ run(const Options *options, const Stream *stream)
 	free(threads);
 }
 
-/* Reads back what the server holds, and prints its digest. */
+/* Reads all rows from the server, and prints their digest. */
 static void
 read_back(const Options *options)
 {

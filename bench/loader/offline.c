@@ -1,6 +1,6 @@
 /*
  * offline.c
- *		What the loader does with its stream when there is no server.
+ *		What the loader does with its stream without a server.
  */
 #include "offline.h"
 
@@ -27,7 +27,7 @@ copy_value(const Stream *stream, long item, long pass, Text *text)
 	}
 }
 
-/* Writes COPY text item after item, each item's passes in order. */
+/* Writes COPY text item by item, each in the order of time. */
 static void
 copy_by_item(const Options *options, const Stream *stream, Text *text)
 {
@@ -42,7 +42,7 @@ copy_by_item(const Options *options, const Stream *stream, Text *text)
 	}
 }
 
-/* Writes COPY text pass after pass, as the values would come. */
+/* Writes COPY text in the order of time. */
 static void
 copy_by_pass(const Options *options, const Stream *stream, Text *text)
 {
@@ -66,7 +66,7 @@ offline_copy(const Options *options, const Stream *stream)
 	free(text.data);
 }
 
-/* Prints the digest of the values which a run would store. */
+/* Prints the digest of the values that a run would store. */
 void
 offline_digest(const Options *options, const Stream *stream)
 {

@@ -80,7 +80,7 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0}
 };
 
-/* Ends the program over a wrong option. */
+/* Ends the program because of a wrong option. */
 static void __attribute__((noreturn))
 fail(const char *message)
 {
@@ -115,7 +115,7 @@ parse_mix(const char *name)
 	fail("there is no --mix of that name");
 }
 
-/* Sets one option of the stream; false when it is not one of those. */
+/* Sets an option of the stream; false if it is none. */
 static bool
 parse_stream_option(int option, StreamOptions *stream)
 {
@@ -161,7 +161,7 @@ parse_driver(const char *name)
 	return driver;
 }
 
-/* Sets one option that chooses what is done; false when it is none. */
+/* Sets an option that chooses what is done; false if it is none. */
 static bool
 parse_mode_option(int option, Options *options)
 {
@@ -193,7 +193,7 @@ parse_mode_option(int option, Options *options)
 	}
 }
 
-/* Sets one option of the run. */
+/* Sets an option of the run. */
 static void
 parse_run_option(int option, Options *options)
 {
@@ -231,7 +231,7 @@ parse_run_option(int option, Options *options)
 	}
 }
 
-/* Refuses what could not run. */
+/* Ends the program if a value is out of range, or an option lacks another one. */
 static void
 check_options(const Options *options)
 {
@@ -249,7 +249,7 @@ check_options(const Options *options)
 		fail("--pause-passes needs --values and --handshake");
 }
 
-/* Reads the command line; ends the program when it is wrong. */
+/* Reads the command line; ends the program if it is wrong. */
 void
 options_parse(int argc, char **argv, Options *options)
 {

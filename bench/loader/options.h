@@ -11,7 +11,7 @@ typedef struct Options
 	StreamOptions stream;
 	const Driver *driver;
 	const char *dsn;
-	const char *csv;			/* file for a line a statement, or NULL */
+	const char *csv;			/* file for a line per statement, or NULL */
 	int			connections;
 	long		values;			/* to send, 0: no limit */
 	double		seconds;		/* to run, 0: no limit */
@@ -21,7 +21,7 @@ typedef struct Options
 	bool		digest;			/* print the digest of the stream instead */
 	bool		read_back;		/* print the digest of the stored rows instead */
 	bool		copy;			/* write COPY text to stdout instead */
-	bool		by_pass;		/* in the order of time, not item after item */
+	bool		by_pass;		/* in the order of time, not item by item */
 	bool		handshake;		/* wait for a line on stdin around the run */
 	long		pause_passes;	/* and after so many passes of it, 0: never */
 } Options;

@@ -1,24 +1,23 @@
 /*
  * stream.c
- *		The values a simulated Zabbix collects.
+ *		The values that a simulated Zabbix collects.
  *
- * Every value is a pure function of (seed, item, pass): each store, whatever
- * its speed and however many connections write to it, gets the identical
- * rows, so that row counts and checksums can be compared.
+ * Each value depends on seed, item and pass only.  So each store gets the same
+ * rows, with any speed and any number of connections, and the numbers of rows
+ * and checksums can be compared.
  *
- * A pass is one value of every item and takes "step" seconds of simulated
- * time.  As in Zabbix an item is due at itemid modulo its interval, so the
- * items of one batch lie spread over the whole range of itemids; within the
- * batch they are sorted by itemid, one value each.  A batch has the clocks of
- * a second or two, or of "spread" seconds, as proxies and slow pollers bring
- * them.
+ * A pass is one value of each item and takes "step" seconds of simulated time.
+ * As in Zabbix, an item is due at itemid modulo its interval, so the items of a
+ * batch are spread over the whole range of itemids.  Within the batch they are
+ * sorted by itemid, with one value each.  The clocks of a batch are within a
+ * second or two, or "spread" seconds, as with proxies and slow pollers.
  */
 #include "stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* splitmix64's finaliser: a good 64 bit mix without state. */
+/* The finalizer of splitmix64, a good hash of 64 bits. */
 uint64_t
 stream_hash(uint64_t x)
 {
@@ -37,7 +36,7 @@ compare_long(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Lists the items by the second in which they are due (a counting walk). */
+/* Lists the items by the second in which they are due. */
 static void
 order_by_due_second(Stream *stream)
 {
@@ -81,7 +80,7 @@ stream_init(Stream *stream, const StreamOptions *options)
 	sort_batches(stream);
 }
 
-/* The type of an item: fixed for its life. */
+/* The type of an item, which never changes. */
 static ValueType
 item_type(const StreamOptions *options, long item)
 {
@@ -99,7 +98,7 @@ item_type(const StreamOptions *options, long item)
 	return percent < 98 ? VALUE_TEXT : VALUE_LOG;
 }
 
-/* Whether the mix has items of a type. */
+/* Does the mix have items of a type? */
 bool
 stream_has_type(const StreamOptions *options, ValueType type)
 {
@@ -126,7 +125,7 @@ stream_value(const Stream *stream, long item, long pass, Value *value)
 	value->is_duplicate = false;
 }
 
-/* Fills in the values of one batch, sorted by itemid; says how many. */
+/* Fills in the values of a batch, sorted by itemid; returns their number. */
 int
 stream_batch(const Stream *stream, long batch, Value *values)
 {

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* in the order in which Zabbix flushes the types of a batch */
+/* in the order in which Zabbix writes the types of a batch */
 typedef enum ValueType
 {
 	VALUE_FLOAT,
@@ -16,7 +16,7 @@ typedef enum ValueType
 
 #define VALUE_TYPES (VALUE_TEXT + 1)
 
-/* all items of one type, or of all five as an installation has them */
+/* all items of one type, or all five types in the shares of a real Zabbix */
 typedef enum Mix
 {
 	MIX_FLOAT = VALUE_FLOAT,
@@ -33,9 +33,9 @@ typedef struct StreamOptions
 	long		items;
 	long		first_itemid;
 	int			clock;			/* of the first pass */
-	int			step;			/* seconds of simulated time a pass */
-	int			spread;			/* values are spread over so many seconds back */
-	int			batch;			/* values a batch */
+	int			step;			/* simulated seconds of a pass */
+	int			spread;			/* clocks go back so many seconds */
+	int			batch;			/* values per batch */
 	Mix			mix;
 } StreamOptions;
 
@@ -45,14 +45,14 @@ typedef struct Value
 	int			clock;
 	int			ns;
 	ValueType	type;
-	uint64_t	random;			/* what the value's text is made from */
+	uint64_t	random;			/* the value's text is made from this */
 	bool		is_duplicate;	/* found in the table after a 23505 */
 } Value;
 
 typedef struct Stream
 {
 	StreamOptions options;
-	long	   *order;			/* items in the order in which they fall due */
+	long	   *order;			/* items in the order in which they are due */
 	long		batches_per_pass;
 } Stream;
 

@@ -1,12 +1,12 @@
 /*
  * syncer.c
- *		One history syncer: a connection, and a batch at a time through it.
+ *		One history syncer: a connection that stores batches.
  *
- * Follows Zabbix 6.0 and 7.0 step by step.  A batch is one transaction with
- * an INSERT a value type.  23505: roll back, look the batch's keys up outside
- * a transaction, leave out those found and write the rest once more.  40P01
- * or a lost connection: connect anew and replay the whole transaction.
- * Anything else: the batch is lost.
+ * Follows Zabbix 6.0 and 7.0 step by step.  A batch is one transaction with an
+ * INSERT for each value type.  After 23505 it is rolled back, the batch's keys
+ * are looked up outside a transaction, and the batch is written again without
+ * the values found.  After 40P01 or a lost connection the syncer reconnects and
+ * repeats the whole transaction.  After any other error the batch is lost.
  */
 #include "syncer.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* how often a connection is tried, 0.2 s apart, before the run is given up */
+/* attempts to connect, 0.2 s apart, before the program ends */
 #define MAX_CONNECT_ATTEMPTS 300
 
 typedef enum Outcome
@@ -26,7 +26,7 @@ typedef enum Outcome
 	OUTCOME_LOST
 } Outcome;
 
-/* Ends the program: the benchmark cannot go on. */
+/* Ends the program with an error. */
 static void __attribute__((noreturn))
 fail(const char *what, const char *message)
 {
@@ -34,7 +34,7 @@ fail(const char *what, const char *message)
 	exit(1);
 }
 
-/* Wall clock time in seconds: comparable between programs. */
+/* Seconds since 1970, the same for all programs. */
 double
 syncer_now(void)
 {
@@ -44,7 +44,7 @@ syncer_now(void)
 	return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-/* Connects, and keeps trying: a server that restarts is waited for. */
+/* Connects; tries again while the server restarts. */
 static void
 syncer_connect(Syncer *syncer)
 {
@@ -74,7 +74,7 @@ syncer_init(Syncer *syncer, const Driver *driver, const char *dsn, int batch)
 	syncer_connect(syncer);
 }
 
-/* Forgets what was counted, but not what failed: the warm-up is over. */
+/* Resets all counts but those of errors, after the warm-up. */
 void
 syncer_reset_counts(Syncer *syncer)
 {
@@ -113,7 +113,7 @@ count_error(Counts *counts, const char *sqlstate, long count)
 	fail("loader", "too many kinds of error");
 }
 
-/* Adds what another syncer counted. */
+/* Adds the counts of another syncer. */
 void
 counts_merge(Counts *into, const Counts *from)
 {
@@ -153,7 +153,7 @@ add_sample(Syncer *syncer, double start, double latency, int rows,
 	strcpy(sample->sqlstate, sqlstate);
 }
 
-/* Counts what came of a request, and shows what was not expected. */
+/* Counts the result of a request, and prints unexpected errors. */
 static void
 note_state(Syncer *syncer, const char *sqlstate)
 {
@@ -165,7 +165,7 @@ note_state(Syncer *syncer, const char *sqlstate)
 				syncer->driver->message(syncer->connection));
 }
 
-/* Runs a command; returns its SQLSTATE, which lies in sqlstate. */
+/* Runs a command; returns its SQLSTATE, which stays in sqlstate. */
 static const char *
 run_command(Syncer *syncer, Command command, char *sqlstate)
 {
@@ -174,7 +174,7 @@ run_command(Syncer *syncer, Command command, char *sqlstate)
 	return sqlstate;
 }
 
-/* What Zabbix does about an SQLSTATE. */
+/* What Zabbix does after an SQLSTATE. */
 static Outcome
 outcome_of(const char *sqlstate)
 {
@@ -269,7 +269,7 @@ write_without_duplicates(Syncer *syncer)
 	return write_transaction(syncer);
 }
 
-/* Connects anew after a deadlock or a lost connection. */
+/* Reconnects after a deadlock or a lost connection. */
 static void
 reconnect(Syncer *syncer)
 {
@@ -277,7 +277,7 @@ reconnect(Syncer *syncer)
 	syncer_connect(syncer);
 }
 
-/* Counts what became of the batch. */
+/* Counts the result of the batch. */
 static void
 count_batch(Syncer *syncer, Outcome outcome)
 {
@@ -295,7 +295,7 @@ count_batch(Syncer *syncer, Outcome outcome)
 	syncer->counts.values += syncer->count - duplicates;
 }
 
-/* Writes syncer->values, whatever it takes; "due" is when that should start. */
+/* Writes syncer->values, with all repetitions; "due" is when it should begin. */
 void
 syncer_write(Syncer *syncer, double due)
 {

@@ -5,7 +5,7 @@
 #include "histogram.h"
 #include "stream.h"
 
-/* distinct SQLSTATEs worth telling apart */
+/* number of SQLSTATEs that are counted apart */
 #define SYNCER_MAX_STATES 16
 
 typedef struct ErrorCount
@@ -24,12 +24,12 @@ typedef struct Sample
 	char		sqlstate[SQLSTATE_SIZE];
 } Sample;
 
-/* what one syncer did */
+/* counts of a syncer */
 typedef struct Counts
 {
 	long		values;			/* committed */
-	long		duplicates;		/* left out because already there */
-	long		lost;			/* in batches given up, as Zabbix does */
+	long		duplicates;		/* left out, because they were stored already */
+	long		lost;			/* in batches that were given up, as Zabbix does */
 	long		statements;		/* INSERTs sent */
 	long		batches;
 	ErrorCount	errors[SYNCER_MAX_STATES];
@@ -42,7 +42,7 @@ typedef struct Syncer
 	const Driver *driver;
 	const char *dsn;
 	void	   *connection;
-	int			server_pid;		/* process or thread; 0: a pool serves it */
+	int			server_pid;		/* the server's process or thread; 0 if not known */
 	Value	   *values;
 	int			count;
 	Counts		counts;
@@ -50,7 +50,7 @@ typedef struct Syncer
 	Sample	   *samples;
 	long		sample_count;
 	long		sample_size;
-	long		first_of_batch; /* this batch's first sample */
+	long		first_of_batch; /* the first sample of this batch */
 } Syncer;
 
 extern double syncer_now(void);

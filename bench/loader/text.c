@@ -1,6 +1,6 @@
 /*
  * text.c
- *		The SQL text Zabbix sends, letter by letter.
+ *		The SQL text that Zabbix sends, exactly.
  *
  * Column order, number formats and the cut at 256 kB follow Zabbix 6.0 and
  * 7.0 (src/libs/zbxhistory/history_sql.c, zbx_db_insert_execute()).
@@ -28,7 +28,7 @@ static const TypeText type_texts[VALUE_TYPES] = {
 	[VALUE_TEXT] = {"history_text", "itemid,clock,ns,value"},
 };
 
-/* Makes room for so many bytes more and a terminating zero. */
+/* Makes room for more bytes and a terminating zero. */
 static void
 text_reserve(Text *text, size_t more)
 {
@@ -68,7 +68,7 @@ text_printf(Text *text, const char *format, ...)
 	va_end(args);
 }
 
-/* Appends an unsigned number: the hot path, several times faster than printf. */
+/* Appends an unsigned number, several times faster than printf. */
 static void
 text_number(Text *text, uint64_t number)
 {
@@ -84,7 +84,7 @@ text_number(Text *text, uint64_t number)
 	text->data[text->length] = '\0';
 }
 
-/* Empties the text, keeps its memory. */
+/* Empties the text but keeps its memory. */
 void
 text_reset(Text *text)
 {
@@ -94,8 +94,8 @@ text_reset(Text *text)
 }
 
 /*
- * The double of a value.  A third each: percentages and loads of two
- * decimals, rates with all their digits, large round numbers.
+ * The double of a value.  A third each are percentages with two decimals, rates
+ * with all digits, and large round numbers.
  */
 double
 value_double(const Value *value)
@@ -113,7 +113,7 @@ value_double(const Value *value)
 	}
 }
 
-/* The unsigned number of a value: states, byte counts, 64 bit counters. */
+/* The unsigned number of a value: a state, a byte count or a 64-bit counter. */
 uint64_t
 value_uint(const Value *value)
 {
@@ -128,7 +128,7 @@ value_uint(const Value *value)
 	}
 }
 
-/* How severe a log's value is. */
+/* The severity of a log value. */
 int
 value_severity(const Value *value)
 {
@@ -152,8 +152,8 @@ text_lines(const Value *value, char *string)
 }
 
 /*
- * The string of a value that is one, of at most TEXT_MAX_STRING bytes; with
- * quotes that SQL wants doubled.  Returns its length.
+ * The string of a value, of at most TEXT_MAX_STRING bytes.  It has quotes, which
+ * SQL wants doubled.  Returns its length.
  */
 size_t
 value_string(const Value *value, char *string)
@@ -197,7 +197,7 @@ text_append_literal(Text *text, const Value *value)
 	text->data[text->length] = '\0';
 }
 
-/* Appends what follows "ns" in a row. */
+/* Appends the columns after ns. */
 static void
 text_append_value(Text *text, const Value *value)
 {
@@ -244,8 +244,8 @@ text_append_row(Text *text, const Value *value)
 /*
  * Writes the next INSERT of one type, starting at values[from].
  *
- * Returns where the following statement starts (count when the batch is
- * done); *rows says how many rows this one has, 0 when there are none left.
+ * Returns where the next statement begins, or count at the end of the batch.
+ * *rows is the number of rows of this statement, 0 if none are left.
  */
 int
 text_insert(Text *text, ValueType type, const Value *values, int count,
@@ -272,8 +272,8 @@ text_insert(Text *text, ValueType type, const Value *values, int count,
 }
 
 /*
- * Writes the query by which Zabbix finds the duplicates of a batch; leaves
- * the text empty when the batch has no value of the type.
+ * Writes the query by which Zabbix finds the duplicates of a batch; the text
+ * stays empty if the batch has no value of the type.
  */
 void
 text_select_keys(Text *text, ValueType type, const Value *values, int count)
@@ -295,7 +295,7 @@ text_select_keys(Text *text, ValueType type, const Value *values, int count)
 	}
 }
 
-/* Writes the query by which all rows of a type are read back. */
+/* Writes the query that reads all rows of a type. */
 void
 text_select_all(Text *text, ValueType type)
 {

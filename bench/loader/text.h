@@ -8,7 +8,7 @@
 /* Zabbix's ZBX_MAX_OVERFLOW_SQL_SIZE: a longer statement is cut */
 #define TEXT_MAX_STATEMENT 262144
 
-/* no value's string is longer, its terminating zero included */
+/* the longest string of a value, with its terminating zero */
 #define TEXT_MAX_STRING 2048
 
 typedef struct Text

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * checks.h
- *	  What the parts of the program round_trip share.
+ *	  What the files of the program round_trip share.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef ZBXHIST_CHECKS_H
 #define ZBXHIST_CHECKS_H
 
-/* counts a test, and says what is wrong unless error is null */
+/* counts a test, and prints the error unless that is null */
 extern void report(const char *error, const char *what, int detail,
 				   int nrows);
 
-/* always the same ones */
+/* random numbers, the same in each run */
 extern uint64 random_number(void);
 
 /* damage.c */

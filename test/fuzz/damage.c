@@ -54,7 +54,7 @@ count_good_segments(const uint8 *data, size_t length, int ncolumns)
 	return count;
 }
 
-/* Every bit that is damaged is noticed, and the other segments are not hurt. */
+/* Every flipped bit is noticed, and the other segments can still be decoded. */
 static void
 test_bits(void)
 {
@@ -76,7 +76,7 @@ test_bits(void)
 			   "damage is not noticed, or hurts others", "bit", i, 0);
 		copy[i / 8] ^= 1 << i % 8;
 	}
-	/* exactly as large as what it is to hold, so that reading on is noticed */
+	/* of exactly this size, so that a sanitizer notices reads beyond it */
 	for (i = 0; i < length; i++)
 	{
 		uint8	   *part = malloc(i + 1);
@@ -93,7 +93,7 @@ test_bits(void)
 	shim_reset();
 }
 
-/* Streams of three integers that nothing has written. */
+/* Streams of three integers that no writer makes. */
 static void
 test_streams(void)
 {
@@ -114,17 +114,17 @@ test_streams(void)
 		{"\x00\x41\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0A\x0B\x0C"
 		"\x0D\x0E\x0F\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1A", 29, false},
 		{"\x21\x00\x02", 3, true},	/* differences */
-		{"\x22\x00\x00\x02", 4, false}, /* of a kind that there is not */
+		{"\x22\x00\x00\x02", 4, false}, /* of an unknown kind */
 		{"\x03\x01\x20\x02\x20\x00", 6, true},	/* a dictionary of one */
-		{"\x03\x01\x20\x02\x20\x02", 6, false}, /* index beyond it */
+		{"\x03\x01\x20\x02\x20\x02", 6, false}, /* an index beyond its end */
 		{"\x03\x00\x20\x02\x20\x00", 6, false},
 		{"\x03\x81\x02\x20\x02\x20\x00", 7, false}, /* 257 entries */
-		{"\x03\x01\x03\x01\x20\x02\x20\x00\x20\x00", 10, false},	/* in another */
+		{"\x03\x01\x03\x01\x20\x02\x20\x00\x20\x00", 10, false},	/* a dictionary in one */
 		{"\x10\x00\x00\x01\x01\x02\x01", 7, true},	/* an exception */
-		{"\x10\x00\x00\x01\x01\x03\x01", 7, false}, /* of row 3 of 0 to 2 */
+		{"\x10\x00\x00\x01\x01\x03\x01", 7, false}, /* of row 3, beyond the last */
 		{"\x10\x00\x00\x00\x01\x02\x01", 7, false}, /* no exception */
-		{"\x10\x00\x00\x04\x01\x02\x01", 7, false}, /* more than rows */
-		{"\x10\x00\x00\x01\x00\x02\x01", 7, false}, /* none has a bit */
+		{"\x10\x00\x00\x04\x01\x02\x01", 7, false}, /* more exceptions than rows */
+		{"\x10\x00\x00\x01\x00\x02\x01", 7, false}, /* exceptions of no bits */
 		{"\x10\x08\x00\x01\x39\x00\x00\x00\x02\x01\x02\x03\x04\x05\x06\x07\x08",
 		17, false},				/* 8 and 57 bits */
 		{"\x10\x40\x00\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
@@ -140,7 +140,7 @@ test_streams(void)
 
 		memcpy(bytes, streams[i].bytes, streams[i].length);
 		report(ZbxhistDecodeIntegers(&reader, values, 3) == streams[i].is_good ?
-			   NULL : "bad bytes are read, or good ones not", "stream", i, 3);
+			   NULL : "bad bytes are accepted, or good ones refused", "stream", i, 3);
 		/* one value has no differences */
 		reader.next = bytes;
 		if ((bytes[0] & 3) == 1)
@@ -150,7 +150,7 @@ test_streams(void)
 	shim_reset();
 }
 
-/* A directory that does not say what its segments hold, all checksums right. */
+/* A directory that disagrees with its segments; all checksums are right. */
 static void
 test_directory(void)
 {
@@ -177,7 +177,7 @@ test_directory(void)
 	shim_reset();
 }
 
-/* Segments of a group must be sorted, and not overlap. */
+/* The segments of a group must be sorted and must not overlap. */
 static void
 test_order(void)
 {

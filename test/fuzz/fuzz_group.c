@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz_group.c
- *	  Any bytes are read as a group (libFuzzer).
+ *	  Reads random bytes as a group (libFuzzer).
  *
  * The first byte is the number of columns.  What can be decoded is packed
- * again, and must come back the same.  Checksums are off, see include.
+ * again, and must come back the same.  Checksums are off (include).
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@
 
 extern int	LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
 
-/* no input of a few kilobytes may need more memory than this */
+/* most memory that decoding a small input may take */
 #define MAX_MEMORY ((size_t) 640 * 1024 * 1024)
 
 /* strings longer than this are not packed again */
@@ -26,15 +26,16 @@ extern int	LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
 
 static volatile uint8 sink;
 
-/* rows of a vector, at most */
+/* most rows of a vector */
 #define MAX_TIMES 5000
 
-/* whose times are asked for */
+/* the segment whose times are asked for */
 static const SegmentInfo *decoded;
 
 /*
- * Finds a vector: as many rows as its number says, from the segment's first
- * clock to its last or beyond it, or in no order; some are damaged.
+ * Makes a vector for a number.  The number decides how many clocks it has, and
+ * whether they go from the segment's first to its last or are not sorted.  Some
+ * are not found.
  */
 static bool
 find_times(TimesSource *source, uint64 number, SharedTimes *times)
@@ -126,7 +127,7 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 				check_again(&rows, rows.ncolumns - 1);
 		}
 	}
-	/* of an item, or of all; with what is behind the directory, or without */
+	/* of one item or all; with what follows the directory, or without */
 	if (ZbxhistOpenDirectory(&reader, data + 1, size - 1,
 							 size - 1 + (data[0] & 32), data[0] % 16 + 1,
 							 (data[0] & 64) == 0 ? &item : NULL))

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz_rows.c
- *	  Any rows are packed and unpacked (libFuzzer).
+ *	  Packs and unpacks random rows (libFuzzer).
  *
- * The input is a small program that makes the rows: each byte says how the
- * next few values of a column come about.
+ * The input is a small program that makes the rows: each byte chooses how the
+ * next few values of a column are made.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,7 +54,7 @@ random_number(Input *input)
 	return input->random;
 }
 
-/* Makes n numbers of 64 bits as the input says. */
+/* Makes n numbers of 64 bits from the input. */
 static void
 make_numbers(Input *input, uint64 *numbers, int n)
 {
@@ -85,19 +85,19 @@ make_numbers(Input *input, uint64 *numbers, int n)
 		{
 			case 0:				/* the same */
 				break;
-			case 1:				/* more, or less: about a line */
+			case 1:				/* around a straight line */
 			case 2:
 				last += step;
 				jitter = random_number(input) & mask;
 				break;
-			case 3:				/* faster and faster */
+			case 3:				/* growing faster and faster */
 				step += step;
 				last += step;
 				break;
 			case 4:				/* anything */
 				last = take_number(input, 8);
 				break;
-			case 5:				/* random, of some width */
+			case 5:				/* random, of a given width */
 				last = random_number(input) & mask;
 				break;
 			case 6:				/* random steps */
@@ -129,7 +129,7 @@ make_clocks(Input *input, int64 *clocks, int n)
 	pfree(numbers);
 }
 
-/* Makes doubles of numbers: their bits, or decimals. */
+/* Makes doubles from numbers: with these bits, or decimals. */
 static void
 make_doubles(Input *input, double *doubles, const uint64 *numbers, int n)
 {
@@ -147,7 +147,7 @@ make_doubles(Input *input, double *doubles, const uint64 *numbers, int n)
 	}
 }
 
-/* Makes strings of numbers. */
+/* Makes strings from numbers. */
 static void
 make_strings(Input *input, PackedBytes *strings, const uint64 *numbers, int n)
 {

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz_values.c
- *	  Any bytes are checked as values of each type that can be packed
+ *	  Checks random bytes as values of each type that can be packed
  *	  (libFuzzer).
  *
- * The first byte chooses the type.  If it is one of a column, the rest is a
- * group whose columns are checked as a whole; that must say of each row what
- * the value alone does.  Else the rest is one value.  What is found good is
- * read as PostgreSQL reads it, which trusts what is in it: the sanitizers
- * notice if it should not have (touch.c).
+ * The first byte chooses the type, and whether the rest is one value or a
+ * group.  The columns of a group are checked as a whole, and the result for
+ * each row must be that of checking its value alone.  A value that passes is
+ * read as PostgreSQL reads it, without checks (touch.c); the sanitizers notice
+ * if it should not have passed.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,10 +26,10 @@
 
 extern int	LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
 
-/* no input of a few kilobytes may need more memory than this */
+/* most memory that decoding a small input may take */
 #define MAX_MEMORY ((size_t) 640 * 1024 * 1024)
 
-/* at least that many rows of a column are compared with the values alone */
+/* of a column, at least so many rows are checked one by one, too */
 #define MAX_COMPARED 300
 
 #define NUMBER(oid, length, least_value, greatest_value, infinities) \
@@ -96,14 +96,14 @@ fail(const char *what)
 
 /* ---- one value ---- */
 
-/* Is a value of a column good, by itself? */
+/* Does a value of a column pass the check of single values? */
 static bool
 is_good(const ValueCheck *check, const PackedColumn *column, int row)
 {
 	return ZbxhistFindInvalid(check, column, row, row + 1) > row;
 }
 
-/* Checks bytes as a value, and reads it if it is one. */
+/* Checks bytes as a value, and reads it if it passes. */
 static void
 try_value(const ValueCheck *check, const uint8 *data, size_t size)
 {
@@ -111,7 +111,7 @@ try_value(const ValueCheck *check, const uint8 *data, size_t size)
 	PackedBytes bytes;
 	PackedColumn column = {.kind = PACKED_BYTES,.bytes = &bytes};
 
-	/* exactly as large as it is */
+	/* memory of exactly its size */
 	char	   *copy = palloc(size);
 
 	memcpy(copy, data, size);
@@ -130,7 +130,7 @@ try_value(const ValueCheck *check, const uint8 *data, size_t size)
 
 /* ---- a column ---- */
 
-/* Can values of that kind be of a type? */
+/* Is a type packed as this kind? */
 static bool
 suits(const ValueCheck *check, PackedKind kind)
 {
@@ -147,7 +147,7 @@ suits(const ValueCheck *check, PackedKind kind)
 	}
 }
 
-/* Checks a column at once, and each of its values by itself. */
+/* Checks a column as a whole, and each of its values alone. */
 static void
 try_column(const ValueCheck *check, const PackedColumn *column, int nrows)
 {

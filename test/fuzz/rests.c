@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * rests.c
- *	  The rests of sums of doubles: which there are, that they are exact, and
- *	  what reading makes of those that nothing has written.
+ *	  The rests of sums of doubles: which segments have one, that it is exact,
+ *	  and what a reader does with rests that no writer makes.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +21,7 @@
 
 static double values[MAX_VALUES];
 
-/* ---- which there are ---- */
+/* ---- which segments have one ---- */
 
 /* Adds a number to a sum of parts that do not overlap (Shewchuk). */
 static int
@@ -42,7 +42,7 @@ grow(double *parts, int nparts, double number)
 	return n;
 }
 
-/* Are sum and rest together exactly what the values sum up to? */
+/* Is sum plus rest exactly the sum of the values? */
 static bool
 is_exact(const SegmentStats *stats, int n)
 {
@@ -69,19 +69,19 @@ make_value(int pattern, int i)
 			return (double) (random % 1000);
 		case 1:					/* decimals */
 			return (random % 1000000) / 10000.0;
-		case 2:					/* any of one size */
+		case 2:					/* random, of one magnitude */
 			return 1 + random / 18446744073709551616.0;
-		case 3:					/* most cancels */
+		case 3:					/* most of the sum cancels out */
 			return (i % 3 == 0 ? 1e16 : i % 3 == 1 ? 0.25 : -1e16);
 		case 4:
 			return (i % 3 == 0 ? 1e308 : i % 3 == 1 ? -1e308 : 1);
-		case 5:					/* a last place far below that of the sum */
+		case 5:					/* last digits far below those of the sum */
 			return i == 7 ? 1e-300 : (double) (random % 1000);
-		case 6:					/* hardly more than 0 */
+		case 6:					/* close to 0 */
 			return codec_double(random % 100000);
 		case 7:
 			return -0.0;
-		case 8:					/* of very different size */
+		case 8:					/* of very different magnitudes */
 			return ldexp((double) random, (int) (random % 1000) - 500);
 		default:
 			return i == 5 ? (pattern == 9 ? NAN : -INFINITY) : 1.5;
@@ -102,7 +102,7 @@ make_stats(int pattern, int n)
 	return stats;
 }
 
-/* Are statistics the same when they have been written and read? */
+/* Are statistics the same after they were written and read? */
 static bool
 come_back(const SegmentStats *stats, int n)
 {
@@ -121,7 +121,7 @@ come_back(const SegmentStats *stats, int n)
 	return ZbxhistSkipStats(&reader) && reader.next == reader.end;
 }
 
-/* Segments of each pattern: where there is a rest, it is exact. */
+/* Segments of each pattern: if there is a rest, it is exact. */
 static void
 test_values(void)
 {
@@ -150,7 +150,7 @@ test_values(void)
 	shim_reset();
 }
 
-/* Rests and sums of any size come back. */
+/* Rests and sums of any size are read as they were written. */
 static void
 test_forms(void)
 {
@@ -178,9 +178,9 @@ test_forms(void)
 	shim_reset();
 }
 
-/* ---- what nothing has written ---- */
+/* ---- rests that no writer makes ---- */
 
-/* Statistics of forty doubles that nothing has written, and some that may be. */
+/* Statistics of forty doubles: some that no writer makes, and some that are allowed. */
 static void
 test_bytes(void)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * round_trip.c
- *	  Packs and unpacks adversarial data of every kind.
+ *	  Packs and unpacks difficult data of every kind.
  *
- * Always the same data, so that what fails once fails again.  What damaged
- * bytes do is in damage.c.
+ * The data is always the same, so a failure can be repeated.  Damaged bytes are
+ * tested in damage.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 
 #define PAGE 8060
 
-/* numbers of rows around which things change */
+/* numbers of rows at which the encoding changes */
 static const int row_counts[] = {
 	1, 2, 3, 4, 7, 8, 9, 31, 63, 64, 65, 127, 255, 288, 1000, 4095, 4096, 4097,
 	9000
@@ -38,7 +38,7 @@ random_number(void)
 	return state;
 }
 
-/* Counts a test; says what is wrong, if anything is. */
+/* Counts a test, and prints the error if there is one. */
 void
 report(const char *error, const char *what, int detail, int nrows)
 {
@@ -60,7 +60,7 @@ double_of(uint64 bits)
 
 /* ----------------------------------------------------------------- integers */
 
-/* The value of row i in the pattern of a number; patterns end at 102. */
+/* The value of row i in a pattern; patterns are numbered from 0 to 102. */
 static uint64
 pattern(int number, int i)
 {
@@ -74,7 +74,7 @@ pattern(int number, int i)
 			return (uint64) PG_INT64_MAX;
 		case 67:
 			return PG_UINT64_MAX;
-		case 68:				/* from one end to the other */
+		case 68:				/* from the least integer to the greatest */
 			return i % 2 == 0 ? (uint64) PG_INT64_MIN : (uint64) PG_INT64_MAX;
 		case 69:
 			return i % 2 == 0 ? 0 : PG_UINT64_MAX;
@@ -82,7 +82,7 @@ pattern(int number, int i)
 			return PG_UINT64_MAX - 50 + i;
 		case 71:
 			return (uint64) PG_INT64_MAX - 50 + i;
-		case 72:				/* steps of half of all */
+		case 72:				/* steps of half the range */
 			return (uint64) i << 63;
 		case 73:
 			return (uint64) i << 62;
@@ -94,15 +94,15 @@ pattern(int number, int i)
 			return (uint64) (i + i / 50 * 7) * 300;
 		case 77:				/* with jitter */
 			return (uint64) i * 300 + random_number() % 3;
-		case 78:				/* one that does not fit, at each end */
+		case 78:				/* an outlier at each end */
 			return i == 0 ? (uint64) PG_INT64_MIN : 7;
 		case 79:
 			return i == 63 ? PG_UINT64_MAX : i % 8;
-		case 80:				/* some that do not fit */
+		case 80:				/* some outliers */
 			return random_number() % 20 == 0 ? random_number() : 100 + i % 4;
 		case 81:
 			return random_number() % 3 == 0 ? random_number() : 100 + i % 4;
-		case 82:				/* faster and faster */
+		case 82:				/* growing faster and faster */
 			return (uint64) i * i * i;
 		case 83:
 			return (uint64) i * i * UINT64CONST(0x100000000000);
@@ -118,13 +118,13 @@ pattern(int number, int i)
 			return (random_number() % 1000 - 500) * (UINT64CONST(1) << 50);
 		case 89:
 			return (random_number() % 3) * (uint64) PG_INT64_MAX;
-		case 90:				/* around nothing, both signs */
+		case 90:				/* around zero, both signs */
 			return random_number() % 201 - 100;
 		case 91:				/* runs */
 			return (uint64) (i / 40) * 1000003;
 		case 92:				/* a counter with a reset */
 			return i < 100 ? UINT64CONST(5000000000) + i * 77 : (uint64) i * 77;
-		case 93:				/* about a line: steady, falling */
+		case 93:				/* around a straight line: rising, falling */
 			return 1000 + (uint64) i * 65536 + random_number() % 65536;
 		case 94:
 			return 0 - (uint64) i * 777 - random_number() % 1000;
@@ -133,7 +133,7 @@ pattern(int number, int i)
 		case 96:
 			return (uint64) i * (UINT64CONST(1) << 46) +
 				random_number() % (UINT64CONST(1) << 45);
-		case 97:				/* through the greatest and on from zero */
+		case 97:				/* through the greatest integer, then from zero */
 			return PG_UINT64_MAX - 30000 + (uint64) i * 300 +
 				random_number() % 400;
 		case 98:				/* two lines, and a jump */
@@ -141,7 +141,7 @@ pattern(int number, int i)
 		case 99:
 			return (uint64) i * 1000 + random_number() % 1000 +
 				(i == 77 ? UINT64CONST(1) << 60 : 0);
-		default:				/* anything at all */
+		default:				/* random */
 			return random_number() << random_number() % 64;
 	}
 }
@@ -179,7 +179,7 @@ test_integers(void)
 
 /* ------------------------------------------------------------------ doubles */
 
-/* Doubles that are easily got wrong. */
+/* Doubles that are hard to encode. */
 static const uint64 special_bits[] = {
 	0, UINT64CONST(0x8000000000000000), /* zeros */
 	UINT64CONST(0x7FF0000000000000), UINT64CONST(0xFFF0000000000000),	/* infinities */
@@ -192,7 +192,7 @@ static const uint64 special_bits[] = {
 	UINT64CONST(0x4320000000000000), UINT64CONST(0xC31FFFFFFFFFFFFF)	/* 2^51, -2^51 */
 };
 
-/* The value of row i in the pattern of a number; patterns end at 60. */
+/* The value of row i in a pattern; patterns are numbered from 0 to 60. */
 static double
 double_pattern(int number, int i)
 {
@@ -214,7 +214,7 @@ double_pattern(int number, int i)
 			return (float) (random_number() % 100000) / 3.0f;
 		case 44:
 			return random_number() / 18446744073709551616.0;
-		case 45:				/* sums of decimals are no decimals */
+		case 45:				/* sums of decimals, which are no decimals themselves */
 			return nextafter(i / 1000.0, random_number() % 2 == 0 ? 1e9 : -1e9);
 		case 46:
 			return i * 0.1;
@@ -272,7 +272,7 @@ test_doubles(void)
 
 /* ------------------------------------------------------------------ strings */
 
-/* Makes the string of row i in the pattern of a number; patterns end at 11. */
+/* Makes the string of row i in a pattern; patterns are numbered from 0 to 11. */
 static void
 make_string(PackedBytes *string, int number, int i)
 {
@@ -325,7 +325,7 @@ test_strings(void)
 
 /* -------------------------------------------------------------------- nulls */
 
-/* Is row i null in the pattern of a number? */
+/* Is row i null in a pattern? */
 static bool
 null_pattern(int number, int i, int n)
 {
@@ -387,7 +387,7 @@ test_nulls(void)
 
 /* --------------------------------------------------------------- statistics */
 
-/* What three doubles, the last perhaps null, make. */
+/* Statistics of three doubles, the last of which may be null. */
 static void
 test_double_stats(void)
 {
@@ -427,7 +427,7 @@ test_double_stats(void)
 	}
 }
 
-/* Sums of unsigned numbers have 128 bits; nulls do not count. */
+/* Sums of unsigned integers have 128 bits; nulls are not counted. */
 static void
 test_other_stats(void)
 {
@@ -458,7 +458,7 @@ test_other_stats(void)
 
 /* ------------------------------------------------------------------- groups */
 
-/* Items of many sizes, clocks that many rows have, groups of many sizes. */
+/* Items and groups of many sizes, and clocks that many rows have. */
 static void
 test_groups(void)
 {
@@ -520,7 +520,7 @@ test_limits(void)
 	if (ZbxhistGroupAdd(writer, &rows, 0, PAGE) != -1)
 		report("too many rows are not refused", "one clock", 0, n + 1);
 
-	/* strings that would be too long together, without having them */
+	/* strings that are too long together; only their lengths are made */
 	rows.nrows = 1000;
 	for (i = 0; i < rows.nrows; i++)
 	{

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rows.c
- *	  Rows are packed, unpacked and compared, bit by bit.
+ *	  Packs rows, unpacks and compares them bit by bit.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 #include "format/segment.h"
 #include "rows.h"
 
-/* where in the items that went in we are, while groups are read */
+/* position in the packed items while groups are read */
 typedef struct Cursor
 {
 	const SegmentRows *items;
@@ -110,7 +110,7 @@ compare_rows(Cursor *cursor, const SegmentRows *rows, const bool *wanted)
 	return NULL;
 }
 
-/* Compares the statistics of a segment with those of the rows that went in. */
+/* Compares the statistics of a segment with those of the packed rows. */
 static const char *
 compare_stats(const Cursor *cursor, const GroupReader *reader, int segment)
 {
@@ -129,7 +129,7 @@ compare_stats(const Cursor *cursor, const GroupReader *reader, int segment)
 	return NULL;
 }
 
-/* Reads a segment, all columns and then some, and moves the cursor. */
+/* Reads a segment, all columns and then some of them, and moves the cursor. */
 static const char *
 check_segment(Cursor *cursor, const GroupReader *reader, int segment,
 			  PackedSize *size)
@@ -172,7 +172,7 @@ check_segment(Cursor *cursor, const GroupReader *reader, int segment,
 	return error;
 }
 
-/* Do two directories say the same of a segment? */
+/* Are the entries of a segment in two directories equal? */
 static bool
 same_segment(const SegmentInfo *a, const SegmentInfo *b)
 {
@@ -181,7 +181,7 @@ same_segment(const SegmentInfo *a, const SegmentInfo *b)
 		a->offset == b->offset && a->length == b->length;
 }
 
-/* Opens a group for the item of a segment, of which it must have all. */
+/* Opens a group for the item of a segment; all of its segments must be found. */
 static const char *
 check_item(const GroupReader *reader, int segment, const uint8 *data,
 		   size_t length)
@@ -217,7 +217,7 @@ check_item(const GroupReader *reader, int segment, const uint8 *data,
 	return NULL;
 }
 
-/* Copies the segments of a group into another: it must become the same. */
+/* Copies the segments of a group into a new one, which must have the same bytes. */
 static const char *
 check_copy(const GroupReader *reader, int stats_column, const uint8 *data,
 		   size_t length)
@@ -291,9 +291,9 @@ finish_group(Cursor *cursor, GroupWriter *writer, PackedSize *size)
 }
 
 /*
- * Packs items into groups of up to max_size, unpacks these and compares.
- * Returns null if all is as it was and no group is too large, else what is
- * wrong.
+ * Packs items into groups of up to max_size, unpacks them and compares.
+ * Returns null if all rows are the same and no group is too large, else an
+ * error.
  */
 const char *
 round_trip(const SegmentRows *items, int nitems, int stats_column,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rows.h
- *	  Rows are packed, unpacked and compared.
+ *	  Packs rows, unpacks and compares them.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,7 +10,7 @@
 
 #include "format/segment.h"
 
-/* what packing came to */
+/* result of packing */
 typedef struct PackedSize
 {
 	size_t		bytes;
@@ -21,7 +21,7 @@ typedef struct PackedSize
 	double		decode_seconds;
 } PackedSize;
 
-/* where groups that are checked have shared times from; null: none have any */
+/* finds the shared times of checked groups; null: none has any */
 extern TimesSource *times_source;
 
 extern PackedColumn *make_columns(const PackedKind *kinds, int ncolumns,

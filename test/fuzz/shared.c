@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * shared.c
- *	  Times that segments share: round trips, and vectors that are not what the
- *	  segments say.
+ *	  Shared times: round trips, and vectors that do not match the segments.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +17,7 @@
 
 static const PackedKind kinds[] = {PACKED_INT, PACKED_DOUBLE, PACKED_INT};
 
-/* what find() gives out */
+/* the vector that find() returns */
 static SharedTimes vector;
 static bool is_found = true;
 
@@ -55,7 +54,7 @@ make_vector(int n)
 	vector.ns = ns;
 }
 
-/* Makes an item that has the vector's rows, all or those of a pattern. */
+/* Makes an item with the vector's times: all of them, or those of a pattern. */
 static void
 make_item(SegmentRows *rows, int64 itemid, int pattern)
 {
@@ -86,7 +85,7 @@ make_item(SegmentRows *rows, int64 itemid, int pattern)
 	rows->ns_column = 2;
 }
 
-/* Items that share times, and others between them, in groups of any size. */
+/* Items that share times, with others between them, in groups of any size. */
 static void
 test_items(void)
 {
@@ -117,7 +116,7 @@ test_items(void)
 			shim_reset();
 		}
 	}
-	/* what all of them have is not in a segment */
+	/* shared times are not in a segment */
 	make_vector(288);
 	for (i = 0; i < lengthof(items); i++)
 		make_item(&items[i], i, 0);
@@ -140,7 +139,7 @@ make_group(int pattern, size_t *length)
 	return ZbxhistGroupFinish(writer, length);
 }
 
-/* Can the only segment of a group be decoded, by columns that are wanted? */
+/* Can the given columns of a group's only segment be decoded? */
 static bool
 is_good(const uint8 *data, size_t length, TimesSource *source, int wanted)
 {
@@ -154,7 +153,7 @@ is_good(const uint8 *data, size_t length, TimesSource *source, int wanted)
 	return ZbxhistDecodeSegment(&reader, 0, flags, &rows);
 }
 
-/* Changes the vector so that it is not what segments have been made of. */
+/* Changes the vector after segments were made from it. */
 static void
 change_vector(int change)
 {
@@ -188,8 +187,8 @@ change_vector(int change)
 }
 
 /*
- * A vector that has changed, or is not there: times are damaged, values are not.
- * Changes of what a segment does not have cannot be noticed.
+ * If a vector is missing or has changed, times are damaged, and values are not.
+ * A change of rows that a segment does not have cannot be noticed.
  */
 static void
 test_vectors(void)
@@ -226,7 +225,7 @@ test_vectors(void)
 	}
 }
 
-/* Groups of vectors are no groups of values, nor the other way round. */
+/* A group of vectors cannot be read as one of values, nor the reverse. */
 static void
 test_kinds(void)
 {

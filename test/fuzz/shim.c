@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * shim.c
- *	  palloc and its like on top of malloc, without memory contexts.
+ *	  palloc and related functions by malloc, without memory contexts.
  *
- * Every chunk is one of malloc's, so that a sanitizer sees its borders.  All
- * of them are in a list, which shim_reset frees.
+ * Each chunk is allocated by malloc, so that a sanitizer knows its bounds.  All
+ * chunks are in a list, which shim_reset frees.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,7 +57,7 @@ delist(void *pointer)
 	return chunk;
 }
 
-/* malloc that a server would refuse, or that fails, ends the program. */
+/* Allocates, or ends the program if palloc would raise an error. */
 static void *
 allocate(size_t size, size_t limit)
 {
@@ -123,7 +123,7 @@ ExceptionalCondition(const char *condition, const char *type,
 	abort();
 }
 
-/* ---- what the checks of values need ---- */
+/* ---- for the checks of values ---- */
 
 int
 GetDatabaseEncoding(void)
@@ -152,14 +152,14 @@ pg_mbstrlen_with_len(const char *string, int length)
 	return count;
 }
 
-/* PostgreSQL's own parser is no matter of ours: text will do. */
+/* Stands for PostgreSQL's own parser, which is not tested here. */
 bool
 is_valid_json(const char *data, int length)
 {
 	return true;
 }
 
-/* The stack of a fuzzer is deep enough for what it is given. */
+/* The inputs are small enough for any stack. */
 void
 check_stack_depth(void)
 {

@@ -23,7 +23,7 @@
 #define DAY 288
 #define MAX_DAYS 512
 
-/* what a series is made of */
+/* how a series is made */
 typedef enum Series
 {
 	DECIMALS, WALK, FULL_PRECISION, CONSTANT_DOUBLE, STATES, COUNTER, GAUGE,
@@ -111,7 +111,7 @@ make_value(Series series, PackedColumn *column, int row, double *last)
 	}
 }
 
-/* Makes a day of an item, with its own second in the five minutes. */
+/* Makes a day of an item, which has a value at the same second of each five minutes. */
 static void
 make_day(SegmentRows *rows, Series series, int item, const double *values,
 		 int n, bool has_ns)

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * touch.c
- *	  Reads values as PostgreSQL does, which trusts lengths and offsets in
+ *	  Reads values as PostgreSQL does, which trusts the lengths and offsets in
  *	  them.
  *
- * Each function follows one of PostgreSQL's without any check of its own, so
- * that a sanitizer notices a value that has been found good and is not.  A
- * value is in memory of exactly its size, beginning with its length word.
+ * Each function does what one of PostgreSQL's does, without checks of its own.
+ * So a sanitizer notices a bad value that the checks have let pass.  A value is
+ * in memory of exactly its size, and begins with its length word.
  *
  *-------------------------------------------------------------------------
  */
@@ -113,7 +113,7 @@ touch_container(const JsonbContainer *container, int depth)
 					depth);
 }
 
-/* Reads a value that is where the executor would have it. */
+/* Reads a value that is stored as for the executor. */
 static void
 touch_datum(const ValueCheck *check, const char *value)
 {

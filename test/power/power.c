@@ -1,23 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * power.c
- *	  Preloaded into a server, records what it does to the files of its data
- *	  directory, so that images of the disk can be made as a power loss leaves it.
+ *	  A preloaded library that records what a server does to the files of its
+ *	  data directory.  From the records, images of the disk are made as a power
+ *	  loss would leave it.
  *
- * ZBXHIST_POWER_DATA is the data directory, ZBXHIST_POWER_COUNTER a file of 16 bytes
- * that holds the time, a number that each step of any process makes one higher, and how
- * many checkpoints have ended, and
- * ZBXHIST_POWER_LOG the file that records are appended to, of all processes.  A record
- * has the times before and after its system call: what a file got before a sync
- * began is on the disk when that has ended, and of what was at work meanwhile nothing
- * is known.
+ * Environment variables:
  *
- * With ZBXHIST_POWER_DELAY, a number, one of so many pages that are written past the
- * shared buffers waits for the end of the second checkpoint, a second at most, so that one comes
- * between the page's record in the log and the page.
+ *		ZBXHIST_POWER_DATA		the data directory
+ *		ZBXHIST_POWER_COUNTER	a file of 16 bytes: the time, which is a number that each
+ *								system call of any process increments, and the number of
+ *								checkpoints that have ended
+ *		ZBXHIST_POWER_LOG		the file to which all processes append their records
+ *		ZBXHIST_POWER_DELAY		N: of the pages that are written without shared buffers, one
+ *								in N waits until two more checkpoints have ended, at most a
+ *								second.  So a checkpoint comes between the page's WAL record
+ *								and the page
  *
- * What is written by way of stdio is not recorded: caches and statistics,
- * which PostgreSQL throws away when it recovers.
+ * A record has the times before and after its system call.  Data written before a
+ * sync began is on the disk when the sync has ended.  Of data written during a sync
+ * nothing is known.
+ *
+ * What is written through stdio is not recorded: caches and statistics, which
+ * PostgreSQL discards during recovery.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,18 +44,18 @@
 
 _Static_assert(sizeof(long) == 8, "system calls take offsets in one register");
 
-/* what this knows of PostgreSQL's pages */
+/* PostgreSQL's pages: size, offset of the flags, PD_ALL_VISIBLE */
 #define PAGE		8192
 #define PAGE_FLAGS	10
 #define ALL_VISIBLE	0x0004
 
-/* what was done; powertest/disk.py knows the same letters */
+/* kinds of records, as in powertest/disk.py */
 enum
 {
 	CREATE = 'C',
 	WRITE = 'W',
-	TRUNCATE = 'T',				/* or made longer */
-	ALLOCATE = 'A',				/* made longer, if it was not so long */
+	TRUNCATE = 'T',				/* ftruncate, which may extend the file, too */
+	ALLOCATE = 'A',				/* posix_fallocate */
 	SYNC = 'S',					/* of a file or a directory */
 	SYNC_ALL = 'F',				/* of the file system */
 	RENAME = 'R',
@@ -60,7 +65,7 @@ enum
 	REMOVE_DIRECTORY = 'D'
 };
 
-/* a record, which its two names and the data follow */
+/* a record; its two names and the data follow it */
 typedef struct Record
 {
 	uint64_t	begin;
@@ -83,7 +88,7 @@ static int	log_file = -1;
 static unsigned delay;
 
 /*
- * open_log begins to record, if the environment says so.
+ * open_log starts recording if the environment variables are set.
  */
 __attribute__((constructor))
 static void
@@ -113,7 +118,7 @@ open_log(void)
 	fd = (int) syscall(SYS_openat, AT_FDCWD, log_name, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
 	if (fd < 0)
 		abort();
-	/* out of the way of those who count theirs */
+	/* a high number: PostgreSQL counts the descriptors that it can open */
 	log_file = fcntl(fd, F_DUPFD_CLOEXEC, 300);
 	syscall(SYS_close, fd);
 	if (log_file < 0)
@@ -121,7 +126,7 @@ open_log(void)
 }
 
 /*
- * next_time is the present time, which has then gone by.
+ * next_time returns the present time, and increments it.
  */
 static uint64_t
 next_time(void)
@@ -130,7 +135,8 @@ next_time(void)
 }
 
 /*
- * below is the rest of an absolute path below the data directory, or NULL.
+ * below returns an absolute path relative to the data directory; NULL if it is not
+ * in there.
  */
 static const char *
 below(const char *path)
@@ -143,8 +149,8 @@ below(const char *path)
 }
 
 /*
- * find_name is the name that a path has below the data directory, or NULL.  The
- * buffer has PATH_MAX bytes.
+ * find_name returns a path relative to the data directory, or NULL.  The buffer has
+ * PATH_MAX bytes.
  */
 static const char *
 find_name(const char *path, char *buffer)
@@ -163,8 +169,8 @@ find_name(const char *path, char *buffer)
 }
 
 /*
- * is_recorded says whether an open file or directory is one of the data
- * directory's, and tells its inode and size; 2 if it is the control file.
+ * is_recorded returns 2 if an open file is the control file, 1 if it is another file
+ * or directory of the data directory, else 0.  Sets status unless that is 0.
  */
 static int
 is_recorded(int fd, struct stat *status)
@@ -189,8 +195,8 @@ is_recorded(int fd, struct stat *status)
 }
 
 /*
- * append_record completes a record and appends it with its names, and as much of
- * nparts parts of data as its length says.  Leaves errno alone.
+ * append_record completes a record and appends it with its names and the first
+ * record->length bytes of the data.  Keeps errno.
  */
 static void
 append_record(Record *record, const char *name, const char *other,
@@ -225,8 +231,9 @@ append_record(Record *record, const char *name, const char *other,
 }
 
 /*
- * is_past_buffers says whether a page is one of a new table whose rows everybody sees:
- * in shared buffers a page becomes that only when it is in the file already.
+ * is_past_buffers returns whether a page is written without shared buffers: it extends
+ * the file and is all-visible already.  In shared buffers a page becomes all-visible
+ * only after the file has been extended.
  */
 static int
 is_past_buffers(const struct stat *status, off_t offset,
@@ -241,7 +248,7 @@ is_past_buffers(const struct stat *status, off_t offset,
 }
 
 /*
- * be_late waits, once in a while, before such a page is written.
+ * be_late delays one in N of these pages (ZBXHIST_POWER_DELAY).
  */
 static void
 be_late(const struct stat *status, off_t offset,
@@ -260,7 +267,7 @@ be_late(const struct stat *status, off_t offset,
 /* ---- data ---- */
 
 /*
- * write_parts writes where offset says, or at the file's position if that is -1.
+ * write_parts writes at an offset, or at the file's position if that is -1.
  */
 static ssize_t
 write_parts(int fd, const struct iovec *parts, int nparts, off_t offset)
@@ -321,7 +328,7 @@ pwritev(int fd, const struct iovec *parts, int nparts, off_t offset)
 }
 
 /*
- * change_length truncates a file, or has it allocated from offset on.
+ * change_length truncates a file, or allocates length bytes from offset on.
  */
 static int
 change_length(int fd, int what, off_t offset, off_t length)
@@ -371,7 +378,7 @@ truncate(const char *path, off_t length)
 	return result;
 }
 
-/* nothing that knows how to share or copy blocks is recorded: let it be done by hand */
+/* copying within the kernel is not recorded; without it PostgreSQL reads and writes */
 ssize_t
 copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset,
 				size_t length, unsigned flags)
