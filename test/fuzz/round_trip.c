@@ -133,7 +133,7 @@ pattern(int number, int i)
 		case 96:
 			return (uint64) i * (UINT64CONST(1) << 46) +
 				random_number() % (UINT64CONST(1) << 45);
-		case 97:				/* through the greatest integer, then from zero */
+		case 97:				/* wraps around to zero */
 			return PG_UINT64_MAX - 30000 + (uint64) i * 300 +
 				random_number() % 400;
 		case 98:				/* two lines, and a jump */
@@ -214,7 +214,7 @@ double_pattern(int number, int i)
 			return (float) (random_number() % 100000) / 3.0f;
 		case 44:
 			return random_number() / 18446744073709551616.0;
-		case 45:				/* sums of decimals, which are no decimals themselves */
+		case 45:				/* sums of decimals are no decimals */
 			return nextafter(i / 1000.0, random_number() % 2 == 0 ? 1e9 : -1e9);
 		case 46:
 			return i * 0.1;
