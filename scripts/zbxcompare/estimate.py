@@ -87,7 +87,7 @@ def writing(tables, checkpoint_timeout):
     for kind in figures.KINDS:
         found[kind] = {
             "cores": [rate * figures.cpu(kind, n) / 1e6 for n in rows],
-            "log_per_second": [rate * figures.log(kind, n, checkpoint_timeout) for n in rows],
+            "wal_per_second": [rate * figures.wal(kind, n, checkpoint_timeout) for n in rows],
             "pages_per_second": [rate * figures.pages(kind, checkpoint_timeout)] * 2,
         }
     return found

@@ -59,9 +59,9 @@ def checkpoint(seconds):
     return CHECKPOINTS[min(CHECKPOINTS, key=lambda measured: abs(measured - seconds))]
 
 
-def log(kind, rows, seconds):
+def wal(kind, rows, seconds):
     """Bytes of WAL per value, full-page images, packing and compaction included."""
-    return FIGURES[f"{checkpoint(seconds)}_log_{kind}"] + beyond_a_thousand("log", kind, rows)
+    return FIGURES[f"{checkpoint(seconds)}_wal_{kind}"] + beyond_a_thousand("wal", kind, rows)
 
 
 def pages(kind, seconds):

@@ -87,7 +87,7 @@ COUNTERS = (
     + """
 SELECT jsonb_build_object(
     'clock', extract(epoch FROM clock_timestamp()),
-    'log', pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'),
+    'wal', pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0'),
     'inserted', (SELECT coalesce(jsonb_agg(jsonb_build_array(l.relname, l.oid::bigint, pg_stat_get_tuples_inserted(l.oid))), '[]')
                    FROM leaf l))
 """
@@ -214,7 +214,7 @@ SELECT ((c.buffers_written + b.buffers_clean) * current_setting('block_size')::n
                    WHERE i.object = 'relation' AND i.backend_type NOT IN ('checkpointer', 'background writer')) j)
   FROM pg_stat_checkpointer c, pg_stat_bgwriter b
 """
-LOG_RATE = """
+WAL_RATE = """
 SELECT w.wal_bytes / greatest(extract(epoch FROM now() - w.stats_reset)::numeric, 1) FROM pg_stat_wal w
 """
 
@@ -443,8 +443,8 @@ class Watch:
         seconds = max(after["clock"] - before["clock"], 0.001)
         version = server["version"]
         return {
-            "log_per_second": round((after["log"] - before["log"]) / seconds, 1),
-            "log_per_second_long": self.rates("WAL", LOG_RATE) if version >= 140000 else None,
+            "wal_per_second": round((after["wal"] - before["wal"]) / seconds, 1),
+            "wal_per_second_long": self.rates("WAL", WAL_RATE) if version >= 140000 else None,
             "pages_per_second_long": self.rates(
                 "pages", PAGES_SINCE_17 if version >= 170000 else PAGES_BEFORE_17
             ),

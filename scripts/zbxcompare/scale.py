@@ -33,9 +33,9 @@ def line(rate):
     cells = [thousands(rate)]
     cells.append(" / ".join(short(rate * figures.cpu(k, ROWS) / 1e6) for k in figures.KINDS))
     cells.append(" / ".join(short(terabytes(k, rate)) for k in figures.KINDS))
-    log = [rate * figures.log(k, ROWS, CHECKPOINT) for k in figures.KINDS]
-    cells.append(" / ".join(short(n / 1e6) for n in log))
-    cells.append(" / ".join(short(n * 8 / 1e6) for n in log))
+    wal = [rate * figures.wal(k, ROWS, CHECKPOINT) for k in figures.KINDS]
+    cells.append(" / ".join(short(n / 1e6) for n in wal))
+    cells.append(" / ".join(short(n * 8 / 1e6) for n in wal))
     cells.append(
         " / ".join(short(rate * figures.pages(k, CHECKPOINT) / 1e6) for k in figures.KINDS)
     )

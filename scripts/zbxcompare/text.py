@@ -117,7 +117,7 @@ def what_to_expect(found):
     lines = [("", *HEADS)]
     for label, name, form in (
         ("disk with this retention", "disk", size),
-        ("WAL and network to a standby", "log_per_second", rate),
+        ("WAL and network to a standby", "wal_per_second", rate),
         ("pages written", "pages_per_second", rate),
         ("CPU, cores", "cores", lambda n: f"{n:.3f}"),
     ):
@@ -134,8 +134,8 @@ def of_the_server(found):
         if t["statements"]
     ]
     text = (
-        f"The whole server wrote {rate(server['log_per_second'])} of WAL meanwhile; since its counters were reset "
-        f"{rate(server['log_per_second_long'])} of WAL and {rate(server['pages_per_second_long'])} of pages.\n"
+        f"The whole server wrote {rate(server['wal_per_second'])} of WAL meanwhile; since its counters were reset "
+        f"{rate(server['wal_per_second_long'])} of WAL and {rate(server['pages_per_second_long'])} of pages.\n"
     )
     if times:
         text += f"An inserted value takes here, with all waiting: {', '.join(times)}.\n"

@@ -217,7 +217,7 @@ cmp_ok(
 	'<', 0.01,
 	'... and their disk');
 my $expected = $found->{expected};
-for my $what (qw(disk log_per_second pages_per_second cores))
+for my $what (qw(disk wal_per_second pages_per_second cores))
 {
 	cmp_ok(
 		$expected->{zbxhist}{$what}[1],
@@ -225,7 +225,7 @@ for my $what (qw(disk log_per_second pages_per_second cores))
 		$expected->{plain}{$what}[0],
 		"$what: less with zbxhist");
 }
-cmp_ok($found->{server}{log_per_second}, '>', 0, 'WAL of the server');
+cmp_ok($found->{server}{wal_per_second}, '>', 0, 'WAL of the server');
 like($found->{text}, qr/^  history +[\d.]+ +20\.0 +28 /m, 'the text says so');
 
 # values of an hour, as of a Zabbix that has just begun, are not packed

@@ -155,7 +155,7 @@ SKIP:
 		map {
 			my ($what, $when) = @$_;
 			[ map { $day->{$_}{$what}{$when} } qw(native zbxhist-hour-compacted) ]
-		}[qw(log all)],
+		}[qw(wal all)],
 		[qw(pages all)],
 		[qw(disk end)]);
 
