@@ -432,20 +432,17 @@ HasChildren(Oid relid)
 }
 
 /*
- * IsExhaustive says whether the parent has no other children, and its
- * partitions and packed days have no children themselves and do not overlap.
+ * IsExhaustive says whether the parent has no other children, and its partitions and
+ * packed days do not overlap.
  */
 static bool
 IsExhaustive(const PartitionSet *set)
 {
 	if (set->nothers > 0)
 		return false;
-	for (int i = 0; i < set->npartitions; i++)
+	for (int i = 1; i < set->npartitions; i++)
 	{
-		const PartitionBounds *partition = &set->partitions[i];
-
-		if (HasChildren(partition->relid) ||
-			(i > 0 && partition->from_clock < partition[-1].to_clock))
+		if (set->partitions[i].from_clock < set->partitions[i - 1].to_clock)
 			return false;
 	}
 	for (int i = 0; i < set->npacked_days; i++)
@@ -492,7 +489,7 @@ TakePartitions(PartitionSet *set, PartitionBounds *partitions, int npartitions)
 /*
  * ReadChildren fills in the packed days, the partitions, the foreign table of packed days
  * with its new and renamed columns, and the other children, which get no rows but may
- * have some.
+ * have some: also those that somebody has made of partitions or of packed days.
  *
  * Partitions are listed first: if one is packed meanwhile, either it or its day is found.
  */
@@ -500,6 +497,7 @@ static void
 ReadChildren(PartitionSet *set)
 {
 	List	   *children;
+	List	   *others = NIL;
 	ListCell   *lc;
 	int			npartitions;
 	int			n;
@@ -517,23 +515,25 @@ ReadChildren(PartitionSet *set)
 	pfree(partitions);
 
 	children = find_inheritance_children(set->parent, NoLock);
-	/* usually there are no others */
-	if (list_length(children) == set->npartitions)
-		children = NIL;
-	set->others = MemoryContextAlloc(set->context,
-									 sizeof(Oid) * Max(list_length(children), 1));
 	foreach(lc, children)
 	{
 		Oid			relid = lfirst_oid(lc);
 
+		if (HasChildren(relid))
+			children = list_concat_unique_oid(children,
+											  find_inheritance_children(relid, NoLock));
 		if (partition_of(set, relid) != NULL)
 			continue;
 		AddSetMember(set, relid);
 		if (!OidIsValid(set->packed) && ZbxhistIsPackedTable(relid))
 			set->packed = relid;
 		else
-			set->others[set->nothers++] = relid;
+			others = lappend_oid(others, relid);
 	}
+	set->others = MemoryContextAlloc(set->context,
+									 sizeof(Oid) * Max(list_length(others), 1));
+	foreach(lc, others)
+		set->others[set->nothers++] = lfirst_oid(lc);
 	if (OidIsValid(set->packed) && set->npacked_days > 0)
 	{
 		old = MemoryContextSwitchTo(set->context);

@@ -446,6 +446,24 @@ EXECUTE named;
 SELECT clock, ns FROM history WHERE itemid = 5 ORDER BY clock, ns;
 DROP TABLE child;
 EXECUTE named;
+-- one of a partition, and one of packed days, under plans from before
+PREPARE counts AS SELECT count(*), max(clock) FROM history WHERE itemid = 5;
+PREPARE items AS SELECT itemid, max(clock) FROM history WHERE itemid >= 0 GROUP BY itemid HAVING itemid = 98 OR max(clock) > 900000 ORDER BY itemid;
+EXECUTE counts;
+EXECUTE items;
+SELECT partition, from_clock FROM zbxhist.list_partitions('history') ORDER BY from_clock LIMIT 1 \gset
+CREATE TABLE child () INHERITS (:partition);
+CREATE TABLE packed_child () INHERITS (history_packed);
+INSERT INTO child VALUES (5, :from_clock, 'of a child', 999), (98, :from_clock, 'of a child', 0);
+INSERT INTO packed_child VALUES (5, 900002, 'of a child', 0), (99, 900002, 'of a child', 0);
+EXECUTE counts;
+EXECUTE items;
+SELECT clock FROM history WHERE itemid = 5 AND value = 'of a child' ORDER BY clock;
+SELECT clock FROM zbxhist.range(NULL::history, 5, 0, 1000000) WHERE value = 'of a child';
+UPDATE history SET value = 'changed' WHERE itemid = 5 AND value = 'of a child';
+DELETE FROM history WHERE itemid = 98;
+DROP TABLE child, packed_child;
+EXECUTE counts;
 -- a serializable transaction relies on what it has read
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT clock FROM history WHERE itemid = 3 AND clock > 440000 ORDER BY clock DESC LIMIT 1;
