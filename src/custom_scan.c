@@ -24,6 +24,19 @@ create_scan_state(CustomScan *scan)
 }
 
 /*
+ * take_scan_relation returns the relation of a node that reads rows of its children, and
+ * hides it from WHERE CURRENT OF, which would look there for a ctid of another table.
+ */
+Relation
+take_scan_relation(ScanState *node)
+{
+	Relation	result = node->ss_currentRelation;
+
+	node->ss_currentRelation = NULL;
+	return result;
+}
+
+/*
  * recheck_nothing is for ExecScan: our nodes lock no rows, so there is nothing to
  * check again.
  */

@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_CUSTOM_SCAN_H
 #define ZBXHIST_CUSTOM_SCAN_H
 
+#include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
@@ -21,6 +22,7 @@ typedef struct ScanNode
 } ScanNode;
 
 extern Node *create_scan_state(CustomScan *scan);
+extern Relation take_scan_relation(ScanState *node);
 extern bool recheck_nothing(ScanState *node, TupleTableSlot *slot);
 extern CustomPath *make_scan_path(RelOptInfo *rel, ParamPathInfo *param_info,
 								  const CustomPathMethods *methods,

@@ -39,6 +39,7 @@
 typedef struct ItemReadState
 {
 	CustomScanState css;		/* must be first */
+	Relation	parent;			/* borrowed */
 	ItemReader *reader;			/* NULL: nothing has been read yet */
 	bool		has_started;	/* it reads the items below */
 	List	   *values;			/* ExprStates of conditions */
@@ -87,6 +88,7 @@ BeginItemRead(CustomScanState *node, EState *estate, int eflags)
 {
 	ItemReadState *state = (ItemReadState *) node;
 
+	state->parent = take_scan_relation(&node->ss);
 	state->values = ExecInitExprList(((CustomScan *) node->ss.ps.plan)->custom_exprs,
 									 &node->ss.ps);
 	state->context = AllocSetContextCreate(CurrentMemoryContext, "zbxhist items read",
@@ -207,7 +209,7 @@ static void
 StartItemRead(ItemReadState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
-	Relation	parent = state->css.ss.ss_currentRelation;
+	Relation	parent = state->parent;
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 
 	if (state->attnums == NULL)

@@ -68,6 +68,7 @@
 typedef struct ItemScanState
 {
 	CustomScanState css;		/* must be first */
+	Relation	parent;			/* borrowed */
 	List	   *kinds;			/* of conditions */
 	List	   *values;			/* ExprStates of theirs */
 	ColumnFilter *filter;		/* of all conditions; NULL: each row counts,
@@ -168,9 +169,10 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 	List	   *numbers = list_nth(scan->custom_private, ITEM_QUERY);
 	int			nkeys = list_nth_int(numbers, QUERY_NKEYS);
-	Relation	parent = node->ss.ss_currentRelation;
+	Relation	parent = take_scan_relation(&node->ss);
 	List	   *exprs;
 
+	state->parent = parent;
 	state->kinds = list_nth(scan->custom_private, ITEM_CONDS);
 	read_item_numbers(numbers, &state->query);
 	state->query.ranges = list_nth(scan->custom_private, ITEM_RANGES);
@@ -319,7 +321,7 @@ StartItem(ItemScanState *state)
 	if (state->filter != NULL)
 		ZbxhistSetFilterValues(state->filter, state->css.ss.ps.ps_ExprContext,
 							   state->bounds_context);
-	ZbxhistLockScannedPartitions(state->css.ss.ss_currentRelation, &range, &state->locked);
+	ZbxhistLockScannedPartitions(state->parent, &range, &state->locked);
 	if (state->reader == NULL)
 	{
 		ItemReaderSpec spec = {
@@ -330,8 +332,7 @@ StartItem(ItemScanState *state)
 			.filter = state->filter
 		};
 
-		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
-										  estate->es_snapshot, &spec);
+		state->reader = ZbxhistOpenReader(state->parent, estate->es_snapshot, &spec);
 	}
 	state->range = range;
 	if (state->query.is_by_key)

@@ -207,6 +207,30 @@ DECLARE c CURSOR FOR SELECT * FROM keyless WHERE itemid = 1 ORDER BY clock, valu
 FETCH c;
 UPDATE keyless SET value = 0 WHERE CURRENT OF c;
 ROLLBACK;
+-- a cursor without FOR UPDATE whose rows are read by one node has no place in the parent
+CREATE TABLE keyed (itemid bigint NOT NULL, clock integer NOT NULL, value integer, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('keyed'), zbxhist.create_partition('keyed', '1970-01-02');
+INSERT INTO keyed VALUES (1, 5, 1, 0), (1, 86400, 2, 0), (1, 86401, 3, 0);
+CREATE FUNCTION change_current(query text, change text) RETURNS SETOF keyed LANGUAGE plpgsql AS $$
+DECLARE
+    c refcursor := 'c';
+BEGIN
+    EXECUTE format('DECLARE c %s WHERE itemid = 1 AND clock = 86400', query);
+    MOVE NEXT IN c;
+    EXECUTE change || ' WHERE CURRENT OF c';
+    RETURN QUERY SELECT * FROM keyed ORDER BY clock;
+EXCEPTION WHEN invalid_cursor_state THEN
+    RAISE WARNING '%', sqlerrm;
+END $$;
+SELECT change_current('CURSOR FOR SELECT * FROM keyed', 'UPDATE keyed SET value = 9');
+SELECT change_current('CURSOR FOR SELECT * FROM keyed', 'UPDATE ONLY keyed SET value = 9');
+SELECT change_current('CURSOR FOR SELECT *, ctid FROM keyed', 'DELETE FROM ONLY keyed');
+SELECT change_current('NO SCROLL CURSOR FOR SELECT * FROM keyed', 'DELETE FROM keyed');
+SELECT change_current('NO SCROLL CURSOR FOR SELECT * FROM keyed', 'DELETE FROM ONLY keyed');
+SELECT change_current('CURSOR FOR SELECT * FROM ONLY keyed WHERE clock = 5 --', 'DELETE FROM ONLY keyed');
+SELECT change_current('CURSOR FOR SELECT * FROM keyed WHERE itemid = 1 AND clock > 0 AND clock % 2 = 0 FOR UPDATE --', 'DELETE FROM keyed');
+DROP FUNCTION change_current;
+DROP TABLE keyed CASCADE;
 DROP TABLE keyless, names CASCADE;
 DROP SCHEMA plain, managed CASCADE;
 DROP FUNCTION on_both;
