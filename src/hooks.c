@@ -14,8 +14,8 @@
  *	set_rel_pathlist	after the others, since item and key scans replace the
  *						paths of the table that they are for
  *	create_upper_paths	after the others; any order would do
- *	ExecutorStart		before the others: the query may get another snapshot,
- *						and after them: which rows get other clocks
+ *	ExecutorStart		before the others: UPDATE of keys is refused, and the
+ *						query may get another snapshot
  *	ExecutorRun			what the outer statement has buffered is written first
  *	ExecutorFinish		buffered rows and packed changes are written before
  *						AFTER triggers look for them, when all of the query has run
@@ -144,13 +144,14 @@ static void
 ExecutorStartHook(QueryDesc *query, int eflags)
 {
 	if (!IsParallelWorker() && !(eflags & EXEC_FLAG_EXPLAIN_ONLY))
+	{
+		ZbxhistRefuseNewKeys(query);
 		ZbxhistPrepareChange(query);
+	}
 	if (prev_executor_start)
 		(*prev_executor_start) (query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
-	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY) && !IsParallelWorker())
-		ZbxhistNoteNewClocks(query);
 }
 
 /*

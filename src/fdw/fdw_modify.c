@@ -51,7 +51,8 @@
 enum ModifyPlanPart
 {
 	MODIFY_HAS_TID_ALONE,		/* only a ctid identifies the rows */
-	MODIFY_LOOKS_AGAIN			/* rows were found in their current version */
+	MODIFY_LOOKS_AGAIN,			/* rows were found in their current version */
+	MODIFY_NEW_KEY				/* a column of the key that gets a new value, or 0 */
 };
 
 typedef struct FdwModifyState
@@ -212,7 +213,32 @@ LetScanLookAgain(PlannerInfo *root, ModifyTable *plan, Index rtindex)
 }
 
 /*
- * PlanForeignModify notes how the statement finds rows.
+ * FindNewKey returns a column of the key to which an UPDATE gives a value, or 0.
+ */
+static AttrNumber
+FindNewKey(PlannerInfo *root, const ModifyTable *plan, Index rtindex,
+		   int subplan)
+{
+	Relation	table;
+	Bitmapset  *keys;
+	AttrNumber	result = InvalidAttrNumber;
+	ListCell   *lc;
+
+	if (plan->operation != CMD_UPDATE)
+		return InvalidAttrNumber;
+	table = table_open(planner_rt_fetch(rtindex, root)->relid, NoLock);
+	keys = ZbxhistKeyAttributes(table);
+	foreach(lc, (List *) list_nth(plan->updateColnosLists, subplan))
+	{
+		if (bms_is_member(lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber, keys))
+			result = lfirst_int(lc);
+	}
+	table_close(table, NoLock);
+	return result;
+}
+
+/*
+ * PlanForeignModify notes how the statement finds rows, and what it must not change.
  */
 static List *
 PlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
@@ -221,8 +247,9 @@ PlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
 	/* which will fail */
 	if (plan->operation == CMD_INSERT)
 		return NIL;
-	return list_make2_int(HasTidAlone(root),
-						  LetScanLookAgain(root, plan, rtindex));
+	return list_make3_int(HasTidAlone(root),
+						  LetScanLookAgain(root, plan, rtindex),
+						  FindNewKey(root, plan, rtindex, subplan));
 }
 
 /* ---- execution ---- */
@@ -236,10 +263,14 @@ BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 {
 	Relation	table = rri->ri_RelationDesc;
 	List	   *targets = outerPlanState(mtstate)->plan->targetlist;
+	AttrNumber	new_key;
 	FdwModifyState *state;
 
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
+	new_key = list_nth_int(private, MODIFY_NEW_KEY);
+	if (new_key != InvalidAttrNumber)
+		ZbxhistRaiseNewKey(table, new_key);
 	state = palloc0(sizeof(FdwModifyState));
 	state->table = table;
 	state->tid = ExecFindJunkAttributeInTlist(targets, JUNK_TID);
@@ -317,21 +348,6 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 /* ---- UPDATE ---- */
 
 /*
- * CheckKey raises an error unless the new row has the old one's key.
- */
-static void
-CheckKey(const FdwModifyState *state, TupleTableSlot *slot,
-		 TupleTableSlot *plan_slot)
-{
-	if (!ZbxhistKeepsKey(state->key, slot, plan_slot))
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("cannot change \"itemid\", \"clock\" or \"ns\" of a row of a packed day"),
-				errhint("DELETE the row and INSERT it with its new key."),
-				errtable(state->table));
-}
-
-/*
  * CheckRow raises an error if the new row breaks a constraint or a policy: of
  * foreign tables, PostgreSQL leaves that to us.
  */
@@ -355,7 +371,6 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	PackedRowId id;
 
 	BeginRow(state, estate, plan_slot, &id);
-	CheckKey(state, slot, plan_slot);
 	CheckRow(estate, rri, slot);
 	if (!ZbxhistUpdateDayRow(state->changes, &id, state->looks_again, slot))
 		return NULL;

@@ -5,8 +5,7 @@
  *
  * A packed row is identified by its item and a ctid, which contains its clock (see
  * fdw_scan.c).  The rows of the plan have the item in a column of the table.  Since the
- * day was packed, that column may have been renamed, or its type changed.  If an UPDATE
- * must not change the key, the rows of the plan also have the old key.
+ * day was packed, that column may have been renamed, or its type changed.
  *
  * Memory: the context that is current when it begins.
  *
@@ -22,40 +21,23 @@
 #include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/typcache.h"
 
 #include "fdw/row_key.h"
 #include "packed/conditions.h"
 
-/* the columns of a key, as packed, and those of the plan for them */
-static const struct
-{
-	const char *column;
-	const char *junk;
-}			key_columns[] =
-
-{
-	{"itemid", "zbxhist_itemid"},
-	{"clock", "zbxhist_clock"},
-	{"ns", "zbxhist_ns"}
-};
+/* the columns of a key, as packed */
+static const char *const key_columns[] = {"itemid", "clock", "ns"};
 
 #define KEY_ITEMID 0
 
-typedef struct KeyColumn
-{
-	AttrNumber	attnum;			/* in the table's rows; 0: there is none */
-	AttrNumber	junk;			/* in the plan's rows, or 0 */
-	Form_pg_attribute att;		/* of the table, which stays open */
-	TypeCacheEntry *type;
-} KeyColumn;
+/* the column of the plan for the itemid */
+#define JUNK_ITEMID "zbxhist_itemid"
 
 struct RowKey
 {
-	KeyColumn	columns[lengthof(key_columns)];
+	AttrNumber	junk;			/* the itemid in the plan's rows */
 	ExprState  *to_itemid;		/* NULL: is of that type */
 };
 
@@ -77,29 +59,30 @@ RaiseNoItemid(Relation table)
 }
 
 /*
- * ZbxhistAddKeyJunk adds to the plan's rows the columns that identify a row besides its
- * ctid, and for UPDATE its key, which must not change.
+ * FindItemid returns the column of a foreign table that has the itemid of packed rows.
+ */
+static Form_pg_attribute
+FindItemid(Relation table)
+{
+	AttrNumber	attnum = ZbxhistFindTyped(table, key_columns[KEY_ITEMID], InvalidOid);
+
+	if (attnum == InvalidAttrNumber)
+		RaiseNoItemid(table);
+	return TupleDescAttr(RelationGetDescr(table), attnum - 1);
+}
+
+/*
+ * ZbxhistAddKeyJunk adds to the plan's rows the itemid, which identifies a row together
+ * with its ctid.
  */
 void
 ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex, Relation table)
 {
-	for (int i = 0; i < lengthof(key_columns); i++)
-	{
-		AttrNumber	attnum = ZbxhistFindTyped(table, key_columns[i].column,
-											  InvalidOid);
-		Form_pg_attribute att;
+	Form_pg_attribute att = FindItemid(table);
 
-		if (attnum == InvalidAttrNumber && i == KEY_ITEMID)
-			RaiseNoItemid(table);
-		if (attnum == InvalidAttrNumber ||
-			(i != KEY_ITEMID && root->parse->commandType != CMD_UPDATE))
-			continue;
-		att = TupleDescAttr(RelationGetDescr(table), attnum - 1);
-		add_row_identity_var(root, makeVar(rtindex, attnum, att->atttypid,
-										   att->atttypmod, att->attcollation,
-										   0),
-							 rtindex, key_columns[i].junk);
-	}
+	add_row_identity_var(root, makeVar(rtindex, att->attnum, att->atttypid,
+									   att->atttypmod, att->attcollation, 0),
+						 rtindex, JUNK_ITEMID);
 }
 
 /*
@@ -115,7 +98,7 @@ ZbxhistKeyAttributes(Relation table)
 
 	for (int i = 0; i < lengthof(key_columns); i++)
 	{
-		AttrNumber	attnum = ZbxhistFindTyped(table, key_columns[i].column,
+		AttrNumber	attnum = ZbxhistFindTyped(table, key_columns[i],
 											  InvalidOid);
 
 		if (attnum != InvalidAttrNumber)
@@ -123,6 +106,22 @@ ZbxhistKeyAttributes(Relation table)
 									FirstLowInvalidHeapAttributeNumber);
 	}
 	return result;
+}
+
+/*
+ * ZbxhistRaiseNewKey raises the error for an UPDATE of a column that rows are found by.
+ */
+void
+ZbxhistRaiseNewKey(Relation table, AttrNumber attnum)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("cannot update column \"%s\" of table \"%s\"",
+				   NameStr(TupleDescAttr(RelationGetDescr(table), attnum - 1)->attname),
+				   RelationGetRelationName(table)),
+			errdetail("A row's key and clock determine its partition or packed day."),
+			errhint("DELETE the row and INSERT it with its new key."),
+			errtable(table));
 }
 
 /* ---- execution ---- */
@@ -163,29 +162,15 @@ MakeItemCast(Relation table, Form_pg_attribute att)
 }
 
 /*
- * ZbxhistBeginRowKey finds the columns in rows of the table and of the plan.
+ * ZbxhistBeginRowKey finds the itemid in rows of the plan.
  */
 RowKey *
 ZbxhistBeginRowKey(Relation table, List *targets)
 {
 	RowKey	   *key = palloc0(sizeof(RowKey));
 
-	for (int i = 0; i < lengthof(key_columns); i++)
-	{
-		KeyColumn  *column = &key->columns[i];
-
-		column->junk = ExecFindJunkAttributeInTlist(targets,
-													key_columns[i].junk);
-		column->attnum = ZbxhistFindTyped(table, key_columns[i].column,
-										  InvalidOid);
-		if (column->attnum == InvalidAttrNumber)
-			continue;
-		column->att = TupleDescAttr(RelationGetDescr(table),
-									column->attnum - 1);
-		column->type = lookup_type_cache(column->att->atttypid,
-										 TYPECACHE_EQ_OPR_FINFO);
-	}
-	key->to_itemid = MakeItemCast(table, key->columns[KEY_ITEMID].att);
+	key->junk = ExecFindJunkAttributeInTlist(targets, JUNK_ITEMID);
+	key->to_itemid = MakeItemCast(table, FindItemid(table));
 	return key;
 }
 
@@ -198,9 +183,7 @@ ZbxhistGetItemid(RowKey *key, EState *estate, TupleTableSlot *plan_slot,
 				 int64 *itemid)
 {
 	bool		isnull;
-	Datum		value = ExecGetJunkAttribute(plan_slot,
-											 key->columns[KEY_ITEMID].junk,
-											 &isnull);
+	Datum		value = ExecGetJunkAttribute(plan_slot, key->junk, &isnull);
 
 	if (!isnull && key->to_itemid != NULL)
 	{
@@ -212,44 +195,4 @@ ZbxhistGetItemid(RowKey *key, EState *estate, TupleTableSlot *plan_slot,
 	}
 	*itemid = isnull ? 0 : DatumGetInt64(value);
 	return !isnull;
-}
-
-/*
- * KeepsColumn says whether a column of the new row, slot, is as it was.
- */
-static bool
-KeepsColumn(const KeyColumn *column, TupleTableSlot *slot,
-			TupleTableSlot *plan_slot)
-{
-	bool		old_isnull;
-	bool		new_isnull;
-	Datum		old = ExecGetJunkAttribute(plan_slot, column->junk,
-										   &old_isnull);
-	Datum		new = slot_getattr(slot, column->attnum, &new_isnull);
-
-	if (old_isnull || new_isnull)
-		return old_isnull && new_isnull;
-	if (datum_image_eq(old, new, column->att->attbyval, column->att->attlen))
-		return true;
-	return IsBuiltIn(column->att->atttypid) &&
-		OidIsValid(column->type->eq_opr_finfo.fn_oid) &&
-		DatumGetBool(FunctionCall2Coll(&column->type->eq_opr_finfo,
-									   column->att->attcollation, old, new));
-}
-
-/*
- * ZbxhistKeepsKey says whether the new row, slot, has the key of the old one.
- */
-bool
-ZbxhistKeepsKey(RowKey *key, TupleTableSlot *slot, TupleTableSlot *plan_slot)
-{
-	for (int i = 0; i < lengthof(key_columns); i++)
-	{
-		const KeyColumn *column = &key->columns[i];
-
-		if (column->attnum != InvalidAttrNumber &&
-			!KeepsColumn(column, slot, plan_slot))
-			return false;
-	}
-	return true;
 }

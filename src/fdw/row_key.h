@@ -17,10 +17,9 @@ typedef struct RowKey RowKey;
 extern void ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex,
 							  Relation table);
 extern Bitmapset *ZbxhistKeyAttributes(Relation table);
+extern void ZbxhistRaiseNewKey(Relation table, AttrNumber attnum);
 extern RowKey *ZbxhistBeginRowKey(Relation table, List *targets);
 extern bool ZbxhistGetItemid(RowKey *key, EState *estate,
 							 TupleTableSlot *plan_slot, int64 *itemid);
-extern bool ZbxhistKeepsKey(RowKey *key, TupleTableSlot *slot,
-							TupleTableSlot *plan_slot);
 
 #endif							/* ZBXHIST_ROW_KEY_H */

@@ -58,6 +58,7 @@
 
 #include "compat.h"
 #include "compat_marks.h"
+#include "fdw/row_key.h"
 #include "ingest/frame.h"
 #include "packed/conditions.h"
 #include "packed/scan.h"
@@ -67,7 +68,6 @@
 #include "tables/partition_set.h"
 #include "tables/row_type.h"
 #include "tables/source.h"
-#include "tables/stray.h"
 
 /* of so many items it is looked which tables have rows */
 #define MAX_LOOKED_FOR 100
@@ -699,15 +699,38 @@ ZbxhistPrepareChange(QueryDesc *query)
 									   GetTransactionSnapshot());
 }
 
-/* ---- rows that get other clocks ---- */
+/* ---- rows that would get other keys ---- */
 
 /*
- * ZbxhistNoteNewClocks is called when a query has been started: if it gives rows
- * of a parent other clocks, one in the parent itself may belong to a partition
- * then, see tables/stray.c.
+ * RefuseNewKey raises an error if columns, which a query may give new values in a parent,
+ * has one of a unique index, or one by which rows are found.
+ */
+static void
+RefuseNewKey(Relation parent, const Bitmapset *columns)
+{
+	const PartitionSet *set = ZbxhistGetPartitions(parent);
+	const AttrNumber found_by[] = {set->itemid_attnum, set->clock_attnum, set->ns_attnum};
+	Bitmapset  *keys = RelationGetIndexAttrBitmap(parent, INDEX_ATTR_BITMAP_KEY);
+	int			column;
+	int			i;
+
+	for (i = 0; i < lengthof(found_by); i++)
+	{
+		if (found_by[i] != InvalidAttrNumber)
+			keys = bms_add_member(keys, found_by[i] - FirstLowInvalidHeapAttributeNumber);
+	}
+	column = bms_next_member(bms_int_members(keys, columns), -1);
+	if (column >= 0)
+		ZbxhistRaiseNewKey(parent, column + FirstLowInvalidHeapAttributeNumber);
+}
+
+/*
+ * ZbxhistRefuseNewKeys is called before a query is started.  It raises an error if the
+ * query would give rows of a parent other keys or clocks: only INSERT looks for a key in
+ * all partitions and packed days.
  */
 void
-ZbxhistNoteNewClocks(QueryDesc *query)
+ZbxhistRefuseNewKeys(QueryDesc *query)
 {
 	ListCell   *lc;
 
@@ -723,10 +746,8 @@ ZbxhistNoteNewClocks(QueryDesc *query)
 		if (columns == NULL)
 			continue;
 		parent = table_open(rte->relid, NoLock);
-		if (ZbxhistIsRouted(parent) &&
-			bms_is_member(ZbxhistGetPartitions(parent)->clock_attnum -
-						  FirstLowInvalidHeapAttributeNumber, columns))
-			ZbxhistNoteStray(parent);
+		if (ZbxhistIsRouted(parent))
+			RefuseNewKey(parent, columns);
 		table_close(parent, NoLock);
 	}
 }

@@ -16,6 +16,6 @@ extern const ScanNode zbxhist_change_scan;
 
 extern PlannedStmt *ZbxhistPlanChange(Query *query);
 extern void ZbxhistPrepareChange(QueryDesc *query);
-extern void ZbxhistNoteNewClocks(QueryDesc *query);
+extern void ZbxhistRefuseNewKeys(QueryDesc *query);
 
 #endif							/* ZBXHIST_CHANGE_H */

@@ -9,8 +9,8 @@
  * (sql/maintenance/row_steps.sql), and notes that in zbxhist.partition_state.
  *
  * That stays true until somebody puts a row there that belongs to a partition, a stray:
- * RETURNING, ON CONFLICT, routing switched off, a partition that is locked, an UPDATE of
- * clocks, the apply of logical replication.  Such a writer takes the strays lock of the
+ * RETURNING, ON CONFLICT, routing switched off, a partition that is locked, the apply of
+ * logical replication.  Such a writer takes the strays lock of the
  * parent in ROW EXCLUSIVE until its transaction ends, and leaves a mark in
  * zbxhist.stray_mark, before it stores the row.  A session that has stored a row in a
  * partition tries the lock in SHARE for a moment, without waiting: if somebody holds it,

@@ -78,23 +78,20 @@ SET client_min_messages = warning;
 DROP TABLE history CASCADE;
 RESET client_min_messages;
 
--- a row of the parent that gets the clock of a partition, when maintenance has seen that
--- there is none
+-- a row of the parent cannot get the clock of a partition, where its key would not be looked for
 CREATE TABLE moved_to (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL,
     ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 SELECT extract(epoch FROM now())::integer AS now \gset
 INSERT INTO moved_to SELECT i, :now - 30 * 86400, i, 0 FROM generate_series(1, 10) i;
 SELECT zbxhist.create_parent('moved_to', '1 day', '100 days');
-CALL zbxhist.run_maintenance('moved_to');
-CALL zbxhist.run_maintenance('moved_to');
-SELECT count(*) > 0 AS is_verified FROM zbxhist.partition_state WHERE parent = 'moved_to'::regclass AND verified IS NOT NULL;
 UPDATE moved_to SET clock = :now WHERE itemid = 3;
 UPDATE ONLY moved_to SET clock = clock + 30 * 86400 WHERE itemid = 4;
-\set VERBOSITY sqlstate
-INSERT INTO moved_to VALUES (3, :now, 0, 0);
-INSERT INTO moved_to VALUES (5, :now, 0, 0), (4, :now, 0, 0);
-\set VERBOSITY default
-SELECT itemid, count(*) FROM moved_to WHERE clock = :now GROUP BY itemid ORDER BY itemid;
+MERGE INTO moved_to m USING (VALUES (5)) v(i) ON m.itemid = v.i WHEN MATCHED THEN UPDATE SET ns = 1;
+INSERT INTO moved_to VALUES (6, :now - 30 * 86400, 0, 0) ON CONFLICT (itemid, clock, ns) DO UPDATE SET itemid = 60;
+WITH gone AS (DELETE FROM moved_to WHERE itemid = 7 RETURNING *)
+INSERT INTO moved_to SELECT itemid, :now, value, ns FROM gone;
+SELECT itemid, clock = :now AS is_new, value, ns FROM moved_to WHERE itemid IN (6, 7);
+SELECT count(*) FROM ONLY moved_to;
 SET client_min_messages = warning;
 DROP TABLE moved_to CASCADE;
 RESET client_min_messages;

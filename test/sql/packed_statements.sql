@@ -82,7 +82,7 @@ SELECT * FROM on_both('DELETE FROM history_text WHERE length(value) > 96', 'hist
 SELECT * FROM on_both('update trends set num=3,value_min=1.25,value_avg=1.25,value_max=1.25 where itemid=7 and clock=1206000', 'trends');
 SELECT * FROM on_both('update trends set num=num+1 where itemid in (8,9) and clock>=86400', 'trends');
 SELECT * FROM on_both('UPDATE history SET value = -value WHERE itemid = 13 AND clock % 7 = 0');
-SELECT * FROM on_both('UPDATE history SET value = value + 1, clock = clock WHERE itemid = 14');
+SELECT * FROM on_both('UPDATE history SET value = value + 1 WHERE itemid = 14');
 SELECT * FROM on_both('UPDATE history_uint SET value = value / 3 WHERE itemid = 16', 'history_uint');
 SELECT * FROM on_both('UPDATE history_text SET value = repeat(value, 1000) WHERE itemid = 1 AND clock < 90000', 'history_text');
 SELECT * FROM on_both('UPDATE history h SET value = i FROM generate_series(16, 17) i WHERE h.itemid = i AND h.clock > 172800');
@@ -132,6 +132,8 @@ EXPLAIN (COSTS OFF) DELETE FROM managed.history_packed;
 UPDATE managed.history SET ns = ns + 1 WHERE itemid = 26 AND clock < 100000;
 UPDATE managed.history SET clock = clock + 1 WHERE itemid = 26 AND clock < 100000;
 UPDATE managed.history SET itemid = 200 WHERE itemid = 26 AND clock < 100000;
+UPDATE managed.history SET value = 1, clock = clock WHERE itemid = 26;
+UPDATE managed.history_packed SET ns = 1 WHERE itemid = 26;
 INSERT INTO managed.history_packed VALUES (1, 86400, 1, 1);
 COPY managed.history_packed FROM '/dev/null';
 -- several parts of a statement change the same group, and the same rows

@@ -144,7 +144,7 @@ SELECT * FROM differences();
 COMMIT;
 UPDATE history SET value = 'changed' WHERE itemid = 101 OR (itemid = 11 AND clock IN (511200, 86400));
 UPDATE plain SET value = 'changed' WHERE itemid = 101 OR (itemid = 11 AND clock IN (511200, 86400));
-UPDATE history SET clock = clock + 1 WHERE itemid = 12 AND clock IN (511200, 345600);
+WITH gone AS (DELETE FROM history WHERE itemid = 12 AND clock IN (511200, 345600) RETURNING *) INSERT INTO history SELECT itemid, clock + 1, value, ns FROM gone;
 UPDATE plain SET clock = clock + 1 WHERE itemid = 12 AND clock IN (511200, 345600);
 SELECT * FROM differences();
 -- columns that days and partitions do not have, or have elsewhere

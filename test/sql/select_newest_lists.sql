@@ -124,7 +124,7 @@ INSERT INTO history VALUES (8, 510000, 'mine', 7), (2000, 100, 'mine', 0), (2001
 INSERT INTO plain VALUES (8, 510000, 'mine', 7), (2000, 100, 'mine', 0), (2001, 600000, 'mine', 0);
 SELECT different FROM differences();
 SAVEPOINT s;
-UPDATE history SET clock = clock - 1 WHERE itemid BETWEEN 20 AND 40 AND clock > 440000;
+WITH gone AS (DELETE FROM history WHERE itemid BETWEEN 20 AND 40 AND clock > 440000 RETURNING *) INSERT INTO history SELECT itemid, clock - 1, value, ns FROM gone;
 UPDATE plain SET clock = clock - 1 WHERE itemid BETWEEN 20 AND 40 AND clock > 440000;
 SELECT different FROM differences();
 ROLLBACK TO s;

@@ -321,6 +321,7 @@ sub change
 	my ($table) = @_;
 	my $clock = choose(@clocks);
 	my $other = choose(@clocks);
+	my $value = $table =~ /^trends/ ? 'num' : 'value';
 
 	return read_by_function($table) if pick(4) == 0;
 	return simple(
@@ -328,8 +329,8 @@ sub change
 			"delete from $table where itemid = " . pick(50),
 			"delete from $table where clock = $clock and itemid < " . pick(60),
 			"delete from $table where clock >= $clock and clock < $other and itemid % 3 = 0",
-			"update $table set itemid = itemid where clock = $clock",
-			"update $table set itemid = itemid where itemid < " . pick(60),
+			"update $table set $value = $value where clock = $clock",
+			"update $table set $value = $value where itemid < " . pick(60),
 			(pick(10) ? () : "truncate $table"),
 			"select count(*), md5(string_agg(t::text, ',' order by t::text)) from $table t",
 			"select count(*), md5(string_agg(t::text, ',' order by t::text)) from $table t where clock >= $clock and clock < $other",
