@@ -34,7 +34,7 @@
 #include "ingest/frame.h"
 #include "ingest/insert_triggers.h"
 
-/* more batches than anyone keeps open at once are given back to malloc */
+/* idle batches that are kept; others are freed */
 #define MAX_POOLED_BATCHES 16
 
 static List *open_batches = NIL;	/* of InsertBatch, newest first */
@@ -108,8 +108,8 @@ ReleaseBatch(InsertBatch *batch)
 /* ---- opening ---- */
 
 /*
- * ChooseAction decides by the session's settings what is to be done with rows.  (Settings
- * may have changed since the statement was planned.)
+ * ChooseAction decides by the session's settings how rows are stored.  (Settings may have
+ * changed since the statement was planned.)
  */
 static RowAction
 ChooseAction(void)
@@ -132,8 +132,8 @@ IsClosed(const TriggerData *trigdata, const StatementInfo *info)
 }
 
 /*
- * ChooseTriggerAction decides what the statement that fires the row trigger
- * allows to be done with its rows.
+ * ChooseTriggerAction decides how the rows of the statement that fires the
+ * row trigger may be stored.
  */
 static RowAction
 ChooseTriggerAction(const TriggerData *trigdata, const StatementInfo *info)
@@ -279,7 +279,7 @@ ZbxhistBatchMemory(const InsertBatch *batch)
 
 /*
  * ZbxhistCloseBatch writes and checks all that is left and gives the batch
- * back.  Returns what became of its rows.
+ * back.  Returns how many of its rows were stored, and where.
  */
 InsertStats
 ZbxhistCloseBatch(InsertBatch *batch)

@@ -3,8 +3,8 @@
  * batch_route.c
  *	  Decides where a row is stored; all rows come this way.
  *
- * The row trigger (route.c), the custom scan of fast_insert.c and the function
- * add, which have rows of a parent to store, hand each to ZbxhistRouteRow:
+ * The row trigger (route.c) and the custom scan of fast_insert.c hand each row
+ * of a parent to ZbxhistRouteRow:
  *
  * - If its clock has a partition, and the statement lets rows leave the parent,
  *   it is buffered for that.
@@ -77,9 +77,9 @@ FindRowPlace(InsertBatch *batch, Relation parent, const NewRow *row)
 /* ---- ON CONFLICT ---- */
 
 /*
- * KeyIsTaken says whether the row's key is in its partition or packed day, or
- * in another child; raises an error if DO UPDATE, or DO SELECT, needs the row of that
- * key, for it is not in the parent itself.
+ * KeyIsTaken says whether the row's key is in its partition or packed day, or in
+ * another child.  It raises an error for DO UPDATE and DO SELECT, which need the row of
+ * that key in the parent itself.
  */
 static bool
 KeyIsTaken(InsertBatch *batch, Relation parent, HeapTuple tuple)
@@ -200,8 +200,8 @@ ReadColumn	(const InsertBatch *batch, HeapTuple tuple, AttrNumber attnum,
 }
 
 /*
- * ZbxhistRouteTuple does so for a tuple, of which the batch has a copy if it
- * needs one.
+ * ZbxhistRouteTuple does the same for a tuple, which the batch copies if it
+ * must keep it.
  */
 Oid
 ZbxhistRouteTuple(InsertBatch *batch, Relation parent, HeapTuple tuple)

@@ -7,8 +7,9 @@
  * compare-and-exchange on its key and kept until the server stops, so no lock is needed.
  * When all slots are taken, further parents are not counted.
  *
- * From PostgreSQL 17 on the memory is had from the DSM registry when it is
- * first needed; before, only with zbxhist in shared_preload_libraries.
+ * From PostgreSQL 17 on the memory is allocated by the DSM registry when it
+ * is first needed; before, there is memory only with zbxhist in
+ * shared_preload_libraries.
  *
  *-------------------------------------------------------------------------
  */
@@ -80,8 +81,7 @@ AttachTable(void *arg)
 }
 
 /*
- * TryToAttach does so, once in a session, for an INSERT, which that must not
- * fail.
+ * TryToAttach attaches, once in a session.  An error does not fail the INSERT.
  */
 static void
 TryToAttach(void)
@@ -102,7 +102,7 @@ TryToAttach(void)
 }
 
 /*
- * ZbxhistCountersInit asks for shared memory while the server starts.
+ * ZbxhistCountersInit requests shared memory while the server starts.
  */
 void
 ZbxhistCountersInit(void)
@@ -161,7 +161,8 @@ ZbxhistCountersAdd(Oid parent, const InsertStats *stats)
 }
 
 /*
- * PutPaths adds a row for each path by which rows of a parent were stored.
+ * PutPaths returns a row for each path by which rows of a parent were
+ * stored.
  */
 static void
 PutPaths(ReturnSetInfo *rsinfo, Oid parent, ParentCounters *slot)

@@ -12,10 +12,10 @@
  * Only tables with keys on itemid, clock and ns are packed.  If a parent gets another
  * unique key when days are packed already, that key is not looked for.
  *
- * No INSERT waits for another server: archived groups are taken not to have the key.
+ * No INSERT waits for another server: archived groups are assumed not to have the key.
  *
  * A day that is damaged, or that somebody has altered, must not fail an INSERT: groups
- * that cannot be read are taken not to have the key.  The row stays in the parent until
+ * that cannot be read are assumed not to have the key.  The row stays in the parent until
  * maintenance merges it or finds it to be a duplicate.
  *
  *-------------------------------------------------------------------------
@@ -98,9 +98,9 @@ FindKeyIndex(Relation parent)
 }
 
 /*
- * LookForKey looks for the key of a row: decodes the clocks of the segment that may have
- * it, and what else is of the key.  Rows that the statement itself is about to delete do
- * not count.
+ * LookForKey looks for the key of a row: it decodes the clocks of the segment that may
+ * have it, and the other columns of the key.  Rows that the statement itself is about to
+ * delete do not count.
  */
 static KeyState
 LookForKey(DayKeys *place, FoundKey *found)

@@ -56,8 +56,7 @@ const ScanNode zbxhist_insert_scan = {
 };
 
 /*
- * BeginInsert has nothing to do: EXPLAIN without ANALYZE comes as far as
- * this.
+ * BeginInsert does nothing, because EXPLAIN without ANALYZE calls it, too.
  */
 static void
 BeginInsert(CustomScanState *node, EState *estate, int eflags)

@@ -8,10 +8,10 @@
  * folds each literal's cast separately.  The planner hook here puts the rows of the query
  * tree unchanged into a custom scan, which evaluates them into the batch (exec_insert.c).
  *
- * The custom scan does for a row what the trigger would do.  All other INSERTs are left
- * to the planner; if a check is in doubt, it refuses.  What is checked here holds while
- * the plan lives, because a plan is thrown away when its relation changes (relationOids),
- * when session_replication_role does, and when one of our settings does (guc.c).
+ * The custom scan does for a row what the trigger would do.  All other INSERTs are left to
+ * the planner; if a check is in doubt, it refuses.  The checks stay true as long as the
+ * plan exists: it is discarded when its relation (relationOids), session_replication_role
+ * or one of our settings (guc.c) changes.
  *
  *-------------------------------------------------------------------------
  */
@@ -175,8 +175,9 @@ PlanInsert(const Query *query)
 }
 
 /*
- * ZbxhistPlanFastInsert returns a plan if a query is such an INSERT, else NULL.  Of a
- * transaction that is read-only the planner gives the error: first of casts, then of that.
+ * ZbxhistPlanFastInsert returns a plan if a query is such an INSERT, else NULL.  In a
+ * read-only transaction the planner plans it, because an error of a cast must come before
+ * that of the transaction.
  */
 PlannedStmt *
 ZbxhistPlanFastInsert(const Query *query)

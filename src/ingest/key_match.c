@@ -157,8 +157,8 @@ KeysMatch(Relation parent, Relation partition)
 }
 
 /*
- * ZbxhistTakesKeys says the same of a partition of the set, which is
- * remembered until one of them is altered.
+ * ZbxhistTakesKeys says so of a partition of the set, and remembers the
+ * result until partition or parent is altered.
  */
 bool
 ZbxhistTakesKeys(PartitionSet *set, Relation parent, Relation partition)

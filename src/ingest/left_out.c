@@ -27,8 +27,8 @@
 #include "tables/own_tables.h"
 
 /*
- * ZbxhistSetClockLimits fills in the clocks that a statement may store, as the
- * policy says now.
+ * ZbxhistSetClockLimits sets the clocks that a statement may store by the
+ * present policy.
  */
 void
 ZbxhistSetClockLimits(LeftOut *left_out, const PartitionSet *set)

@@ -39,7 +39,7 @@ static int	nknown_casts = 0;
 
 /*
  * IsSafeFunction says whether a function is PostgreSQL's own and immutable.
- * What that is does not change, so it is remembered for the session.
+ * This does not change, so it is remembered for the session.
  */
 static bool
 IsSafeFunction(Oid funcid)

@@ -41,7 +41,7 @@
 #include "tables/stray.h"
 #include "tables/work_lock.h"
 
-/* between two looks whether maintenance has ended, in milliseconds */
+/* milliseconds between two checks whether maintenance has ended */
 #define LOCK_PAUSE 1
 
 /* ---- locks ---- */

@@ -54,10 +54,10 @@
 #include "tables/owned_table.h"
 #include "tables/owner_rights.h"
 
-/* neighbours that are fetched at once, at most */
+/* most neighbours that are fetched at once */
 #define MAX_NEIGHBOURS 256
 
-/* a reader in the order of groups may leave out so many of them */
+/* up to so many groups that a reader passes over, it still reads them in order */
 #define MAX_PASSED 4
 
 /* factor by which the number of groups grows with each query */
@@ -71,7 +71,7 @@ typedef struct ArchiveCopy
 	TimestampTz archived_at;
 } ArchiveCopy;
 
-/* ranges of groups that a query fetches, at most */
+/* most ranges of groups that a query fetches */
 #define MAX_RANGES 64
 
 /* groups of a copy */
@@ -176,7 +176,7 @@ SilentMessage(void)
 }
 
 /*
- * RaiseSilent raises that as an error.
+ * RaiseSilent raises that message as an error.
  */
 static void
 RaiseSilent(void)
@@ -243,10 +243,10 @@ ZbxhistAskArchive(Oid groups, const char *query, int nvalues, Oid *types,
 }
 
 /*
- * ZbxhistTryCommit commits the transaction and begins another one.  If it cannot be
- * committed, it has been rolled back; returns the error then, in the current context, which
- * must outlive transactions, else NULL.  postgres_fdw has the servers commit before.  That the
- * one that was asked does not answer is such an error, a user's cancel is raised.
+ * ZbxhistTryCommit commits the transaction and begins another one.  If it cannot be committed,
+ * it has been rolled back; returns the error then, in the current context, which must outlive
+ * transactions, else NULL.  postgres_fdw first commits on the servers.  If the one that was
+ * asked does not answer, that is such an error; a user's cancel is raised.
  */
 ErrorData *
 ZbxhistTryCommit(bool is_atomic)

@@ -80,8 +80,8 @@ ZbxhistFindTyped(Relation table, const char *name, Oid type)
 }
 
 /*
- * ZbxhistFindKeyColumns finds the columns of a parent or of its packed table, of which
- * alone ctids have a meaning.
+ * ZbxhistFindKeyColumns finds the key columns of a parent or of its packed table.
+ * Conditions on ctid are used for the packed table only.
  */
 void
 ZbxhistFindKeyColumns(PlannerInfo *root, Relation table, Index varno,
@@ -96,8 +96,8 @@ ZbxhistFindKeyColumns(PlannerInfo *root, Relation table, Index varno,
 }
 
 /*
- * ZbxhistTakeKeyColumns sets those of a parent that is relation 1 of a query; returns
- * false if rows are not found by them.
+ * ZbxhistTakeKeyColumns sets the key columns of a parent that is relation 1 of a query;
+ * returns false if rows cannot be found by them.
  */
 bool
 ZbxhistTakeKeyColumns(const PartitionSet *set, KeyColumns *columns)
@@ -261,7 +261,11 @@ TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 		(strategy = GetStrategy(operator, exprType(left),
 								exprType(right))) == 0)
 		return false;
-	/* an item may be as far from 0 as the ends that others are cut to */
+
+	/*
+	 * a numeric beyond the range of bigint becomes its least or greatest
+	 * number, which an item may have
+	 */
 	if (key == columns->itemid && exprType(left) == NUMERICOID &&
 		strategy != BTEqualStrategyNumber)
 		return false;

@@ -33,7 +33,7 @@
 #include "tables/attempt.h"
 #include "tables/item_range.h"
 
-/* an I/O buffer begins at a multiple of that */
+/* alignment of an I/O buffer */
 #define IO_ALIGNMENT 4096
 
 /* ---- a block ---- */

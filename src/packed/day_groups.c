@@ -63,7 +63,7 @@ struct DayScan
 	int64		ntimes;			/* skipped rows with shared times */
 	ArchiveReader *archive;		/* fetches groups */
 	ArchiveCounters *counters;	/* counts what it fetches; may be NULL */
-	bool		is_here;		/* no more groups are read */
+	bool		is_here;		/* archived groups are not fetched */
 
 	ScanPhase	phase;
 	bool		is_started;		/* the index scan of this phase has begun */
@@ -243,7 +243,7 @@ ZbxhistDayScanItemsInOrder(DayScan *scan, int64 first_itemid, int64 last_itemid,
 }
 
 /*
- * ZbxhistDayScanItems does so in any order.
+ * ZbxhistDayScanItems begins with these groups in any order.
  */
 void
 ZbxhistDayScanItems(DayScan *scan, int64 first_itemid, int64 last_itemid)

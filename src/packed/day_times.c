@@ -50,7 +50,7 @@ struct DayTimes
 	Snapshot	snapshot;
 	bool		is_careful;		/* damage raises no error */
 
-	/* index scan of the group finder, lent to us */
+	/* index scan that has found the group; lent by its owner */
 	IndexScanDesc lent;			/* for its index, at least */
 	bool		is_idle;		/* not in use, can be restarted */
 

@@ -56,10 +56,10 @@ struct DayWriter
 	/* rows of one item that are not in the group yet */
 	RowBuffer  *buffer;
 	int			min_rows;		/* of the next */
-	int			enough_rows;	/* in the buffer to begin with packing */
+	int			enough_rows;	/* packing begins with so many in the buffer */
 	size_t		enough_bytes;	/* likewise */
 
-	/* items before it that are not in the group yet; NULL: none ever */
+	/* items before it that wait to share times; NULL: times are not shared */
 	SharedItems *items;
 	bool		is_begun;		/* rows of the item in the buffer were partly
 								 * written */

@@ -109,8 +109,8 @@ WantItem(OpenDays *days, DayScan *scan, Relation day, int64 itemid)
 }
 
 /*
- * WantDay does so for all items in a day, in the current day from the current item on.
- * A day that others have locked is left out.  Dead groups do no harm.
+ * WantDay adds those of all items in a day, in the current day from the current item
+ * on.  A day that others have locked is left out.  Dead groups may be among them.
  */
 static bool
 WantDay(OpenDays *days, Oid relid)
@@ -188,7 +188,7 @@ ZbxhistInitOpenDays(OpenDays *days, Relation table, Snapshot snapshot,
 }
 
 /*
- * ZbxhistLookAgainInDays is for a statement that is going to change the rows that it
+ * ZbxhistLookAgainInDays is called for a statement that will change the rows that it
  * finds.  Each day is locked against changes by others when it is entered, until the
  * transaction ends, and read as it is then.
  */

@@ -21,9 +21,9 @@
  *
  * All segments are encoded anew, so that an item has as few of them as possible.
  *
- * Nanoseconds may be rounded on the way (policy time_precision), as noise takes
- * more space than values do.  An item's rows keep their order, and their keys
- * differ as before.
+ * Nanoseconds may be rounded meanwhile (policy time_precision), because random
+ * ones take more space than values.  An item's rows keep their order, and their
+ * keys differ as before.
  *
  * The new groups are written frozen, so every snapshot must see the same groups in the
  * old days (settled.c).  The old days are not locked against changes while they are read,
@@ -139,7 +139,7 @@ KeepsRows(KeptItems *kept, int64 itemid, uint64 nrows)
 
 /* ---- rows of a partition ---- */
 
-/* rows between two looks at the progress */
+/* rows between two reports of the progress */
 #define PROGRESS_ROWS 65536
 
 typedef struct PackState

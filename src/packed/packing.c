@@ -102,8 +102,8 @@ zbxhist_why_not_packable(PG_FUNCTION_ARGS)
 
 /*
  * zbxhist_attach_day(day regclass, packed regclass) records that a packed day's
- * table depends on the foreign table: a user who drops that, with CASCADE, is
- * told that the days go with it.
+ * table depends on the foreign table: DROP of that needs CASCADE, and lists the
+ * days that are dropped with it.
  */
 Datum
 zbxhist_attach_day(PG_FUNCTION_ARGS)

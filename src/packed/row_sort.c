@@ -46,7 +46,7 @@ typedef struct SortEntry
 	MinimalTuple tuple;
 } SortEntry;
 
-/* what precedes a row's tuple in a piece */
+/* header of a row in a piece, before its tuple */
 typedef struct RowHeader
 {
 	int64		itemid;

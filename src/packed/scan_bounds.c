@@ -31,7 +31,7 @@
 #include "read_integer.h"
 #include "tables/item_range.h"
 
-/* no clock is as far from 0; doubles of it are exact */
+/* clocks are smaller than this, and doubles up to it are exact */
 #define MAX_NUMBER 4503599627370496.0
 
 /*
@@ -77,7 +77,7 @@ FloorOfDouble(double value, int64 *floor_of)
 }
 
 /*
- * FloorOfTime does so for a time as a clock.
+ * FloorOfTime does the same for a time, as a clock.
  */
 static bool
 FloorOfTime(TimestampTz time, int64 *floor_of)
@@ -94,7 +94,7 @@ FloorOfTime(TimestampTz time, int64 *floor_of)
 }
 
 /*
- * FloorOfNumeric does so for a numeric.  NaN is above all.
+ * FloorOfNumeric does the same for a numeric.  NaN is above all.
  */
 static bool
 FloorOfNumeric(Datum value, int64 *floor_of)
@@ -118,7 +118,8 @@ FloorOfNumeric(Datum value, int64 *floor_of)
 }
 
 /*
- * GetFloor does so for a value of a type that items or clocks are compared with.
+ * GetFloor does the same for a value of any type that items or clocks are compared
+ * with.
  */
 static bool
 GetFloor(Oid type, Datum value, int64 *floor_of)

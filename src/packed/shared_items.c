@@ -32,7 +32,7 @@
 /* times that are known */
 #define MAX_TIMES 128
 
-/* rows that are worth another page */
+/* fewest rows for which reading another page pays */
 #define MIN_ROWS 64
 
 /* of other times, an item must have one row in so many */

@@ -93,7 +93,7 @@ typedef struct AddCall
 	int64		nstored;
 } AddCall;
 
-/* so many attempts in a row that find the same keys are enough */
+/* after so many attempts in a row that find the same keys, the error is raised */
 #define MAX_VAIN_ATTEMPTS 5
 
 /* ---- making rows ---- */
@@ -402,7 +402,8 @@ StoreRows(AddCall *call)
 /* ---- the function ---- */
 
 /*
- * OpenForAdding opens the parent for what the call is to do with it.
+ * OpenForAdding opens the parent, with the lock and privileges that the
+ * call needs.
  */
 static void
 OpenForAdding(FunctionCallInfo fcinfo, AddCall *call)

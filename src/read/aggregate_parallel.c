@@ -123,8 +123,8 @@ ZbxhistAggregateState(AggregateScanState *state, TupleTableSlot *slot)
 /* ---- sharing out ---- */
 
 /*
- * ZbxhistTakeInput says whether this participant is to run a plan below.  All come to
- * these in the same order.
+ * ZbxhistTakeInput says whether this participant is to run a plan below.  All
+ * participants reach these plans in the same order.
  */
 bool
 ZbxhistTakeInput(AggregateScanState *state, int input)

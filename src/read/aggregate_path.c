@@ -37,7 +37,7 @@
 #include "read/item_path.h"
 #include "tables/row_type.h"
 
-/* what of a scan's cost per row is left without conditions, and with some */
+/* the share of a scan's cost per row that remains, without conditions and with some */
 #define SEGMENT_COST 0.03
 #define FILTER_COST 0.1
 
@@ -316,9 +316,9 @@ ZbxhistCostOfRows(const AggregateChoice *choice, double nrows)
 }
 
 /*
- * ZbxhistSetGroupsCost sets what a path costs that returns groups, of which
- * cost is what it takes to make them.  If memory does not hold them, they are written to
- * disk, read, and put together.
+ * ZbxhistSetGroupsCost sets the costs of a path that returns groups; cost is that of
+ * making them.  If memory does not hold them, they are written to disk, read, and put
+ * together.
  */
 void
 ZbxhistSetGroupsCost(CustomPath *path, Cost cost, double ngroups)
@@ -355,8 +355,8 @@ ZbxhistMakeAggregatePath(RelOptInfo *output, const AggregateChoice *choice,
 }
 
 /*
- * AddSinglePath adds the path of a single process.  It reads the other tables' rows and the
- * packed segments, and does a little for each packed row.
+ * AddSinglePath adds the path of a single process.  Its cost is that of the other tables'
+ * rows, of the packed segments, and a little for each packed row.
  */
 static void
 AddSinglePath(PlannerInfo *root, RelOptInfo *output, const AggregateChoice *choice,

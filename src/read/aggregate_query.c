@@ -32,7 +32,7 @@
 /* ---- expressions ---- */
 
 /*
- * is_others_function says whether a function did not come with PostgreSQL; a
+ * is_others_function says whether a function is not PostgreSQL's own; a
  * callback of check_functions_in_node.
  */
 static bool
@@ -71,8 +71,8 @@ ZbxhistIsUsable(Node *node)
 }
 
 /*
- * ZbxhistAddByCost adds a condition to others.  As in the planner, cheaper ones come first,
- * and may keep others from raising an error.
+ * ZbxhistAddByCost adds a condition to others.  As in the planner, cheaper ones come first.
+ * If one is false, the others are not evaluated and raise no error.
  */
 List *
 ZbxhistAddByCost(List *quals, Expr *qual)

@@ -299,8 +299,8 @@ NextGroupSlot(ScanState *node)
 }
 
 /*
- * ExecAggregate returns the next group for which HAVING holds.  Not by ExecScan, which has
- * no groups to give in a subquery that is evaluated for a row that was changed meanwhile.
+ * ExecAggregate returns the next group for which HAVING holds.  ExecScan cannot do this:
+ * during EvalPlanQual, in a subquery, it would return no group.
  */
 static TupleTableSlot *
 ExecAggregate(CustomScanState *node)

@@ -11,12 +11,12 @@
  *		SELECT ctid FROM history WHERE itemid = 5 LIMIT 5000))
  *
  * The planner expands a parent to all of its children, locks and plans each, and the last
- * of these twice.  So the plan of such a statement is one node that knows the parent
- * only.  When it runs, it evaluates the conditions on item and clock, locks the children
- * that have such clocks, and finds out by the index which of them have rows of the items.
- * On each of these, and on the parent if it has own rows, it runs the statement with ONLY
- * this table, in the same snapshot and as the same command.  AFTER triggers are queued
- * for the whole statement, so they fire when all tables have been changed.
+ * of these twice.  So the plan of such a statement is one node that knows the parent only.
+ * When it runs, it evaluates the conditions on item and clock, locks the children that have
+ * such clocks, and finds by their indexes those that have rows of the items. On each of
+ * these, and on the parent if it has own rows, it runs the statement with ONLY this table,
+ * in the same snapshot and as the same command.  AFTER triggers are queued for the whole
+ * statement, so they fire when all tables have been changed.
  *
  * Privileges are needed on the parent only, as with inheritance; the executor checks them
  * by the plan's range table.
@@ -69,7 +69,7 @@
 #include "tables/row_type.h"
 #include "tables/source.h"
 
-/* of so many items it is looked which tables have rows */
+/* up to so many items, tables without rows of them are found and left out */
 #define MAX_LOOKED_FOR 100
 
 /* members of the plan's custom_private */
@@ -150,8 +150,8 @@ GetTidSublink(const Node *qual)
 }
 
 /*
- * IsOfSameTable says whether a sublink's query is one of the table relid alone, and of
- * nothing of the statement around it.  So the locks that it needs are the statement's.
+ * IsOfSameTable says whether a sublink's query reads the table relid alone and refers to
+ * nothing of the statement around it.  So it needs no locks but the statement's.
  */
 static bool
 IsOfSameTable(const SubLink *sublink, Oid relid)
@@ -319,9 +319,9 @@ HasRowsOf(Oid relid, Snapshot snapshot, const ScanBounds *bounds)
 }
 
 /*
- * AreLikeParent says whether all tables of a list have the parent's columns at the
- * same places, and all of them stored.  None may have a trigger for statements, which
- * fires for a statement that names the table only.
+ * AreLikeParent says whether all tables of a list have the parent's columns at the same
+ * places, and all of them stored.  None may have a statement trigger, which must fire
+ * only if a statement names the table itself.
  */
 static bool
 AreLikeParent(Relation parent, const List *relids)
@@ -405,8 +405,9 @@ EvaluateSublink(ChangeState *state, SubLink *sublink, ParamListInfo params, bool
 }
 
 /*
- * SetTids replaces the sublink that gives ctids, if a query has one, by a parameter of
- * its value, which it adds to params; returns false if there are no ctids.
+ * SetTids replaces the sublink that gives ctids, if a query has one, by a parameter.  It
+ * evaluates the sublink and adds the value to params.  Returns false if there are no
+ * ctids.
  */
 static bool
 SetTids(ChangeState *state, Query *query, ParamListInfo *params)
@@ -444,8 +445,8 @@ SetTids(ChangeState *state, Query *query, ParamListInfo *params)
 }
 
 /*
- * KeepsBounds says whether an UPDATE of a table leaves clocks alone, and the table is a
- * partition whose only CHECK constraint is about these.
+ * KeepsBounds says whether an UPDATE does not change clocks, and the table is a partition
+ * whose only CHECK constraint is on the clock.
  */
 static bool
 KeepsBounds(const Query *query, const PartitionSet *set, const ResultRelInfo *table)
@@ -483,8 +484,8 @@ RunOn(ChangeState *state, Query *query, Oid relid, bool with_children,
 	own->queryId = UINT64CONST(0);
 
 	/*
-	 * thousands of ctids are not estimated one by one: the planner is not
-	 * told of them
+	 * the planner does not get the values of the parameters, or it would
+	 * estimate thousands of ctids one by one
 	 */
 	running = StartQuery(state,
 						 standard_planner_compat(own, estate->es_sourceText, 0,

@@ -31,9 +31,9 @@ static const char *const operators[] = {"=", "<=", "<", ">=", ">"};
 static const char *const clock_operators[] = {"=", "<=", "<=", ">=", ">="};
 
 /*
- * DeleteStatement returns the statement for a parent.  The clock is in it twice so that
- * partitions can be excluded; without ns, only the clock is compared, because packed rows
- * can be deleted by item and clock without checking each.
+ * DeleteStatement returns the statement for a parent.  With ns it compares the clock alone,
+ * too, so that partitions can be excluded.  Without ns it compares only the clock: then
+ * packed rows can be deleted without checking each.
  */
 static char *
 DeleteStatement(Relation parent, const char *clock_operator,

@@ -23,7 +23,7 @@
 /* sums of doubles side by side */
 #define LANES 4
 
-/* fewer doubles are not worth the trouble */
+/* fewer doubles are added one by one */
 #define MIN_LANES 32
 
 /*
@@ -62,8 +62,8 @@ ZbxhistAddDouble(Total *total, double number)
 }
 
 /*
- * ZeroOf returns a least or greatest value of some, as PostgreSQL has it: of 0 and
- * -0 the last.
+ * ZeroOf returns the least or greatest value as PostgreSQL does: of 0 and -0, which
+ * are equal, the last.
  */
 static double
 ZeroOf(double extreme, const double *values, int n)
@@ -74,8 +74,8 @@ ZeroOf(double extreme, const double *values, int n)
 }
 
 /*
- * AddLanes adds n doubles to a total, a multiple of LANES, as so many totals side by
- * side: none waits for another's sum.
+ * AddLanes adds n doubles, a multiple of LANES, to a total.  It keeps LANES sums, so
+ * that an addition need not wait for the one before.
  */
 static void
 AddLanes(DoubleTotal *d, const double *values, int n)

@@ -134,8 +134,8 @@ IsUsableIndex(const HeapSource *source, Relation index)
 }
 
 /*
- * GivesOrder says whether a usable index has all of the order.  A row whose
- * ns is null cannot be found by comparing rows.
+ * GivesOrder says whether a usable index has the whole order.  ns must not be
+ * null, because a row comparison does not find nulls.
  */
 static bool
 GivesOrder(const HeapSource *source, Relation index)
@@ -594,8 +594,8 @@ EndHeapScan(HeapSource *source)
 }
 
 /*
- * FindItemByRows looks for the first or last item between two among all rows, for want of
- * an index.
+ * FindItemByRows looks for the first or last item between two by reading all rows, because
+ * there is no index.
  */
 static bool
 FindItemByRows(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,
@@ -622,7 +622,7 @@ FindItemByRows(HeapSource *source, int64 first_itemid, int64 last_itemid, bool i
 }
 
 /*
- * FindItemByIndex does so by the index.
+ * FindItemByIndex looks for it in the index.
  */
 static bool
 FindItemByIndex(HeapSource *source, int64 first_itemid, int64 last_itemid, bool is_last,

@@ -107,8 +107,8 @@ replace_aggregate(Node *node, void *context)
 }
 
 /*
- * replace_result is a mutator that replaces results of the subquery by the expressions of
- * the parent's row that they are.
+ * replace_result is a mutator that replaces each result of the subquery by its expression
+ * in columns of the parent.
  */
 static Node *
 replace_result(Node *node, void *context)
@@ -346,8 +346,8 @@ ListConjuncts(const Query *query)
 }
 
 /*
- * IsSameColumn says whether a condition is that a column of the parent, which is never
- * null, equals itself, and which.
+ * IsSameColumn says whether a condition compares a column of the parent, which is never
+ * null, with itself, and sets the column.
  */
 static bool
 IsSameColumn(const IntervalJoin *join, Node *condition, AttrNumber *attnum)
@@ -436,7 +436,8 @@ TakeOut(IntervalJoin *join, List *left)
 }
 
 /*
- * TakeFrom does so with an open parent if that gives the same rows.
+ * TakeFrom removes the subquery of a query on an open parent if the result
+ * stays the same.
  */
 static void
 TakeFrom(IntervalJoin *join)

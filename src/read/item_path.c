@@ -28,7 +28,7 @@
 #include "read/item_path.h"
 #include "read/item_scan.h"
 
-/* rows that an item is taken to have; they are read as far as the LIMIT */
+/* assumed number of rows of an item; a LIMIT stops reading them */
 #define USUAL_ROWS 1000
 
 /* members of the mark on a table's entry, of which the path has copies */
@@ -84,7 +84,7 @@ ZbxhistGetItemMark(const RangeTblEntry *rte, ItemQuery *query)
 
 /*
  * TakeMarked splits the conditions of a query for intervals, and adds all of them to
- * exact.  They were taken before the planner has processed them.
+ * exact.  They are in the mark, so the planner has not processed them.
  */
 static void
 TakeMarked(PlannerInfo *root, Node *quals, const KeyColumns *columns, List **conds,
@@ -283,9 +283,9 @@ FindKeyOrder(PlannerInfo *root, RelOptInfo *rel, Relation table, List *mark,
 }
 
 /*
- * EstimateKeyRows estimates a scan of all rows of items, or of those of named ones, of
- * which packed rows are estimated as a scan of theirs; that has what is known of them in
- * the relation's fdw_private.
+ * EstimateKeyRows estimates a scan of all rows of all items, or of named ones.  Packed
+ * rows are estimated as by a foreign scan, which has its estimates in the relation's
+ * fdw_private.
  */
 static void
 EstimateKeyRows(PlannerInfo *root, RelOptInfo *rel, Relation parent, Path *path,
@@ -396,7 +396,7 @@ ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 	parent = table_open(rte->relid, NoLock);
 	path = MakeItemPath(root, rel, parent, mark, &query);
 	table_close(parent, NoLock);
-	/* the parent's own rows, which were estimated, are mostly none */
+	/* set for the parent's own rows, of which there are mostly none */
 	rel->rows = path->path.rows;
 	rel->tuples = Max(rel->tuples, rel->rows);
 	rel->pathlist = NIL;

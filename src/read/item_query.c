@@ -55,12 +55,12 @@
 #include "tables/item_index.h"
 
 /*
- * rows of an item from which on to look for one of them takes less than to read
- * them all
+ * with so many rows of each item, searching one of them is cheaper than reading
+ * all
  */
 #define MIN_ROWS_OF_ITEM 10
 
-/* more rows than these are worth several processes, whatever plans take */
+/* more rows than these are left to parallel workers, without comparing costs */
 #define MAX_ROWS_OF_ITEMS 1000000
 
 /* ---- parts of a query ---- */
@@ -413,8 +413,9 @@ HasOpenClocks(const PartitionSet *set, const ClockRange *clocks)
 }
 
 /*
- * IsOfEach says whether a query wants one row of each item.  Which of a list have
- * any at all is told sooner by the groups of packed days than by rows, if all are there.
+ * IsOfEach says whether a query wants one row of each item.  If only packed days have
+ * these clocks, which items of a list have rows is found faster by their directories than
+ * by rows.
  */
 static bool
 IsOfEach(Query *query, Relation parent, const PartitionSet *set,

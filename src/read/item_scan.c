@@ -62,7 +62,7 @@
 #include "read/reader.h"
 #include "tables/partition_set.h"
 
-/* how often partitions are looked for that have come meanwhile */
+/* how often it looks again for new partitions */
 #define MAX_LOOKS 10
 
 typedef struct ItemScanState
@@ -71,11 +71,11 @@ typedef struct ItemScanState
 	Relation	parent;			/* borrowed */
 	List	   *kinds;			/* of conditions */
 	List	   *values;			/* ExprStates of theirs */
-	ColumnFilter *filter;		/* of all conditions; NULL: each row counts,
-								 * for what comes next depends on it */
+	ColumnFilter *filter;		/* of all conditions; NULL: rows are not
+								 * filtered, as the next depends on each */
 	ItemQuery	query;
 	int			nranges;
-	const KeyRange *ranges;		/* the plan's; NULL: of no list of keys */
+	const KeyRange *ranges;		/* the plan's list of keys, or NULL */
 	ItemReader *reader;			/* NULL: nothing has been read yet */
 	bool		has_started;	/* reader reads by the present values */
 	LockedPartitions locked;
@@ -87,7 +87,7 @@ typedef struct ItemScanState
 	ItemList	list;
 	int			next_item;		/* of the list */
 	bool		wants_item;		/* the last row was returned */
-	bool		needs_clock;	/* item and clock, but nothing else */
+	bool		needs_clock;	/* only item and clock are needed */
 	bool		is_known;		/* the list of items has all that is needed of
 								 * the row */
 	AttrNumber	itemid_attnum;
@@ -101,7 +101,7 @@ typedef struct ItemScanState
 	int			nread;			/* of bounds.items */
 	bool		has_item;		/* an item is being read */
 	ItemRange	item_range;		/* of this one */
-	bool		needs_item;		/* the item, but nothing else */
+	bool		needs_item;		/* only the item is needed */
 
 	/* for intervals */
 	List	   *keys;			/* ExprStates */
@@ -125,8 +125,8 @@ const ScanNode zbxhist_key_scan = {
 };
 
 /*
- * NeedsOnly says whether nothing but item and another column, if that is one, is wanted
- * of rows, and there is nothing left to look for in others of an item.
+ * NeedsOnly says whether a plan needs of a row only itemid and another column, which may
+ * be the same, and has no conditions on rows.
  */
 static bool
 NeedsOnly(const ItemScanState *state, const CustomScan *scan, AttrNumber other)
@@ -207,7 +207,7 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 
 /*
  * EvaluateRange makes bounds of the present values of the conditions, and a range of the
- * first item in them (of any item if they name none), or one of all keys.
+ * first of their items (of any item if they name none), or one that has all keys.
  */
 static void
 EvaluateRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
@@ -304,8 +304,8 @@ ZbxhistLockScannedPartitions(Relation parent, const ItemRange *range,
 }
 
 /*
- * StartItem begins to read.  A plan that does that a second time will do it
- * again, so tables stay open from then on.
+ * StartItem begins to read.  A plan that is restarted once will be restarted
+ * again, so from then on tables stay open.
  */
 static void
 StartItem(ItemScanState *state)
@@ -440,7 +440,7 @@ NextKeyItem(ItemScanState *state)
 	ScanBounds *bounds = &state->bounds;
 	ItemRange	range = state->range;
 
-	/* many want no more than rows of one item */
+	/* only now, because many queries end within the first item */
 	if (state->nitems == 1)
 		ZbxhistKeepSources(state->reader);
 	if (bounds->from_item > bounds->to_item ||
@@ -462,8 +462,7 @@ NextKeyItem(ItemScanState *state)
 		ZbxhistReadItem(state->reader, &range);
 
 	/*
-	 * the others, of which there are none if this is the last number that
-	 * there is
+	 * continue behind this item, unless it is the last possible number
 	 */
 	if (state->query.items_descending)
 	{
@@ -598,7 +597,8 @@ NextIntervalRow(ItemScanState *state, TupleTableSlot *slot)
 }
 
 /*
- * FillKnown fills in the item that has been found, or what the list says of one.
+ * FillKnown fills in a row without reading it: the item that was found, or item
+ * and clock from the list.
  */
 static void
 FillKnown(const ItemScanState *state, TupleTableSlot *slot)

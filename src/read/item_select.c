@@ -58,13 +58,13 @@
 #include "read/item_read.h"
 #include "tables/partition_set.h"
 
-/* what EXPLAIN says of the width of a column without a fixed one */
+/* width that EXPLAIN shows for a column of varying length */
 #define USUAL_WIDTH 32
 
-/* so many rows are rather read too much than tables planned one by one */
+/* up to so many rows that are not needed, reading them is cheaper than planning each table */
 #define MAX_SORTED_ROWS 1000
 
-/* packed rows that are rather aggregated one by one than by segments */
+/* up to so many packed rows are aggregated one by one, more by segments */
 #define MAX_AGGREGATED_ROWS 200
 
 /* a SELECT taken apart */
@@ -367,8 +367,8 @@ TakeTargets(const Query *query, Relation parent, SelectParts *parts)
 }
 
 /*
- * TakeSelect takes a query on an open parent apart; returns false if the scan is not
- * for it.  NULL has no position, so columns by which rows are found have none.
+ * TakeSelect takes a query on an open parent apart; returns false if the scan cannot
+ * execute it.  The key columns must be NOT NULL, because NULL has no position.
  */
 static bool
 TakeSelect(const Query *query, Relation parent, SelectParts *parts)
@@ -413,11 +413,11 @@ CountNamedItems(const SelectParts *parts)
 }
 
 /*
- * PutEstimates sets the estimates of the scan's plan.  EXPLAIN shows them, postgres_fdw
- * on another server decides by them, and generic and custom plans are compared by them.
- * Returns false if it may read far more rows of several items, so many of each as are
- * wanted of all, than tables that are read in the order of clocks, or aggregate many rows
- * of packed days.
+ * PutEstimates sets the estimates of the scan's plan.  EXPLAIN shows them, postgres_fdw on
+ * another server uses them, and generic and custom plans are compared by them.  Returns
+ * false if another plan is cheaper: with a LIMIT the scan reads so many rows of each item,
+ * while tables in the order of clocks give so many in all; many rows of packed days are
+ * aggregated by segments.
  */
 static bool
 PutEstimates(Plan *plan, const Query *query, const SelectParts *parts, Relation parent)
@@ -459,7 +459,8 @@ PutEstimates(Plan *plan, const Query *query, const SelectParts *parts, Relation 
 /* ---- the plan ---- */
 
 /*
- * ReferTo makes entries of targets that are columns of what is below, as varno says.
+ * ReferTo returns target entries that refer to the same columns of the plan below, by
+ * varno.
  */
 static List *
 ReferTo(const List *targets, Index varno)
@@ -504,7 +505,7 @@ MakeRead(const SelectParts *parts)
 }
 
 /*
- * PutAbove makes a plan one of the rows of another.
+ * PutAbove puts a plan above another.
  */
 static Plan *
 PutAbove(Plan *plan, Plan *below)

@@ -76,8 +76,8 @@ compare_key_ranges(const void *a, const void *b)
 }
 
 /*
- * MergeKeyRanges sorts keys, makes those that overlap one, and returns how many
- * are left.
+ * MergeKeyRanges sorts keys, merges those that overlap, and returns how many are
+ * left.
  */
 static int
 MergeKeyRanges(KeyRange *keys, int nkeys)
@@ -263,8 +263,8 @@ FindKeys(List *conditions, KeyList *list)
 }
 
 /*
- * ZbxhistIsKeyQuery says whether conditions of a query leave only rows of its only relation,
- * an open parent, that a list of keys has, and which rows it wants then.
+ * ZbxhistIsKeyQuery says whether a query's conditions allow only rows of a list of keys, and
+ * sets this list.  The query's only relation is an open parent.
  */
 bool
 ZbxhistIsKeyQuery(Query *query, Relation parent, const PartitionSet *set,
@@ -274,7 +274,6 @@ ZbxhistIsKeyQuery(Query *query, Relation parent, const PartitionSet *set,
 	KeyList		list;
 	ListCell   *lc;
 
-	/* other keys open no table */
 	if (!ZbxhistHasOr(query->jointree->quals) ||
 		!InitKeyList(&list, parent, set))
 		return false;

@@ -27,8 +27,8 @@
 #include "read/aggregate_path.h"
 
 /*
- * How many times PostgreSQL's parallel_setup_cost it costs to start workers: their caches
- * have nothing of the packed days yet, and the work takes much less than making rows.
+ * Starting workers costs so many times parallel_setup_cost: they must first fill their
+ * caches of packed days, and the work to share out is much less than making rows.
  */
 #define EXTRA_SETUPS 2
 

@@ -5,16 +5,16 @@
  *
  * Partitions and packed days do not overlap, so they are read one after the other.  The
  * rows of the parent itself, and of children that are neither, are merged with them.  A
- * partition is opened when the rows before it have been read, so a caller that stops
- * early has not touched the rest.  The usual parent is empty, which its size tells at
- * once.
+ * partition is opened when the rows before it have been read, so if a caller stops early,
+ * the other partitions are not opened.  The parent itself is usually empty, which its
+ * size shows at once.
  *
  * Locks: the caller has locked the parent.  Each partition is locked when it is reached,
  * until the transaction ends, as a table in a query is.  If it is gone by then, it was
  * dropped by retention, and has no rows, or it was packed, and the packed day is read
  * instead.  Packed days are locked by open_days.c.  The foreign table that stands for all
- * of them is locked from the beginning, so that its columns do not change.  A snapshot
- * sees a moved row in one place only, whenever that place is opened.
+ * of them is locked from the beginning, so that its columns do not change.  A snapshot sees
+ * a moved row in one place only, no matter when the places are opened.
  *
  * Memory is in a context of the reader's, below the current one when it was
  * opened; relations and scans belong to the resource owner of that moment.
@@ -51,10 +51,10 @@ typedef struct OpenSource
 	ItemSource *source;
 	Oid			relid;			/* InvalidOid: packed days, whose rows are of
 								 * the parent's row type */
-	bool		is_behind;		/* its next row has not been read yet */
+	bool		is_behind;		/* the next row must be fetched first */
 	TupleConversionMap *map;	/* NULL: same columns at the same places, none
 								 * added without rewriting the table */
-	TupleTableSlot *converted;	/* with a map: rows go through it */
+	TupleTableSlot *converted;	/* the row as converted by map */
 } OpenSource;
 
 /*

@@ -57,8 +57,8 @@ ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges, int nranges,
 }
 
 /*
- * ZbxhistNextRange begins with the next range, which ZbxhistNextRow does when
- * it has to; returns false if there is none.
+ * ZbxhistNextRange begins with the next range; returns false if there is none.
+ * ZbxhistNextRow calls it at the end of a range.
  */
 bool
 ZbxhistNextRange(RowSet *set)
