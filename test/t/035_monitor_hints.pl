@@ -2,7 +2,8 @@
 # and its hint is executed as printed, by the owner of the database unless the
 # message names a superuser.  After that, and the next maintenance,
 # the finding is gone and no row is lost, unless the message has said so.  The
-# SQL of check() shows that no finding is left out.
+# SQL of check() shows that no finding is left out.  Cases whose hint leaves a
+# database as it was share one.
 use strict;
 use warnings;
 
@@ -38,7 +39,7 @@ SELECT zbxhist.alter_parent('history', archive_server => 'cold')
 SQL
 chomp $archive;
 my @stand_ins = qw(lo citext pg_trgm btree_gin tablefunc);
-my ($databases, $blocker) = (0, undef);
+my ($databases, $free, $finished, $looking, $blocker, $base_rows, $base_read) = (0);
 
 # ---- a Zabbix in good order ----
 
@@ -110,29 +111,70 @@ SQL
 	$node->safe_psql('postgres', "ALTER DATABASE base IS_TEMPLATE true");
 }
 
-# A copy of it, with its setting.
-sub copy_base
+# A database like it: that of a case that left it so, or a copy.
+sub take_database
 {
-	my $database = 'case' . ++$databases;
+	my $database = $free // 'case' . ++$databases;
 
-	$node->safe_psql('postgres', "CREATE DATABASE $database OWNER zabbix TEMPLATE base");
-	$node->safe_psql('postgres',
-		"ALTER DATABASE $database SET session_preload_libraries = 'zbxhist'");
+	if (!defined $free)
+	{
+		end_looking();
+		$node->safe_psql('postgres',
+				($finished ? "DROP DATABASE $finished;\n" : '')
+			  . "CREATE DATABASE $database OWNER zabbix TEMPLATE base STRATEGY file_copy;\n"
+			  . "ALTER DATABASE $database SET session_preload_libraries = 'zbxhist'");
+	}
+	($free, $finished) = (undef, $database);
 	return $database;
 }
 
 # ---- looking ----
 
-# The findings of that code: [object, message, hint].
+# Ends the session of look_at().
+sub end_looking
+{
+	$looking->quit if $looking;
+	$looking = undef;
+}
+
+# What check() finds: [code, object, message, hint]; values that are stored, and what is
+# read of the managed tables.  After so many runs of maintenance; in a session that does this
+# alone, for as long as there is the database.
+sub look_at
+{
+	my ($database, $case, $runs) = @_;
+	my $role = $case->{role} // 'zabbix';
+	my ($rows, $read, @found) = (0, '');
+	my $script =
+		"SET client_min_messages = error;\nSET SESSION AUTHORIZATION zabbix;\n"
+	  . "CALL zbxhist.run_maintenance();\n" x ($runs // 0)
+	  . "RESET SESSION AUTHORIZATION;\n"
+	  . "SET ROLE $role;\n"
+	  . "SELECT concat_ws(chr(9), code, object, message, coalesce(hint, '')) FROM zbxhist.check();\n"
+	  . "RESET ROLE;\n";
+
+	$script .= "SELECT concat_ws(chr(9), '=rows', rows) FROM stored();\n"
+	  if $runs || !$case->{unreadable};
+	$script .= "SELECT concat_ws(chr(9), '=read', contents());\n" if is_compared($case);
+	end_looking() if $case->{new_session};
+	$looking //= $node->background_psql($database);
+	for (split /\n/, $looking->query_safe($script))
+	{
+		my @fields = split /\t/, $_, -1;
+
+		if ($fields[0] eq '=rows') { $rows = $fields[1] }
+		elsif ($fields[0] eq '=read') { $read = $fields[1] }
+		else { push @found, \@fields }
+	}
+	return ($rows, $read, @found);
+}
+
+# Those of a case's code: [object, message, hint].
 sub findings
 {
-	my ($database, $code, $role) = @_;
-	my $set = 'SET ROLE ' . ($role // 'zabbix') . ';';
-	my $lines = $node->safe_psql($database,
-			"$set SELECT object || chr(9) || message || chr(9) || coalesce(hint, '')"
-		  . " FROM zbxhist.check() WHERE code = '$code'");
+	my ($case, @found) = @_;
 
-	return map { [ split /\t/, $_, -1 ] } split /\n/, $lines;
+	return map { [ @$_[ 1 .. 3 ] ] } grep { $_->[0] eq $case->{code} } @found;
 }
 
 # Runs a command as it was printed, by whom the message says; if it asks for an
@@ -208,7 +250,8 @@ my $damage =
 # code: what is found; provoke: SQL or code that brings it about, as the owner of the database unless
 # by_superuser; role: who looks; look: the hint shows what is to be done, which is: then; lines: how many
 # there are, at least; changes: the hint changes what is read, as its message says; back: the
-# message has a command that takes back what the hint did.
+# message has a command that takes back what the hint did; restores: the hint leaves the database
+# as it was; new_session: only a new session shows the difference.
 my @cases = (
 
 	# of the database
@@ -230,10 +273,15 @@ my @cases = (
 		  . ' INSERT INTO history SELECT * FROM former; DROP TABLE former',
 		twice => 1
 	},
-	{ code => 'maintenance_late', provoke => 'CALL age()' },
+	{
+		code => 'maintenance_late',
+		restores => 1,
+		provoke => 'CALL age()'
+	},
 	{
 		# as a clock that was ahead leaves it
 		code => 'maintenance_late',
+		restores => 1,
 		provoke => "UPDATE zbxhist.parent_state SET last_run = now() + interval '400 days'"
 	},
 	{ code => 'partial_dump', provoke => '', shell => 1 },
@@ -251,6 +299,7 @@ my @cases = (
 	},
 	{
 		code => 'foreign_routine',
+		restores => 1,
 		by_superuser => 1,
 		provoke => "CREATE FUNCTION zbxhist.undo(text) RETURNS void LANGUAGE sql AS ''"
 	},
@@ -261,12 +310,15 @@ my @cases = (
 	},
 	{
 		code => 'orphaned_day',
+		restores => 1,
 		provoke => 'CREATE TABLE zbxhist_packed.lost_1 (a integer);'
 		  . ' CREATE TABLE zbxhist_packed.lost_2 AS SELECT generate_series(1, 1000)',
 		says => qr/deletes 2 packed days, \d+ kB/
 	},
 	{
 		code => 'not_preloaded',
+		new_session => 1,
+		restores => 1,
 		provoke => sub {
 			my ($database) = @_;
 			$node->safe_psql('postgres',
@@ -396,6 +448,7 @@ my @cases = (
 	{
 		# the session that ran it is gone
 		code => 'run_broken_off',
+		restores => 1,
 		provoke =>
 		  "UPDATE zbxhist.parent_state SET begun_at = now(), begun_pid = 2147483647 WHERE parent = 'history'::regclass"
 	},
@@ -405,7 +458,11 @@ my @cases = (
 		  . " SELECT zbxhist.create_parent('history_str')",
 		changes => 1
 	},
-	{ code => 'no_key', provoke => 'ALTER TABLE history DROP CONSTRAINT history_pkey' },
+	{
+		code => 'no_key',
+		restores => 1,
+		provoke => 'ALTER TABLE history DROP CONSTRAINT history_pkey'
+	},
 	{
 		code => 'waits_for_lock',
 		provoke => sub {
@@ -432,6 +489,7 @@ my @cases = (
 	},
 	{
 		code => 'clocks_ahead',
+		restores => 1,
 		provoke => 'INSERT INTO history (itemid, clock) VALUES (7, 2147483647)'
 	},
 	{
@@ -446,6 +504,7 @@ my @cases = (
 	{ code => 'unfit', provoke => 'ALTER TABLE history_text ALTER clock TYPE bigint' },
 	{
 		code => 'unfit',
+		restores => 1,
 		provoke =>
 		  'CREATE TABLE referring (itemid bigint, clock integer, ns integer, FOREIGN KEY (itemid, clock, ns) REFERENCES history_text)'
 	},
@@ -453,12 +512,14 @@ my @cases = (
 	# of triggers, rules and row security
 	{
 		code => 'trigger_missing',
+		restores => 1,
 		provoke =>
 		  'DROP TRIGGER zzz_zbxhist_route ON history; DROP TRIGGER "00_zbxhist_flush" ON history',
 		lines => 2
 	},
 	{
 		code => 'trigger_disabled',
+		restores => 1,
 		provoke => 'ALTER TABLE history DISABLE TRIGGER zzz_zbxhist_route;'
 		  . ' ALTER TABLE history ENABLE ALWAYS TRIGGER "00_zbxhist_flush";'
 		  . ' ALTER TABLE history ENABLE TRIGGER zzz_zbxhist_replica',
@@ -472,11 +533,20 @@ my @cases = (
 	},
 	{
 		code => 'transition_table',
+		restores => 1,
 		provoke =>
 		  'CREATE TRIGGER t AFTER INSERT ON history REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION nop()'
 	},
-	{ code => 'rule', provoke => 'CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING' },
-	{ code => 'row_security', provoke => 'ALTER TABLE history ENABLE ROW LEVEL SECURITY' },
+	{
+		code => 'rule',
+		restores => 1,
+		provoke => 'CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING'
+	},
+	{
+		code => 'row_security',
+		restores => 1,
+		provoke => 'ALTER TABLE history ENABLE ROW LEVEL SECURITY'
+	},
 
 	# of partitions
 	{
@@ -518,17 +588,20 @@ my @cases = (
 	},
 	{
 		code => 'owner',
+		restores => 1,
 		by_superuser => 1,
 		provoke => "ALTER TABLE $yesterday OWNER TO other; SET SESSION AUTHORIZATION zabbix; $late"
 	},
 	{
 		code => 'owner',
+		restores => 1,
 		by_superuser => 1,
 		provoke =>
 		  "GRANT CREATE ON SCHEMA zbxhist_packed, public TO other; ALTER TABLE $packed_table OWNER TO other; SET SESSION AUTHORIZATION zabbix; $late"
 	},
 	{
 		code => 'indexes',
+		restores => 1,
 		provoke => "ALTER TABLE $yesterday DROP CONSTRAINT ${yesterday}_pkey;"
 		  . ' ALTER TABLE '
 		  . partition('history', -2)
@@ -538,11 +611,13 @@ my @cases = (
 	},
 	{
 		code => 'own_column',
+		restores => 1,
 		provoke => "ALTER TABLE $yesterday ADD COLUMN note text DEFAULT 'x'",
 		drops => 'column'
 	},
 	{
 		code => 'tool_trigger',
+		restores => 1,
 		provoke =>
 		  'CREATE FUNCTION repack_trigger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;'
 		  . " CREATE TRIGGER repack_trigger AFTER INSERT ON $yesterday FOR EACH ROW EXECUTE FUNCTION"
@@ -615,6 +690,7 @@ SQL
 	{
 		# it is gone, or not for the owner of the table
 		code => 'packed_tablespace',
+		restores => 1,
 		by_superuser => 1,
 		provoke =>
 		  "SET allow_in_place_tablespaces = on; CREATE TABLESPACE slow LOCATION ''; GRANT CREATE ON TABLESPACE slow TO zabbix;"
@@ -705,25 +781,90 @@ SQL
 		twice => 1
 	});
 
-# What is read of the managed tables, if it can be read and is to stay.
+# Can the managed tables be read, and do their rows stay?
+sub is_compared
+{
+	my ($case) = @_;
+
+	return !grep { $case->{$_} } qw(unreadable expired missing changes);
+}
+
+# What is read of them.
 sub contents
 {
 	my ($database, $case) = @_;
 
-	return '' if grep { $case->{$_} } qw(unreadable expired missing changes);
-	return $node->safe_psql($database, 'SELECT contents()');
+	return is_compared($case) ? $node->safe_psql($database, 'SELECT contents()') : '';
 }
 
 # Runs what the message says takes the hint back, and the hint again.
 sub run_back
 {
-	my ($database, $finding, $code, $name) = @_;
+	my ($database, $finding, $case, $name) = @_;
 	my ($object, $message, $hint) = @$finding;
 	my ($back) = $message =~ /(ALTER FOREIGN TABLE \S+ INHERIT \S+;)/;
 
 	run_printed($database, $back // 'there is none', "$name: the way back", $message);
-	is_deeply([ findings($database, $code) ], [$finding], "$name: all is as before");
+	my (undef, undef, @found) = look_at($database, $case);
+	is_deeply([ findings($case, @found) ], [$finding], "$name: all is as before");
 	run_printed($database, $hint, $name, $message);
+}
+
+# Brings a case about.
+sub provoke
+{
+	my ($database, $case, $name) = @_;
+
+	if (ref $case->{provoke})
+	{
+		$case->{provoke}->($database);
+		return;
+	}
+	my $role = $case->{by_superuser} ? '' : "SET SESSION AUTHORIZATION zabbix;\n";
+	my ($failed, undef, $err) =
+	  psql_script($node, $database, "$role$case->{provoke}", '-v', 'ON_ERROR_STOP=1');
+	is($failed, 0, "$name: brought about") or diag($err);
+}
+
+# Runs the hints of findings.  Returns how many rows their messages say are deleted.
+sub run_hints
+{
+	my ($database, $case, $name, $read, @found) = @_;
+	my $goes = 0;
+
+	for my $finding (@found)
+	{
+		my ($object, $message, $hint) = @$finding;
+
+		if ($case->{then} && !$case->{look})
+		{
+			$node->safe_psql($database, $case->{then});
+			$read = contents($database, $case);
+		}
+		next if $hint eq '';
+		unlike($hint, qr/\.\.\.|;.*;|zbxhist_internal/, "$name: the hint is one command for users");
+		like($hint, qr/;$/, "$name: ... complete");
+		my $out = run_printed($database, $hint, $name, $message);
+		my $now = contents($database, $case);
+		is($now, $read, "$name: the same rows are read after it") unless announced($message);
+		$read = $now;
+		run_back($database, $finding, $case, $name) if $case->{back};
+		$goes += announced($message) unless $case->{drops};
+		like($out, $case->{look}, "$name: it shows what is in the way") if $case->{look};
+	}
+	return $goes;
+}
+
+# Does what a hint has only shown.
+sub do_then
+{
+	my ($database, $case) = @_;
+
+	if (ref $case->{then}) { $case->{then}->() }
+	else
+	{
+		psql_script($node, $database, $case->{then}, '-v', 'ON_ERROR_STOP=1');
+	}
 }
 
 # Runs one of them.
@@ -736,21 +877,13 @@ sub run_case
 		note("$case->{code}: skipped, its extension is not here");
 		return;
 	}
-	my $database = copy_base();
+	my $database = take_database();
 	my $code = $case->{code};
 	my $name = "$code ($database)";
-	my $before = $node->safe_psql($database, 'SELECT rows FROM stored()');
 
-	if (ref $case->{provoke}) { $case->{provoke}->($database) }
-	else
-	{
-		my $role = $case->{by_superuser} ? '' : "SET SESSION AUTHORIZATION zabbix;\n";
-		my ($failed, undef, $err) =
-		  psql_script($node, $database, "$role$case->{provoke}", '-v', 'ON_ERROR_STOP=1');
-		is($failed, 0, "$name: brought about") or diag($err);
-	}
-
-	my @found = findings($database, $code, $case->{role});
+	provoke($database, $case, $name);
+	my ($rows, $read, @all) = look_at($database, $case);
+	my @found = findings($case, @all);
 	cmp_ok(scalar @found, '>=', $case->{lines} // 1, "$name: found") or return;
 	cmp_ok(scalar @found, '<=', $case->{lines} // 1, "$name: a line for each cause");
 	note("$code: $_->[0]: $_->[1]: $_->[2]") for @found;
@@ -759,48 +892,17 @@ sub run_case
 	if ($case->{shell})
 	{
 		run_in_shell($database, $found[0][2], $name);
-		$node->safe_psql('postgres', "DROP DATABASE $database");
+		$free = $database;
 		return;
 	}
-	my $rows = $case->{unreadable} ? 0 : $node->safe_psql($database, 'SELECT rows FROM stored()');
-	my $goes = 0;
-
-	for my $round (0 .. ($case->{twice} // 0))
+	my $goes = run_hints($database, $case, $name, $read, @found);
+	if ($case->{twice})
 	{
-		@found = findings($database, $code, $case->{role}) if $round;
-		for my $finding (@found)
-		{
-			my ($object, $message, $hint) = @$finding;
-
-			$case->{then}->() if ref $case->{then} && !$case->{look};
-			$node->safe_psql($database, $case->{then})
-			  if $case->{then} && !ref $case->{then} && !$case->{look};
-			next if $hint eq '';
-			unlike(
-				$hint,
-				qr/\.\.\.|;.*;|zbxhist_internal/,
-				"$name: the hint is one command for users");
-			like($hint, qr/;$/, "$name: ... complete");
-			my $read = contents($database, $case);
-			my $out = run_printed($database, $hint, $name, $message);
-			is(contents($database, $case), $read, "$name: the same rows are read after it")
-			  unless announced($message);
-			run_back($database, $finding, $code, $name) if $case->{back};
-			$goes += announced($message) unless $case->{drops};
-			like($out, $case->{look}, "$name: it shows what is in the way") if $case->{look};
-		}
+		(undef, $read, @all) = look_at($database, $case);
+		$goes += run_hints($database, $case, $name, $read, findings($case, @all));
 	}
-	if ($case->{look})
-	{
-		if (ref $case->{then}) { $case->{then}->() }
-		else
-		{
-			psql_script($node, $database, $case->{then}, '-v', 'ON_ERROR_STOP=1');
-		}
-		maintain($node, $database, 'zabbix');
-	}
-	maintain($node, $database, 'zabbix');
-	my $left = $node->safe_psql($database, 'SELECT rows FROM stored()');
+	do_then($database, $case) if $case->{look};
+	my ($left, $last, @after) = look_at($database, $case, $case->{look} ? 2 : 1);
 	if ($case->{expired})
 	{
 		cmp_ok($left, '<', $rows, "$name: what is past retention is gone");
@@ -809,23 +911,29 @@ sub run_case
 	{
 		cmp_ok($left, '>', 0, "$name: the rest is read");
 	}
-	elsif ($code eq 'duplicates') { is($left, $before, "$name: rows") }
+	elsif ($code eq 'duplicates') { is($left, $base_rows, "$name: rows") }
 	else
 	{
 		is( $left,
 			$rows - $goes + ($case->{missing} // 0),
 			"$name: " . ($goes ? "only the $goes rows announced are gone" : 'no row is lost'));
 	}
-	is(scalar findings($database, $code, $case->{role}), 0, "$name: gone");
-	$node->safe_psql('postgres', "DROP DATABASE $database");
+	is(scalar findings($case, @after), 0, "$name: gone");
+	if ($case->{restores})
+	{
+		is_deeply(
+			[ $left, $last, map { $_->[0] } grep { $_->[0] ne 'partial_dump' } @after ],
+			[ $base_rows, $base_read ],
+			"$name: the database is as it was");
+		$free = $database;
+	}
 }
 
 make_base();
-is( $node->safe_psql(
-		copy_base(),
-		"SELECT code, object, message FROM zbxhist.check() WHERE code <> 'partial_dump'"),
-	'',
-	'at first there is nothing to find');
+my @found;
+$free = take_database();
+($base_rows, $base_read, @found) = look_at($free, {});
+is_deeply([ map { $_->[0] } @found ], ['partial_dump'], 'at first there is nothing to find');
 
 my @codes = split /\n/, $node->safe_psql('base', <<'SQL');
 SELECT DISTINCT m[1]
