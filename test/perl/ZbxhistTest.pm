@@ -94,7 +94,7 @@ sub create_database
 	$node->safe_psql($database, 'GRANT ALL ON SCHEMA public TO PUBLIC') if $owner;
 }
 
-# by SET ROLE, because the role may not be able to log in
+# Begins a script with this; the role need not be able to log in.
 sub as_role
 {
 	my ($role) = @_;
