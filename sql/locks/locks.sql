@@ -43,16 +43,19 @@ $$;
 -- them.  Readers of packed days, who lock the foreign table, are listed only if the table has a column
 -- that the foreign table lacks, because only then does packing change it.
 CREATE FUNCTION zbxhist_internal.lock_holders(VARIADIC relations regclass[]) RETURNS text[]
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}')
-      FROM pg_locks l
-      JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
-      LEFT JOIN pg_class k ON k.oid = l.relation
-     WHERE l.locktype = 'relation' AND l.relation = ANY (relations)
-       AND l.granted AND l.pid IS DISTINCT FROM pg_backend_pid()
-       AND NOT (k.relkind = 'r' AND l.mode = 'ShareUpdateExclusiveLock'
-                OR k.relkind = 'f' AND l.mode IN ('AccessShareLock', 'RowShareLock')
-                   AND NOT EXISTS (SELECT FROM zbxhist_internal.unnoted_columns(k.oid)))
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}')
+          FROM pg_locks l
+          JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+          LEFT JOIN pg_class k ON k.oid = l.relation
+         WHERE l.locktype = 'relation' AND l.relation = ANY (relations)
+           AND l.granted AND l.pid IS DISTINCT FROM pg_backend_pid()
+           AND NOT (k.relkind = 'r' AND l.mode = 'ShareUpdateExclusiveLock'
+                    OR k.relkind = 'f' AND l.mode IN ('AccessShareLock', 'RowShareLock')
+                       AND NOT EXISTS (SELECT FROM zbxhist_internal.unnoted_columns(k.oid))));
+END
 $$;
 
 -- Takes SHARE UPDATE EXCLUSIVE on one table, which stops no reader and no INSERT.

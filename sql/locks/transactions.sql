@@ -17,20 +17,21 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_require_own_t
 -- role.  VACUUM returns no rows, and launchers read no tables of a database, so they are left out.
 -- Prepared transactions have no virtual id any more, so one word stands for all of them.
 CREATE FUNCTION zbxhist_internal.running_transactions() RETURNS text[]
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce(array_agg(l.virtualxid ORDER BY l.virtualxid), '{}')
-           || CASE WHEN EXISTS (SELECT FROM pg_prepared_xacts x
-                                 WHERE x.database = current_database())
-                   THEN ARRAY['prepared'] ELSE '{}' END
-      FROM pg_locks l
-      JOIN pg_stat_activity a ON a.pid = l.pid
-      JOIN pg_database d ON d.datname = current_database()
-     WHERE l.locktype = 'virtualxid' AND l.granted AND l.mode = 'ExclusiveLock'
-       AND l.pid <> pg_backend_pid()
-       AND (a.datid = d.oid OR a.datid IS NULL)
-       AND coalesce(a.backend_type, '') NOT IN
-           ('autovacuum worker', 'autovacuum launcher', 'logical replication launcher')
-       AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = l.pid)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT coalesce(array_agg(l.virtualxid ORDER BY l.virtualxid), '{}')
+               || CASE WHEN EXISTS (SELECT FROM pg_prepared_xacts x WHERE x.database = current_database())
+                       THEN ARRAY['prepared'] ELSE '{}' END
+          FROM pg_locks l
+          JOIN pg_stat_activity a ON a.pid = l.pid
+         WHERE l.locktype = 'virtualxid' AND l.granted AND l.mode = 'ExclusiveLock'
+           AND l.pid <> pg_backend_pid()
+           AND (a.datname = current_database() OR a.datid IS NULL)
+           AND coalesce(a.backend_type, '') NOT IN
+               ('autovacuum worker', 'autovacuum launcher', 'logical replication launcher')
+           AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = l.pid));
+END
 $$;
 
 -- Whether all transactions of a list have ended, and no known snapshot is older than transaction
@@ -114,7 +115,7 @@ DECLARE
     deadline CONSTANT timestamptz := clock_timestamp() + least(zbxhist_internal.short_lock_timeout(), 1000) * interval '1 ms';
     present  CONSTANT text[] := zbxhist_internal.running_transactions();
 BEGIN
-    WHILE clock_timestamp() < deadline AND zbxhist_internal.running_transactions() && present LOOP
+    WHILE present <> '{}' AND clock_timestamp() < deadline AND zbxhist_internal.running_transactions() && present LOOP
         PERFORM pg_sleep(0.02);
     END LOOP;
 END

@@ -28,13 +28,15 @@ $$;
 
 -- Notes for the view progress that an action begins; NULL: that it has ended.
 CREATE FUNCTION zbxhist_internal.set_action(parent regclass, action text, relation text) RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
     INSERT INTO zbxhist.parent_state AS s (parent, action, relation, action_pid, action_started, action_percent)
     VALUES (parent, action, relation, pg_backend_pid(), clock_timestamp(), 0)
     ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE
        SET action = excluded.action, relation = excluded.relation, action_pid = excluded.action_pid,
            action_started = excluded.action_started, action_percent = 0,
-           action_total = NULL, position_itemid = NULL, action_rows = 0
+           action_total = NULL, position_itemid = NULL, action_rows = 0;
+END
 $$;
 
 -- Whether this session has noted that it began an action (set_action).

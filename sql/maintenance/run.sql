@@ -344,12 +344,12 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
--- Runs a step of maintenance for all relations for which it is due; if there are none, the answer stays as
--- it is.
+-- Runs a step of maintenance for the relations of a list, or all for which it is due; if there are none, the
+-- answer stays as it is.
 -- A step that takes ACCESS EXCLUSIVE skips relations that another transaction has locked; the next run
 -- tries again.  It waits once for each such transaction, a tenth of a second, and not again for other
 -- partitions that the transaction has locked.
-CREATE PROCEDURE zbxhist_internal.do_step(parent regclass, step text, INOUT answer text)
+CREATE PROCEDURE zbxhist_internal.do_step(parent regclass, step text, INOUT answer text, relations regclass[] DEFAULT NULL)
 LANGUAGE plpgsql AS $$
 DECLARE
     relation pg_catalog.regclass;
@@ -362,7 +362,7 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     began := clock_timestamp();
-    FOREACH relation IN ARRAY zbxhist_internal.work_list(parent, step) LOOP
+    FOREACH relation IN ARRAY coalesce(relations, zbxhist_internal.work_list(parent, step)) LOOP
         IF step IN ('split', 'drop', 'pack', 'compact', 'repack', 'archive') THEN
             packed := CASE WHEN step = 'pack' OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = relation)
                            THEN zbxhist_internal.packed_table(parent) END;
@@ -420,6 +420,7 @@ DECLARE
     steps  CONSTANT pg_catalog.text[] := '{owner,premake,split,attach,trigger,align,unpack,move,drop,pack,index,merge,truncate,expire,
         verify,compact,repack,archive,archive_clean,archive_reach,inspect,analyze}';
     step   pg_catalog.text;
+    due    pg_catalog.regclass[];
     answer pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
@@ -433,8 +434,9 @@ BEGIN
     is_idle := is_idle AND answer = 'done';
     FOREACH step IN ARRAY CASE answer WHEN 'done' THEN steps ELSE '{}' END LOOP
         answer := CASE step WHEN 'expire' THEN answer ELSE 'idle' END;
+        due := zbxhist_internal.work_list(parent, step);
         CONTINUE WHEN step = 'expire' AND answer NOT IN ('idle', 'done', 'postponed')
-                   OR zbxhist_internal.work_list(parent, step) = '{}'
+                   OR due = '{}'
                       -- there are existing rows to move, or rows that could not be moved before
                       AND NOT (step = 'move'
                                AND (zbxhist_internal.work_list(parent, 'extend') <> '{}'
@@ -446,7 +448,7 @@ BEGIN
         CASE step
             WHEN 'unpack' THEN CALL zbxhist_internal.unpack_due(parent, answer);
             WHEN 'move' THEN CALL zbxhist_internal.move_waiting(parent, answer);
-            ELSE CALL zbxhist_internal.do_step(parent, step, answer);
+            ELSE CALL zbxhist_internal.do_step(parent, step, answer, due);
         END CASE;
         IF step = 'merge' THEN
             UPDATE zbxhist.parent_state s SET merged_at = clock_timestamp()

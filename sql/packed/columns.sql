@@ -41,36 +41,39 @@ $$;
 -- A column with which a day was packed has the option "packed", which is dumped, and dropped with the
 -- column.  If no column has it, nothing was packed yet, and there are no new columns.
 CREATE FUNCTION zbxhist_internal.new_columns(packed regclass) RETURNS SETOF name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT f.attname
-      FROM (SELECT a.attname, a.attinhcount, a.attnum, o.is_packed, bool_or(o.is_packed) OVER () AS is_known
-              FROM pg_attribute a
-              CROSS JOIN LATERAL (
-                   SELECT EXISTS (SELECT FROM unnest(a.attfdwoptions) p
-                                   WHERE starts_with(p, 'packed=')) AS is_packed) o
-             WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped) f
-     WHERE f.is_known AND NOT f.is_packed AND f.attinhcount > 0
-     ORDER BY f.attnum
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT u FROM zbxhist_internal.unnoted_columns(packed) u
+         WHERE EXISTS (SELECT FROM zbxhist_internal.packed_columns(packed));
+END
 $$;
 
 -- The columns of the packed table with which days were packed, and their names in packed days.
 -- The option "packed" of the column keeps that name when the column is renamed.
 CREATE FUNCTION zbxhist_internal.packed_columns(packed regclass) RETURNS TABLE (column_name name, packed_name name)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT a.attname, o.option_value::name
-      FROM pg_attribute a
-     CROSS JOIN LATERAL pg_options_to_table(a.attfdwoptions) o
-     WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND o.option_name = 'packed'
-     ORDER BY a.attnum
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT a.attname, o.option_value::name
+          FROM pg_attribute a
+         CROSS JOIN LATERAL pg_options_to_table(a.attfdwoptions) o
+         WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND o.option_name = 'packed'
+         ORDER BY a.attnum;
+END
 $$;
 
 -- The columns of the packed table without the option "packed".
 CREATE FUNCTION zbxhist_internal.unnoted_columns(packed regclass) RETURNS SETOF name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT a.attname
-      FROM pg_attribute a
-     WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND a.attinhcount > 0
-       AND NOT EXISTS (SELECT FROM unnest(a.attfdwoptions) o WHERE starts_with(o, 'packed='))
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+        SELECT a.attname
+          FROM pg_attribute a
+         WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND a.attinhcount > 0
+           AND NOT EXISTS (SELECT FROM unnest(a.attfdwoptions) o WHERE starts_with(o, 'packed='))
+         ORDER BY a.attnum;
+END
 $$;
 
 -- Returns the list of columns of a managed table; with "packed", under their names in packed days.

@@ -13,13 +13,9 @@ BEGIN
         (SELECT format('partition %s has a column "%s" that table %s has not', partition, c, parent)
            FROM zbxhist_internal.own_column(parent, partition) c
           WHERE c IS NOT NULL),
-        (SELECT format('packed days have another column under the name of "%s"', a.attname)
-           FROM pg_attribute a
-           JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
-                ON c.packed_name = a.attname AND c.column_name <> a.attname
-          WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
-            AND a.attname NOT IN (SELECT o.column_name
-                                    FROM zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) o)
+        (SELECT format('packed days have another column under the name of "%s"', u)
+           FROM zbxhist_internal.unnoted_columns(zbxhist_internal.packed_table(parent)) u
+           JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.packed_name = u
           LIMIT 1),
         zbxhist_internal.dependent_object(partition) || format(' depends on partition %s', partition),
         -- INSERTs look up only these keys in packed days
