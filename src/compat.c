@@ -38,7 +38,8 @@ static Size requested_size = 0;
 static shmem_request_hook_type prev_shmem_request = NULL;
 
 /*
- * RequestShmem asks for the memory when the server adds up what it needs.
+ * RequestShmem requests the memory when the server adds up what all
+ * libraries need.
  */
 static void
 RequestShmem(void)
@@ -200,7 +201,7 @@ ungrouped_expr(Query *query, Node *expr)
 }
 
 /*
- * ungroup_query does so with all expressions of a query.
+ * ungroup_query replaces all expressions of a query in this way.
  */
 void
 ungroup_query(Query *query)
@@ -299,9 +300,9 @@ smgr_bulk_write(BulkWriteState *state, BlockNumber block,
 }
 
 /*
- * smgr_bulk_finish ends that.  The next checkpoint writes all pages of the file.  But a
- * checkpoint that has begun meanwhile may have missed pages that were logged before it
- * and written after it: then the file is synchronized here.
+ * smgr_bulk_finish ends the writing.  The next checkpoint writes all pages of the file.
+ * But a checkpoint that has begun meanwhile may have missed pages that were logged before
+ * it and written after it: then the file is synchronized here.
  */
 void
 smgr_bulk_finish(BulkWriteState *state)

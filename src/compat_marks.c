@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat_marks.c
- *	  Uses PostgreSQL's structures in ways that they were not made for.
+ *	  Uses PostgreSQL's structures for other purposes than their own.
  *
  * Each of these relies on behaviour that PostgreSQL does not promise.  With each new
  * version of PostgreSQL check them one by one:
@@ -103,8 +103,8 @@ make_plan(const Query *query, List *rtable, Plan *plan)
 }
 
 /*
- * skip_check has the only CHECK constraint of a table not evaluated.  18 renames what is
- * known of these.
+ * skip_check keeps the executor from evaluating the only CHECK constraint of a table.  18
+ * renames what is known of these.
  */
 void
 skip_check(ResultRelInfo *table)

@@ -67,8 +67,8 @@ static object_access_hook_type prev_object_access = NULL;
 /* ---- planning ---- */
 
 /*
- * NextPlanner is the planner of the library that took the hook before, or
- * PostgreSQL's.
+ * NextPlanner calls the planner of the library that took the hook before,
+ * or PostgreSQL's.
  */
 static PlannedStmt *
 NextPlanner(PLANNER_PROTO)
@@ -252,7 +252,7 @@ ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
 }
 
 /*
- * ObjectAccessHook is told of each object that is dropped or made.
+ * ObjectAccessHook is called for each object that is dropped or created.
  */
 static void
 ObjectAccessHook(ObjectAccessType access, Oid classId, Oid objectId, int subId,

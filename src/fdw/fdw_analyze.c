@@ -158,8 +158,8 @@ AddFromDay(Sample *sample, const DayReaderSpec *spec,
 }
 
 /*
- * GetDays copies the packed days of a foreign table; *nrows gets how many rows
- * they have.
+ * GetDays copies the packed days of a foreign table, and sets *nrows to the
+ * number of their rows.
  */
 static PackedDay *
 GetDays(Relation table, int *ndays, double *nrows)

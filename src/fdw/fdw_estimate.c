@@ -34,10 +34,10 @@
 #include "fdw/fdw_plan.h"
 #include "tables/partition_set.h"
 
-/* rows of a group, one page, as most data give them */
+/* usual number of rows of a group, which is a page */
 #define ROWS_PER_PAGE 1000.0
 
-/* of cpu_tuple_cost, to decode a row */
+/* share of cpu_tuple_cost for decoding a row */
 #define DECODE_COST 0.2
 
 /* seconds between two rows of an item, of history and of trends, without ANALYZE */
@@ -204,7 +204,7 @@ typedef struct Selected
 } Selected;
 
 /*
- * SelectUnknown takes in a condition with a value that is not known yet.
+ * SelectUnknown applies a condition whose value is not known yet.
  */
 static void
 SelectUnknown(PlannerInfo *root, const PackedCond *cond, Selected *selected)
@@ -239,7 +239,7 @@ SelectUnknown(PlannerInfo *root, const PackedCond *cond, Selected *selected)
 }
 
 /*
- * SelectByConds takes all conditions in.
+ * SelectByConds applies all conditions.
  */
 static void
 SelectByConds(PlannerInfo *root, List *conds, Selected *selected)

@@ -47,7 +47,7 @@ ZbxhistAsExternal(Node *expr)
 
 /*
  * ExplainScanConditions shows the conditions that decide what is read.  Values
- * that come from elsewhere are shown as $0 and so on.
+ * that other nodes give are shown as $0 and so on.
  */
 static void
 ExplainScanConditions(ForeignScanState *node, ExplainState *es)

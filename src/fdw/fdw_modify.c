@@ -155,8 +155,8 @@ HasTidAlone(PlannerInfo *root)
 }
 
 /*
- * FindScan returns the scan of relation rtindex that feeds the plan directly,
- * with whatever columns, or NULL.
+ * FindScan returns the scan of relation rtindex if its rows reach the plan
+ * directly, with any columns, else NULL.
  */
 static ForeignScan *
 FindScan(ModifyTable *plan, Index rtindex)
@@ -184,8 +184,8 @@ FindScan(ModifyTable *plan, Index rtindex)
 /*
  * LetScanLookAgain lets the scan that finds the rows of a change read each day as it is
  * when it is locked.  That is correct if the conditions are on key columns and ctid only:
- * then a row that satisfies them is one that the statement means.  Returns whether it
- * does so.
+ * these never change, so each row that satisfies them then is to be changed.  Returns
+ * whether it does so.
  */
 static bool
 LetScanLookAgain(PlannerInfo *root, ModifyTable *plan, Index rtindex)
@@ -283,7 +283,7 @@ BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 }
 
 /*
- * RaiseTidAlone raises the error for a row that is named by a ctid alone.
+ * RaiseTidAlone raises the error for a row that is found by a ctid alone.
  */
 static void
 RaiseTidAlone(const FdwModifyState *state)

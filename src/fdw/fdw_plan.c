@@ -60,7 +60,8 @@ TakeOrs(PackedRel *packed, List *restrictions)
 }
 
 /*
- * TakeNewCondition is ZbxhistTakeCondition, which is not done again for these.
+ * TakeNewCondition calls ZbxhistTakeCondition, except for an OR that has been
+ * taken apart before.
  */
 static bool
 TakeNewCondition(const PackedRel *packed, Expr *clause, List **conds)
@@ -248,8 +249,8 @@ MakeForeignPath(PlannerInfo *root, RelOptInfo *rel,
 }
 
 /*
- * AddPlainPaths adds the path by the table's own conditions, and the same in
- * the order that the query wants, if it can be had.
+ * AddPlainPaths adds a path by the table's own conditions, and one in the
+ * order that the query wants, if the scan has it.
  */
 static void
 AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
@@ -356,8 +357,8 @@ AddOuterOf(RelOptInfo *rel, RestrictInfo *join, List *outers)
 }
 
 /*
- * AddJoinPaths adds a path for each set of relations whose rows say which item
- * to read.
+ * AddJoinPaths adds a path for each set of relations whose rows give the item to
+ * read.
  */
 static void
 AddJoinPaths(PlannerInfo *root, RelOptInfo *rel)

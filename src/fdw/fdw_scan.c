@@ -205,8 +205,8 @@ IterateForeignScan(ForeignScanState *node)
 }
 
 /*
- * ReScanForeignScan begins again, with other values maybe.  A plan that does
- * that will do it again, so days stay open from now on.
+ * ReScanForeignScan begins again, maybe with other values.  A plan that is
+ * restarted once will be restarted again, so from now on days stay open.
  */
 static void
 ReScanForeignScan(ForeignScanState *node)

@@ -62,7 +62,7 @@ typedef struct MoveState
 	Relation	source;
 	Relation	target;
 	InsertTarget *insert;		/* owns its own reference to target */
-	KeyHolder  *place;			/* target, where row's key is looked for */
+	KeyHolder  *place;			/* target, opened to look for keys */
 	KeyRows		row;			/* one, as target has it */
 	HeapTuple	tuple;
 	TupleTableSlot *existing;	/* a row of target */
@@ -112,7 +112,7 @@ TakeMovedRow(MoveState *state, TupleTableSlot *slot)
 	if (!is_there)
 		return ZbxhistDeleteMoved(state->source, &tid, state->snapshot);
 
-	/* equal rows become one; of two values for a key a person must choose */
+	/* equal rows become one; if values differ, a person must choose */
 	if (!IsInTarget(state, slot, &found.tid))
 		state->duplicates++;
 	else if (ZbxhistDeleteMoved(state->source, &tid, state->snapshot))
@@ -198,8 +198,8 @@ BeginMove(MoveState *state, Oid source, Oid target)
 }
 
 /*
- * HasOtherKeys says whether the target is a partition of the source and has
- * not the same keys.
+ * HasOtherKeys says whether the target is a partition of the source with
+ * other keys.
  */
 static bool
 HasOtherKeys(const MoveState *state)
@@ -248,8 +248,8 @@ EndMove(MoveState *state)
 }
 
 /*
- * MoveResult forms the function's row.  last_itemid is null when done, or
- * when there is no index to go on in.
+ * MoveResult forms the function's row.  last_itemid is null at the end, or
+ * if there is no index by which to continue.
  */
 static Datum
 MoveResult(FunctionCallInfo fcinfo, const MoveState *state, bool has_itemid,

@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(zbxhist_count_own_rows);
 PG_FUNCTION_INFO_V1(zbxhist_has_own_rows);
 PG_FUNCTION_INFO_V1(zbxhist_waiting_clock);
 
-/* what is asked of the rows of a range of clocks */
+/* question about the rows of a range of clocks */
 typedef enum ClockQuestion
 {
 	OLDEST_CLOCK,
@@ -67,9 +67,9 @@ OpenReadable(Oid relid, bool needs_clock)
 /* ---- clocks ---- */
 
 /*
- * VisitClock takes one row into the search, after which, where the oldest or newest
- * clock is asked for, only clocks further out are of interest.  Returns false
- * if no further row can change the answer.
+ * VisitClock adds one row to the search.  If the oldest or newest clock is asked for,
+ * the search then continues with older or newer clocks only.  Returns false if no
+ * further row can change the answer.
  */
 static bool
 VisitClock(void *state, TupleTableSlot *slot)

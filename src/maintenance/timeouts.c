@@ -43,8 +43,8 @@ SwitchOff(const char *parameter)
 
 /*
  * zbxhist_set_timeouts(answer_limit) switches off the timeouts of the current statement
- * and transaction, but for one of so many milliseconds for each answer of an archive
- * server.  The next statement has its own.
+ * and transaction.  Each answer of an archive server must come within answer_limit
+ * milliseconds.  The next statement has its own.
  */
 Datum
 zbxhist_set_timeouts(PG_FUNCTION_ARGS)

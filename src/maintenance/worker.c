@@ -183,8 +183,8 @@ FindDatabase(const char *name, Oid *database, Oid *owner)
 }
 
 /*
- * IsMaintained says whether the last worker that was started for a database is still
- * running; if not, it is forgotten.
+ * IsMaintained says whether the last worker of a database is still running; if not, it
+ * is forgotten.
  */
 static bool
 IsMaintained(Oid database)

@@ -701,7 +701,7 @@ SalvageStored(void *arg, StoredGroup *stored)
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("packed day \"%s\" has values of format %d, which this version of zbxhist does not know",
 					   RelationGetRelationName(state->day), stored->newer),
-				errdetail("A newer version can read them.  If there was none, what is damaged is the group with first_itemid = " INT64_FORMAT " and first_clock = %d.",
+				errdetail("A newer version of zbxhist can read them.  If none was ever installed, the group with first_itemid = " INT64_FORMAT " and first_clock = %d is damaged.",
 						  group->first_itemid, (int) group->first_clock),
 				errtable(state->day));
 	if (problem == NULL && !stored->is_times)

@@ -4,7 +4,7 @@
  *	  Work that may fail without failing the statement.
  *
  * If an INSERT fails, Zabbix loses a whole batch of values.  So an INSERT must not fail
- * by what it only reads or counts on its way.
+ * because of something that it only reads or counts.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +33,8 @@ ZbxhistIsBearable(int sqlerrcode)
 }
 
 /*
- * IsOfWork says whether an error is bearable and is not a lack of memory, which has
- * nothing to do with the work.
+ * IsOfWork says whether an error is bearable and comes from the work, which a lack of
+ * memory does not.
  */
 static bool
 IsOfWork(int sqlerrcode)
@@ -89,7 +89,7 @@ ZbxhistAttempt(void (*work) (void *arg), void *arg)
 }
 
 /*
- * ZbxhistIsDamage says whether an error is one that damaged files cause.
+ * ZbxhistIsDamage says whether an error comes from damaged files.
  */
 bool
 ZbxhistIsDamage(int sqlerrcode)

@@ -69,8 +69,8 @@ ReadBound(Node *expr, AttrNumber clock_attnum, PartitionBounds *bounds)
 }
 
 /*
- * ZbxhistHasOnlyBounds says whether a partition, whose columns desc are, has no CHECK
- * constraint but that of its bounds.
+ * ZbxhistHasOnlyBounds says whether a partition with the columns desc has no CHECK
+ * constraint but its bounds.
  */
 bool
 ZbxhistHasOnlyBounds(TupleDesc desc)
@@ -113,7 +113,8 @@ FindInCatalog(SysScanDesc scan, ScanKey key, int nkeys)
 }
 
 /*
- * BeginCatalogScan begins such a scan, by an index on exactly these keys.
+ * BeginCatalogScan begins a scan of a catalog, by an index on exactly these
+ * keys.
  */
 static SysScanDesc
 BeginCatalogScan(Oid catalog, Oid index, ScanKey key, int nkeys)

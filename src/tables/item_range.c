@@ -22,7 +22,7 @@ ZbxhistWholeItem(ItemRange *range, int64 itemid)
 }
 
 /*
- * ZbxhistMakeEmpty makes range one without rows.
+ * ZbxhistMakeEmpty makes range empty.
  */
 void
 ZbxhistMakeEmpty(ItemRange *range)
@@ -32,7 +32,7 @@ ZbxhistMakeEmpty(ItemRange *range)
 }
 
 /*
- * ZbxhistStartAt leaves the rows before position out.
+ * ZbxhistStartAt excludes the rows before position.
  */
 void
 ZbxhistStartAt(ItemRange *range, int64 position)
@@ -41,7 +41,7 @@ ZbxhistStartAt(ItemRange *range, int64 position)
 }
 
 /*
- * ZbxhistEndAt leaves the rows after position out.
+ * ZbxhistEndAt excludes the rows after position.
  */
 void
 ZbxhistEndAt(ItemRange *range, int64 position)
@@ -50,7 +50,7 @@ ZbxhistEndAt(ItemRange *range, int64 position)
 }
 
 /*
- * ZbxhistEndBefore leaves the rows from position on out.
+ * ZbxhistEndBefore excludes the rows from position on.
  */
 void
 ZbxhistEndBefore(ItemRange *range, int64 position)

@@ -20,8 +20,8 @@ ZbxhistKeepTable(KeptTables *kept, Oid relid, void *reader)
 }
 
 /*
- * ZbxhistFindKept returns the reader that is open of a table, or NULL.  The search begins
- * after the one found last, because each item reads the tables in the same order.
+ * ZbxhistFindKept returns the open reader of a table, or NULL.  The search begins after the
+ * one found last, because each item reads the tables in the same order.
  */
 void *
 ZbxhistFindKept(KeptTables *kept, Oid relid)

@@ -91,7 +91,7 @@ ChooseGate(Oid parent, bool *is_settled)
 }
 
 /*
- * Contains says whether vxid is one of a list that ends with an invalid one.
+ * Contains says whether a list, which ends with an invalid entry, has vxid.
  */
 static bool
 Contains(const VirtualTransactionId *list, VirtualTransactionId vxid)

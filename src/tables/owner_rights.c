@@ -46,8 +46,8 @@ ZbxhistTakeOwnerRights(OwnerRights *before, Oid owner)
 }
 
 /*
- * ZbxhistGiveBackRights ends what ZbxhistTakeOwnerRights began, and undoes settings that
- * the owner's code has changed.
+ * ZbxhistGiveBackRights returns to the rights from before ZbxhistTakeOwnerRights, and
+ * undoes settings that the owner's code has changed.
  */
 void
 ZbxhistGiveBackRights(const OwnerRights *before)
@@ -56,7 +56,7 @@ ZbxhistGiveBackRights(const OwnerRights *before)
 	SetUserIdAndSecContext(before->user, before->sec_context);
 }
 
-/* ---- whose code an expression is ---- */
+/* ---- does an expression run code of users? ---- */
 
 /*
  * ZbxhistIsBuiltInType says whether a type comes with PostgreSQL.  Such a type has no
@@ -79,7 +79,8 @@ is_foreign_function(Oid funcid, void *context)
 
 /*
  * has_foreign_code is a walker that looks for a function or a result type in a cast that
- * does not come with PostgreSQL.  Nodes that casts do not consist of count as such, too.
+ * does not come with PostgreSQL.  Kinds of nodes that no cast has count as foreign code,
+ * too.
  */
 static bool
 has_foreign_code(Node *node, void *context)

@@ -51,7 +51,7 @@ typedef struct MemberEntry
 static HTAB *partition_sets = NULL;
 static HTAB *members = NULL;
 
-/* this transaction has built a set that has members to be forgotten */
+/* this transaction has built a set with members to be forgotten */
 static bool forget_at_commit = false;
 static bool forgot_statistics = false;	/* of these members, since then */
 
@@ -230,8 +230,8 @@ ZbxhistCopyPackedDays(const PartitionSet *set, int *ndays)
 }
 
 /*
- * MarkStale is the relcache callback: it may come at any time, so it only
- * flags.  InvalidOid means every relation.
+ * MarkStale is the relcache callback.  It may be called at any time, so it
+ * only sets flags.  InvalidOid means every relation.
  */
 static void
 MarkStale(Datum arg, Oid relid)
@@ -456,9 +456,10 @@ IsExhaustive(const PartitionSet *set)
 
 /*
  * TakePartitions adds to the set those of the given partitions that take rows.  One that
- * overlaps a partition before it takes none: rows of both go to the first.  Nor does one
- * that overlaps a packed day, where nobody would look for the rows' keys.  A partition to
- * which a day is being unpacked takes rows when those of the day have arrived.
+ * overlaps a partition before it takes none: rows of both go to the first.  Nor does a
+ * partition that overlaps a packed day: its rows' keys would not be looked for in the day.
+ * A partition to which a day is being unpacked takes rows when those of the day have
+ * arrived.
  */
 static void
 TakePartitions(PartitionSet *set, PartitionBounds *partitions, int npartitions)

@@ -28,7 +28,7 @@
 #include "binary_search.h"
 #include "tables/partition_walk.h"
 
-/* no index: look for it among all */
+/* no index is known: search all */
 #define ANYWHERE (-2)
 
 /*
@@ -109,7 +109,7 @@ FindNextOf(PartitionWalk *walk, bool is_day, WalkStep *step)
 }
 
 /*
- * TakeSet lets the walk continue in the present set, after the clock that it has reached.
+ * TakeSet continues the walk in the present set, after the clock that it has reached.
  */
 static void
 TakeSet(PartitionWalk *walk)

@@ -3,9 +3,9 @@
  * policy.c
  *	  What sessions that store rows must know about a parent.
  *
- * It is read from tables of the extension, which a session that only reads need not open:
- * whether rows may leave the parent, which clocks are left out, and for which partitions
- * the parent surely has no rows (tables/stray.c).
+ * It is read from tables of the extension: whether rows may leave the parent, which clocks
+ * are left out, and for which partitions the parent surely has no rows (tables/stray.c).  A
+ * session that only reads need not open these tables.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,11 +3,11 @@
  * stored_texts.c
  *	  Reads Zabbix's tables of settings, items and hosts.
  *
- * A query on a table may run code of its owner: a cast of a column's type, a policy, a
- * view in the table's place, or a function in an index expression that the planner
- * evaluates.  To check the catalogs before the query is not enough, because the owner may
- * alter the table in between.  So the table is locked, checked and read here, and only
- * values of built-in types are accepted.
+ * A query on a table may run code of its owner: a cast of a column's type, a policy, a view
+ * in the table's place, or a function in an index expression that the planner evaluates.
+ * Checking the catalogs before the query is not enough, because the owner may alter the
+ * table in between.  So the table is locked, checked and read here, and only values of
+ * built-in types are accepted.
  *
  * Locks: ACCESS SHARE on the table, and on the index by which rows are found,
  * until the transaction ends.

@@ -3,10 +3,10 @@
  * stray.c
  *	  Knows for which partitions no row can be in the parent.
  *
- * A parent that already had rows when it was set up keeps them until they expire.  To
- * look up each new key in its index would cost a fifth of an INSERT, for nothing.  So
- * maintenance verifies that none of these rows is in the range of today's partition
- * (sql/maintenance/row_steps.sql), and notes that in zbxhist.partition_state.
+ * A parent that already had rows when it was set up keeps them until they expire.
+ * Looking up each new key in its index would cost a fifth of an INSERT, and find
+ * nothing.  So maintenance verifies that none of these rows is in the range of today's
+ * partition (sql/maintenance/row_steps.sql), and notes that in zbxhist.partition_state.
  *
  * That stays true until somebody puts a row there that belongs to a partition, a stray:
  * RETURNING, ON CONFLICT, routing switched off, a partition that is locked, the apply of
@@ -64,7 +64,8 @@ ZbxhistNoteStray(Relation parent)
 }
 
 /*
- * ZbxhistNoteStrayOnce does so for the first such row of a statement.
+ * ZbxhistNoteStrayOnce does the same for the first such row of a
+ * statement.
  */
 void
 ZbxhistNoteStrayOnce(Relation parent, bool *is_noted)

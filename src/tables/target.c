@@ -108,9 +108,9 @@ ZbxhistCloseTarget(InsertTarget *target)
 }
 
 /*
- * PrepareRows does for rows what ExecInsert does before it stores them: triggers,
- * generated columns, constraints.  Moves the rows that no trigger has skipped to the
- * front; returns their number.
+ * PrepareRows does what ExecInsert does before it stores rows: triggers, generated
+ * columns, constraints.  Moves the rows that no trigger has skipped to the front;
+ * returns their number.
  */
 static int
 PrepareRows(InsertTarget *target, TupleTableSlot **slots, int nslots)
