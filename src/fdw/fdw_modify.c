@@ -52,7 +52,7 @@ enum ModifyPlanPart
 {
 	MODIFY_HAS_TID_ALONE,		/* only a ctid identifies the rows */
 	MODIFY_LOOKS_AGAIN,			/* rows were found in their current version */
-	MODIFY_NEW_KEY				/* a column of the key that gets a new value, or 0 */
+	MODIFY_NEW_KEY				/* key column that gets a value, or 0 */
 };
 
 typedef struct FdwModifyState
