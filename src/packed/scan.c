@@ -324,14 +324,19 @@ ZbxhistSizeOfSharedDays(PackedScan *scan)
 	ClockRange	all = ANY_CLOCKS;
 	const PartitionSet *set;
 	PackedDay  *days;
+	bool		is_new;
 
 	do
 	{
 		set = ZbxhistCatchUp(scan->parent, &all);
 		days = ZbxhistCopyPackedDays(set, &scan->nranges);
+		is_new = false;
 		for (int i = 0; i < scan->nranges && scan->open.spec.release == NoLock; i++)
+		{
+			is_new |= !is_locked_by_me(days[i].relid);
 			LockRelationOid(days[i].relid, AccessShareLock);
-	} while (!ZbxhistPartitionSetIsValid(set));
+		}
+	} while (is_new && !ZbxhistPartitionSetIsValid(set));
 	scan->ranges = MemoryContextAlloc(scan->context,
 									  sizeof(ClockRange) * Max(scan->nranges, 1));
 	for (int i = 0; i < scan->nranges; i++)

@@ -259,11 +259,14 @@ GetChange(const PlannedStmt *stmt)
 
 /*
  * LockTablesOfClocks locks the children of a parent that may have rows of some clocks, in the
- * order in which PostgreSQL locks children, and lists them.
+ * order in which PostgreSQL locks children, and lists them.  If a lock may have waited for
+ * a change of the children, they are listed again.
  */
 static List *
 LockTablesOfClocks(Relation parent, const ClockRange *clocks)
 {
+	List	   *locked = NIL;
+
 	for (;;)
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
@@ -278,12 +281,14 @@ LockTablesOfClocks(Relation parent, const ClockRange *clocks)
 		if (ZbxhistHasPackedDay(set, clocks))
 			result = lappend_oid(result, set->packed);
 		list_sort(result, list_oid_cmp);
+		if (equal(result, locked))
+			return result;
 		foreach(lc, result)
 			LockRelationOid(lfirst_oid(lc), RowExclusiveLock);
-		/* locking processed invalidations */
 		if (ZbxhistPartitionSetIsValid(set))
 			return result;
-		list_free(result);
+		list_free(locked);
+		locked = result;
 	}
 }
 

@@ -89,27 +89,39 @@ ZbxhistGetPartitions(Relation parent)
  * before the planner listed the children of the parent.  The planner sees committed
  * changes, while invalidations arrive a moment later.  So each partition of the clocks
  * that this session has not locked is locked for a moment: then it exists, or the set
- * changes.
+ * changes.  Each is locked once, whatever invalidates the set meanwhile.
  */
 PartitionSet *
 ZbxhistCatchUp(Relation parent, const ClockRange *clocks)
 {
+	List	   *known = NIL;
 	PartitionSet *set;
+	bool		is_new;
 
+	AcceptInvalidationMessages();
 	do
 	{
-		AcceptInvalidationMessages();
+		List	   *before = list_copy(known);
+
 		set = ZbxhistGetPartitions(parent);
-		for (int i = 0; i < set->npartitions && ZbxhistPartitionSetIsValid(set); i++)
+		is_new = false;
+		for (int i = 0; i < set->npartitions; i++)
 		{
 			Oid			relid = set->partitions[i].relid;
 
-			if (!clocks_overlap(&set->partitions[i], clocks) || is_locked_by_me(relid))
+			if (!clocks_overlap(&set->partitions[i], clocks) ||
+				list_member_oid(before, relid) || is_locked_by_me(relid))
 				continue;
 			LockRelationOid(relid, AccessShareLock);
 			UnlockRelationOid(relid, AccessShareLock);
+			known = lappend_oid(known, relid);
+			is_new = true;
+			if (!ZbxhistPartitionSetIsValid(set))
+				break;
 		}
-	} while (!ZbxhistPartitionSetIsValid(set));
+		list_free(before);
+	} while (is_new && !ZbxhistPartitionSetIsValid(set));
+	list_free(known);
 	return set;
 }
 

@@ -50,13 +50,19 @@ TABLE difference;
 SELECT itemid, count(*), min(value), max(value) FROM history WHERE itemid < 3 GROUP BY itemid ORDER BY itemid;
 SELECT clock, value FROM history WHERE itemid = 3 AND clock > 86400 ORDER BY clock DESC, ns DESC LIMIT 2;
 SELECT DISTINCT ON (itemid) itemid, clock FROM history WHERE itemid IN (1, 2, 11) ORDER BY itemid, clock DESC;
+SELECT count(*), sum(value) FROM history WHERE itemid = 3 AND clock > 100000;
+SELECT count(*) FROM history WHERE value < 20000;
 SELECT count(*) FROM zbxhist.range(NULL::history, 3, 86400, 259200);
 SELECT (zbxhist.range(NULL::history, 3, 86400, 259200, 'desc')).clock LIMIT 2;
 SELECT count, min, max, first_clock, last_clock FROM zbxhist.statistics('history', 3, 86400, 259200);
 SELECT itemid, clock FROM zbxhist.last_values(NULL::history, '{1, 2, 11}', 1);
 
 -- changes, and moves
+BEGIN;
 UPDATE history SET value = value + 1 WHERE itemid = 2;
+UPDATE history SET value = value + 1 WHERE itemid = 2 AND clock = 100800;
+UPDATE history SET value = value - 1 WHERE itemid = 2 AND clock = 100800;
+COMMIT;
 UPDATE plain SET value = value + 1 WHERE itemid = 2;
 DELETE FROM history WHERE itemid = 5 AND clock < 200000;
 SELECT zbxhist.delete_values('history', 6, 200000, 0, 'less');
