@@ -84,7 +84,7 @@ CREATE VIEW zbxhist.status AS
 SELECT c.parent,
        p.partitions,  -- number of its partitions
        p.packed_days,  -- number of its packed days
-       p.partitions_ahead,  -- how many of them are for the future
+       p.partitions_ahead,  -- how many of its partitions are in the future
        p.covered_until,  -- end of the last one
        w.rows AS rows_waiting,  -- rows in the parent itself
        w.exact AS rows_waiting_exact,  -- whether these were counted; if not, they are an estimate

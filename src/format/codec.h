@@ -187,7 +187,7 @@ codec_left(const ByteReader *reader)
 	return reader->end - reader->next;
 }
 
-/* Appends a number that is small, or a little less than none. */
+/* Appends a number of small magnitude, which may be negative. */
 static inline void
 codec_put_signed(ByteBuffer *buffer, uint64 value)
 {

@@ -35,10 +35,10 @@
 
 #define SAMPLE_SIZE 32
 
-/* more bits than this for a value make us look at the bits as well */
+/* above so many bits a value, packing the values' bits is tried, too */
 #define GOOD_WIDTH 36
 
-/* more than this, and only the bits are looked at */
+/* above so many, only packing the bits is tried */
 #define BAD_WIDTH 66
 
 /* one more than the largest: the array is indexed by decimals */

@@ -38,7 +38,7 @@
 #define STREAM_FLAT 0x20		/* all are equal to the base */
 #define STREAM_ALL 0x39
 
-/* distinct values that are worth a dictionary */
+/* most distinct values of a dictionary */
 #define MAX_DICTIONARY 256
 #define HASH_SIZE 1024
 

@@ -129,8 +129,8 @@ HashNumbers(const PackedColumn *column, int nrows, uint64 *hashes)
 }
 
 /*
- * HashBytes does so with numerics, which are one kind here and another there,
- * and values of bytes.
+ * HashBytes does the same for values of bytes, and for numerics, which may be
+ * packed as integers in one segment and as bytes in another.
  */
 static void
 HashBytes(const PackedColumn *column, int nrows, uint64 *hashes)

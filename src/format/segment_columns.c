@@ -268,7 +268,7 @@ spread(char *values, size_t size, const bool *nulls, int n, int count)
 	}
 }
 
-/* Adds what all numbers have been written less. */
+/* Adds to all numbers what was subtracted when they were written. */
 static void
 add_smallest(uint64 *values, int n, uint64 smallest)
 {
@@ -280,8 +280,8 @@ add_smallest(uint64 *values, int n, uint64 smallest)
 
 /*
  * Takes n rows of a column, whose byte of flags has been read, to the end of the
- * bytes, into arrays in the current memory context.  smallest is what all
- * numbers are less.  The column's kind is set.
+ * bytes, into arrays in the current memory context.  smallest was subtracted from
+ * all numbers.  The column's kind is set.
  */
 static bool
 get_column(ByteReader *reader, PackedColumn *column, uint8 flags, int n,

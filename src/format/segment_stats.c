@@ -45,7 +45,7 @@
 /* values for each byte of a rest, at least */
 #define VALUES_A_BYTE 32
 
-/* doubles have all integers up to it */
+/* up to this, doubles represent all integers */
 #define EXACT_LIMIT ((double) (INT64CONST(1) << 53))
 
 /* the rest of a sum, as it is written */

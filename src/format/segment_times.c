@@ -155,7 +155,7 @@ ZbxhistGetTimes(TimesReader *times, const GroupReader *reader, int segment)
 	return are_clocks_right(times->rows[0], info);
 }
 
-/* Has a segment shared times; if so, which? */
+/* Does a segment share times?  If so, sets the number of the vector. */
 bool
 ZbxhistHasSharedTimes(const GroupReader *reader, int segment, uint64 *number)
 {

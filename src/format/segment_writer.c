@@ -18,13 +18,13 @@
 
 #include "format/segment_format.h"
 
-/* less than this left in a group is not worth the part of an item's rows */
+/* with less space left in a group, no part of an item's rows is added */
 #define MIN_PART_SIZE 128
 
 /* a part of an item's rows may leave this unused */
 #define GOOD_WASTE 12
 
-/* what a segment takes besides its rows, about; how far off that may be */
+/* estimated bytes of a segment besides its rows, and how wrong that may be */
 #define SEGMENT_OVERHEAD 40
 #define OVERHEAD_ERROR 3
 
