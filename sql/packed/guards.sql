@@ -52,17 +52,17 @@ COMMENT ON EVENT TRIGGER zbxhist_before_change IS 'Loads the library, which refu
 
 -- Event trigger: notes the value of a new column in packed rows.  Refuses row triggers and foreign keys on
 -- managed tables, which would not apply to rows in partitions, and makes sure that packed days are neither
--- followed by logical decoding nor unlogged.
+-- followed by logical decoding nor unlogged.  Columns by which packed rows are found may be renamed, but
+-- another one that gets such a name would be taken for it.
 -- It fires for every user.  ALTER TABLE ... ADD COLUMN holds the lock on the foreign table already, and
 -- only the owner gets that far.
 CREATE FUNCTION zbxhist_internal.after_change() RETURNS event_trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    commands text[];
-    command  text;
+    commands text;
 BEGIN
     BEGIN
-        SELECT array_agg(zbxhist_internal.missing_options(p.parent, zbxhist_internal.packed_table(p.parent)))
+        SELECT string_agg(zbxhist_internal.missing_options(p.parent, zbxhist_internal.packed_table(p.parent)), '; ')
           INTO commands
           FROM (SELECT DISTINCT d.parent
                   FROM pg_event_trigger_ddl_commands() c
@@ -74,6 +74,11 @@ BEGIN
            LEFT JOIN pg_trigger t ON c.classid = 'pg_trigger'::regclass AND t.oid = c.objid
            JOIN zbxhist.parent_config p ON p.parent = coalesce(t.tgrelid, c.objid)
           CROSS JOIN zbxhist_internal.unfollowed_objects(p.parent) o;
+        PERFORM zbxhist_internal.refuse('0A000', format('table %s cannot have another column "%s": rows of packed days are found by it', c.objid::regclass, a.attname),
+                    hint => format('Choose another name.  To have a plain table again, CALL zbxhist.undo(%L);', c.objid::regclass))
+           FROM pg_event_trigger_ddl_commands() c
+           JOIN pg_attribute a ON c.classid = 'pg_class'::regclass AND a.attrelid = zbxhist_internal.packed_table(c.objid) AND a.attname IN ('itemid', 'clock', 'ns')
+          WHERE ('packed=' || a.attname = ANY (a.attfdwoptions)) IS NOT TRUE AND EXISTS (SELECT FROM zbxhist_internal.packed_columns(a.attrelid));
         PERFORM zbxhist_internal.refuse('0A000', format('cannot change the replica identity or the persistence of %s, because it is the table of a packed day', d.day),
                     detail => 'Packed values are written past logical decoding: a tool that copies the table and follows its changes would lose them.')
            FROM pg_event_trigger_ddl_commands() c
@@ -84,9 +89,7 @@ BEGIN
         -- PUBLIC has no privileges on the schemas of zbxhist: the next maintenance notes it
         RETURN;
     END;
-    FOREACH command IN ARRAY coalesce(array_remove(commands, NULL), '{}') LOOP
-        EXECUTE command;
-    END LOOP;
+    EXECUTE coalesce(commands, '');
 END
 $$;
 
@@ -94,7 +97,7 @@ CREATE EVENT TRIGGER zbxhist_after_change ON ddl_command_end
     WHEN TAG IN ('ALTER TABLE', 'CREATE TRIGGER')
     EXECUTE FUNCTION zbxhist_internal.after_change();
 
-COMMENT ON EVENT TRIGGER zbxhist_after_change IS 'Notes the value of a new column in packed rows, and refuses row triggers and foreign keys on managed tables';
+COMMENT ON EVENT TRIGGER zbxhist_after_change IS 'Notes the value of a new column in packed rows, and refuses row triggers, foreign keys and other columns named itemid, clock or ns';
 
 -- Event trigger: notes the value of a new column in packed rows before the table is rewritten.
 -- One ALTER TABLE may add a column and rewrite the table; only between the two is the value in the

@@ -30,10 +30,6 @@
  * of a plain table would get a value of its own, for which packed rows have no place.  So
  * such an ADD COLUMN is refused.
  *
- * Rows are found by the columns itemid, clock and ns.  These may be renamed, and statements
- * that need them are planned by PostgreSQL then.  But another column cannot get such a
- * name: it would be taken for the one with which days were packed.
- *
  * The extension cannot be dropped while an undo is unfinished, either.
  *
  *-------------------------------------------------------------------------
@@ -48,7 +44,6 @@
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_attrdef.h"
-#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_trigger.h"
 #include "compat.h"
@@ -67,17 +62,6 @@
 #include "tables/packed_days.h"
 #include "tables/packed_table.h"
 #include "tables/policy.h"
-
-/*
- * QuoteTable returns a table's name as the argument of a call.
- */
-static char *
-QuoteTable(Oid relid)
-{
-	char	   *name = ZbxhistQualifiedName(relid);
-
-	return name == NULL ? "..." : quote_literal_cstr(name);
-}
 
 /*
  * HasStoredMissing says whether the catalog has the value of a parent's column for rows
@@ -127,43 +111,6 @@ GuardDefault(Oid relid, AttrNumber attnum)
 }
 
 /*
- * GuardColumn raises an error if a column of relid, which has just been added or renamed
- * and is not visible yet, would be taken for one by which packed rows are found.
- */
-static void
-GuardColumn(Oid relid, AttrNumber attnum)
-{
-	Relation	catalog;
-	ScanKeyData key[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	Oid			parent;
-
-	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE || !ZbxhistIsPackedTable(relid))
-		return;
-	catalog = table_open(AttributeRelationId, AccessShareLock);
-	ScanKeyInit(&key[0], Anum_pg_attribute_attrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(relid));
-	ScanKeyInit(&key[1], Anum_pg_attribute_attnum, BTEqualStrategyNumber, F_INT2EQ,
-				Int16GetDatum(attnum));
-	scan = systable_beginscan(catalog, AttributeRelidNumIndexId, true, SnapshotSelf, 2,
-							  key);
-	tuple = systable_getnext(scan);
-	parent = ZbxhistInheritedParent(relid);
-	if (HeapTupleIsValid(tuple) && OidIsValid(parent) && ZbxhistIsOtherKeyColumn(tuple))
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("table \"%s\" cannot have another column \"%s\"",
-					   get_rel_name(parent),
-					   NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname)),
-				errdetail("Rows of packed days are found by the columns itemid, clock and ns with which the days were packed."),
-				errhint("Choose another name.  To have a plain table again, CALL zbxhist.undo(%s);",
-						QuoteTable(parent)));
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-}
-
-/*
  * GuardTrigger raises an error if a trigger, which has just been created and is not
  * visible yet, is on the table of a packed day.
  */
@@ -206,6 +153,17 @@ PG_FUNCTION_INFO_V1(zbxhist_load_guards);
  */
 static int	dropped_days = 0;
 static Oid	dropped_from = InvalidOid;
+
+/*
+ * QuoteTable returns a table's name as the argument of a call.
+ */
+static char *
+QuoteTable(Oid relid)
+{
+	char	   *name = ZbxhistQualifiedName(relid);
+
+	return name == NULL ? "..." : quote_literal_cstr(name);
+}
 
 /*
  * TellLoss reports the packed values that the session has agreed to lose.
@@ -321,8 +279,8 @@ DropRelation(Oid relid)
 }
 
 /*
- * ZbxhistGuardObject is called for each object before it is dropped, for each default and
- * trigger that is created, and for each column that is added or altered.
+ * ZbxhistGuardObject is called for each object before it is dropped, and for each default
+ * and trigger that is created.
  */
 void
 ZbxhistGuardObject(ObjectAccessType access, Oid classId, Oid objectId,
@@ -334,9 +292,6 @@ ZbxhistGuardObject(ObjectAccessType access, Oid classId, Oid objectId,
 		GuardDefault(objectId, subId);
 	else if (access == OAT_POST_CREATE && classId == TriggerRelationId)
 		GuardTrigger(objectId);
-	else if ((access == OAT_POST_CREATE || access == OAT_POST_ALTER) &&
-			 classId == RelationRelationId && subId > 0)
-		GuardColumn(objectId, subId);
 }
 
 /*

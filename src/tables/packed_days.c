@@ -276,33 +276,6 @@ ZbxhistHasPackedName(Oid foreign, AttrNumber attnum)
 }
 
 /*
- * ZbxhistIsOtherKeyColumn says whether a column of a foreign table, whose catalog row may
- * be newer than the catalog cache, has the name of one by which rows of packed days are
- * found, without being the one with which days were packed.
- */
-bool
-ZbxhistIsOtherKeyColumn(HeapTuple column)
-{
-	Form_pg_attribute att = (Form_pg_attribute) GETSTRUCT(column);
-	const char *name = NameStr(att->attname);
-	const char *packed = GetPackedName(column);
-
-	if ((strcmp(name, "itemid") != 0 && strcmp(name, "clock") != 0 &&
-		 strcmp(name, "ns") != 0) ||
-		(packed != NULL && strcmp(packed, name) == 0))
-		return false;
-	/* no day was packed yet if no column has the option */
-	for (AttrNumber attnum = 1;
-		 SearchSysCacheExists2(ATTNUM, ObjectIdGetDatum(att->attrelid),
-							   Int16GetDatum(attnum)); attnum++)
-	{
-		if (ZbxhistHasPackedName(att->attrelid, attnum))
-			return true;
-	}
-	return false;
-}
-
-/*
  * ReadPackedColumn adds a column of a foreign table to one of the lists.
  * Returns whether days have been packed with it.
  */

@@ -8,7 +8,6 @@
 #ifndef ZBXHIST_PACKED_DAYS_H
 #define ZBXHIST_PACKED_DAYS_H
 
-#include "access/htup.h"
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 #include "nodes/value.h"
@@ -50,7 +49,6 @@ extern bool ZbxhistWasPacked(Oid relid, Snapshot snapshot);
 extern char *ZbxhistFindOption(List *options, const char *name);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern bool ZbxhistHasPackedName(Oid foreign, AttrNumber attnum);
-extern bool ZbxhistIsOtherKeyColumn(HeapTuple column);
 extern void ZbxhistReadPackedColumns(Oid foreign, List **new_columns,
 									 List **renamed);
 
