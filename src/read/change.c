@@ -709,14 +709,14 @@ ZbxhistPrepareChange(QueryDesc *query)
 
 /*
  * RefuseNewKey raises an error if columns, which a query may give new values in a parent,
- * has one of a unique index, or one by which rows are found.
+ * has one of the primary key, or one by which rows are found.
  */
 static void
 RefuseNewKey(Relation parent, const Bitmapset *columns)
 {
 	const PartitionSet *set = ZbxhistGetPartitions(parent);
 	const AttrNumber found_by[] = {set->itemid_attnum, set->clock_attnum, set->ns_attnum};
-	Bitmapset  *keys = RelationGetIndexAttrBitmap(parent, INDEX_ATTR_BITMAP_KEY);
+	Bitmapset  *keys = RelationGetIndexAttrBitmap(parent, INDEX_ATTR_BITMAP_PRIMARY_KEY);
 	int			column;
 	int			i;
 
