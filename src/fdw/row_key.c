@@ -119,7 +119,7 @@ ZbxhistRaiseNewKey(Relation table, AttrNumber attnum)
 			errmsg("cannot update column \"%s\" of table \"%s\"",
 				   NameStr(TupleDescAttr(RelationGetDescr(table), attnum - 1)->attname),
 				   RelationGetRelationName(table)),
-			errdetail("A row's key and clock determine its partition or packed day."),
+			errdetail("Rows of partitions and packed days are found by this column."),
 			errhint("DELETE the row and INSERT it with its new key."),
 			errtable(table));
 }

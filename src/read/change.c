@@ -709,31 +709,26 @@ ZbxhistPrepareChange(QueryDesc *query)
 
 /*
  * RefuseNewKey raises an error if columns, which a query may give new values in a parent,
- * has one of the primary key, or one by which rows are found.
+ * has one by which rows are found.
  */
 static void
 RefuseNewKey(Relation parent, const Bitmapset *columns)
 {
 	const PartitionSet *set = ZbxhistGetPartitions(parent);
 	const AttrNumber found_by[] = {set->itemid_attnum, set->clock_attnum, set->ns_attnum};
-	Bitmapset  *keys = RelationGetIndexAttrBitmap(parent, INDEX_ATTR_BITMAP_PRIMARY_KEY);
-	int			column;
-	int			i;
 
-	for (i = 0; i < lengthof(found_by); i++)
+	for (int i = 0; i < lengthof(found_by); i++)
 	{
-		if (found_by[i] != InvalidAttrNumber)
-			keys = bms_add_member(keys, found_by[i] - FirstLowInvalidHeapAttributeNumber);
+		if (found_by[i] != InvalidAttrNumber &&
+			bms_is_member(found_by[i] - FirstLowInvalidHeapAttributeNumber, columns))
+			ZbxhistRaiseNewKey(parent, found_by[i]);
 	}
-	column = bms_next_member(bms_int_members(keys, columns), -1);
-	if (column >= 0)
-		ZbxhistRaiseNewKey(parent, column + FirstLowInvalidHeapAttributeNumber);
 }
 
 /*
  * ZbxhistRefuseNewKeys is called before a query is started.  It raises an error if the
- * query would give rows of a parent other keys or clocks: only INSERT looks for a key in
- * all partitions and packed days.
+ * query would give rows of a parent another itemid, clock or ns: only INSERT looks for a
+ * key in all partitions and packed days.
  */
 void
 ZbxhistRefuseNewKeys(QueryDesc *query)
