@@ -167,12 +167,11 @@ DECLARE
     waited  interval;
 BEGIN
     -- another session may have done it, or dropped the partition
-    IF EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
-                 JOIN pg_class k ON k.oid = p.partition
-                 JOIN pg_class source ON source.oid = step_align.parent AND source.relowner = k.relowner
-                WHERE p.partition = step_align.partition) THEN
-        found := zbxhist_internal.unlike(parent, partition);
-    END IF;
+    SELECT zbxhist_internal.unlike(parent, p.partition) INTO found
+      FROM zbxhist.list_partitions(parent) p
+      JOIN pg_class k ON k.oid = p.partition
+      JOIN pg_class source ON source.oid = step_align.parent AND source.relowner = k.relowner
+     WHERE p.partition = step_align.partition;
     IF coalesce(found, '{}') = '{}' THEN
         RETURN 'done';
     END IF;
@@ -250,12 +249,11 @@ $$;
 CREATE FUNCTION zbxhist_internal.wants_analyze(parent regclass) RETURNS boolean
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN (
-        SELECT EXISTS (SELECT FROM zbxhist.parent_config c
-                         JOIN zbxhist.packed_day d ON d.parent = c.parent
-                        WHERE c.parent = wants_analyze.parent AND c.routing AND c.auto_analyze
-                          AND least(d.packed_at, clock_timestamp() - interval '6 hours')
-                              > coalesce(pg_stat_get_last_analyze_time(zbxhist_internal.packed_table(c.parent)), '-infinity')));
+    RETURN EXISTS (SELECT FROM zbxhist.parent_config c
+                     JOIN zbxhist.packed_day d ON d.parent = c.parent
+                    WHERE c.parent = wants_analyze.parent AND c.routing AND c.auto_analyze
+                      AND least(d.packed_at, clock_timestamp() - interval '6 hours')
+                          > coalesce(pg_stat_get_last_analyze_time(zbxhist_internal.packed_table(c.parent)), '-infinity'));
 END
 $$;
 

@@ -491,10 +491,8 @@ BEGIN
     DELETE FROM zbxhist.step_problem p
      WHERE p.parent = step_archive_reach.parent AND p.step = 'archive_reach'
        AND p.relation NOT IN (SELECT a::text FROM zbxhist_internal.archives_to_reach(p.parent) a);
-    IF groups IN (SELECT zbxhist_internal.archives_to_reach(step_archive_reach.parent)) THEN
-        RETURN zbxhist_internal.renew_mark(groups);
-    END IF;
-    RETURN 'done';
+    RETURN CASE WHEN groups IN (SELECT zbxhist_internal.archives_to_reach(step_archive_reach.parent))
+                THEN zbxhist_internal.renew_mark(groups) ELSE 'done' END;
 END
 $$;
 

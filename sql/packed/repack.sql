@@ -119,11 +119,8 @@ BEGIN
                 PERFORM zbxhist_internal.end_older_snapshots(days[n], seen.newest);
             END LOOP;
             stopped := clock_timestamp();
-            IF has_same_rows THEN
-                PERFORM zbxhist_internal.lock_exclusively(packed, mode => 'SHARE ROW EXCLUSIVE');
-            ELSE
-                PERFORM zbxhist_internal.lock_exclusively(packed);
-            END IF;
+            PERFORM zbxhist_internal.lock_exclusively(packed,
+                mode => CASE WHEN has_same_rows THEN 'SHARE ROW EXCLUSIVE' ELSE 'ACCESS EXCLUSIVE' END);
             FOR n IN 1 .. cardinality(days) LOOP
                 -- readers wait for all days together no longer than for one
                 PERFORM zbxhist_internal.lock_exclusively(days[n], greatest(1,

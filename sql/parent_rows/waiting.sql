@@ -16,11 +16,8 @@ BEGIN
     exact := zbxhist_internal.own_pages(parent) < 1000 AND has_table_privilege(parent, 'SELECT')
              AND NOT row_security_active(parent)
              AND EXISTS (SELECT FROM pg_class k WHERE k.oid = parent AND k.relkind = 'r');
-    IF exact THEN
-        rows := zbxhist_internal.count_own_rows(parent, NULL, NULL);
-    ELSE
-        rows := zbxhist_internal.estimated_rows(parent);
-    END IF;
+    rows := CASE WHEN exact THEN zbxhist_internal.count_own_rows(parent, NULL, NULL)
+                 ELSE zbxhist_internal.estimated_rows(parent) END;
 END
 $$;
 

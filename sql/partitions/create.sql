@@ -183,9 +183,7 @@ BEGIN
       FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid
      WHERE k.relnamespace = 'zbxhist_partitions'::regnamespace AND k.relname = new_name
        AND i.inhparent = create_range.parent;
-    IF source.relowner <> (SELECT k.relowner FROM pg_class k WHERE k.oid = result) THEN
-        PERFORM zbxhist_internal.change_owner(result, source.relowner);
-    END IF;
+    PERFORM zbxhist_internal.give_to(result, source.relowner);
     PERFORM zbxhist_internal.clone_indexes(parent, result);
     PERFORM zbxhist_internal.clone_identity(parent, result);
     PERFORM zbxhist_internal.clone_grants(parent, result);

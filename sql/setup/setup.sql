@@ -111,12 +111,10 @@ BEGIN
         hint => 'To have them deleted, repeat the call with accept_deletion => true.')
       WHERE losses <> '{}' AND NOT accept_deletion AND NOT dry_run;
     parent := NULL;
-    FOREACH zabbix IN ARRAY schemas LOOP
-        IF configure_zabbix THEN
-            action := 'configure_zabbix';
-            detail := zbxhist_internal.configure_zabbix(zabbix, dry_run);
-            RETURN NEXT;
-        END IF;
+    FOREACH zabbix IN ARRAY CASE WHEN configure_zabbix THEN schemas ELSE '{}' END LOOP
+        action := 'configure_zabbix';
+        detail := zbxhist_internal.configure_zabbix(zabbix, dry_run);
+        RETURN NEXT;
     END LOOP;
     IF NOT dry_run THEN
         PERFORM zbxhist_internal.adopt(f) FROM unnest(fresh) f;
