@@ -17,6 +17,7 @@
 
 #include "ingest/key_number.h"
 #include "read_integer.h"
+#include "tables/columns.h"
 #include "tables/packed_days.h"
 
 /*
@@ -44,15 +45,10 @@ ZbxhistNameInDays(const PartitionSet *set, const char *name)
 static AttrNumber
 FindDayColumn(const PartitionSet *set, const char *name, TupleDesc desc)
 {
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
+	const char *present = ZbxhistPresentName(set, name);
 
-		if (!att->attisdropped &&
-			strcmp(ZbxhistNameInDays(set, NameStr(att->attname)), name) == 0)
-			return att->attnum;
-	}
-	return InvalidAttrNumber;
+	return present == NULL ? InvalidAttrNumber :
+		ZbxhistFindColumn(desc, present, InvalidOid);
 }
 
 /*

@@ -46,35 +46,16 @@
 /* ---- columns ---- */
 
 /*
- * PresentName returns the present name of the foreign table's column that was packed as
- * name; NULL if a column of that name is another one, which was added later.
- */
-static const char *
-PresentName(Relation table, const char *name)
-{
-	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
-	ListCell   *lc;
-
-	if (set == NULL || set->packed != RelationGetRelid(table))
-		return name;
-	foreach(lc, set->renamed)
-	{
-		const RenamedColumn *column = lfirst(lc);
-
-		if (strcmp(NameStr(column->packed), name) == 0)
-			return NameStr(column->name);
-	}
-	return is_new_column(set->new_columns, name) ? NULL : name;
-}
-
-/*
  * ZbxhistFindTyped returns the number of the live column that was packed as
  * name, if it has that type, or 0; InvalidOid stands for any type.
  */
 AttrNumber
 ZbxhistFindTyped(Relation table, const char *name, Oid type)
 {
-	name = PresentName(table, name);
+	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
+
+	if (set != NULL && set->packed == RelationGetRelid(table))
+		name = ZbxhistPresentName(set, name);
 	return name == NULL ? InvalidAttrNumber :
 		ZbxhistFindColumn(RelationGetDescr(table), name, type);
 }

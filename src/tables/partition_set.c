@@ -19,14 +19,13 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "storage/lmgr.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -427,36 +426,14 @@ CopyToSet(PartitionSet *set, const void *array, Size size)
 }
 
 /*
- * HasChildren says whether a table has children.  Unlike has_subclass(), it raises no
- * error if the table has been dropped since it was listed.
- */
-static bool
-HasChildren(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = ((Form_pg_class) GETSTRUCT(tuple))->relhassubclass;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/*
- * IsExhaustive says whether the parent has no other children, and its partitions and
- * packed days do not overlap.
+ * IsExhaustive says whether the parent has no other children, and its partitions do not
+ * overlap packed days.
  */
 static bool
 IsExhaustive(const PartitionSet *set)
 {
 	if (set->nothers > 0)
 		return false;
-	for (int i = 1; i < set->npartitions; i++)
-	{
-		if (set->partitions[i].from_clock < set->partitions[i - 1].to_clock)
-			return false;
-	}
 	for (int i = 0; i < set->npacked_days; i++)
 	{
 		/* older snapshots see the rows of an unpacked day in the day */
@@ -532,7 +509,8 @@ ReadChildren(PartitionSet *set)
 	{
 		Oid			relid = lfirst_oid(lc);
 
-		if (HasChildren(relid))
+		/* has_subclass() needs a table that has not been dropped meanwhile */
+		if (get_rel_relkind(relid) != '\0' && has_subclass(relid))
 			children = list_concat_unique_oid(children,
 											  find_inheritance_children(relid, NoLock));
 		if (partition_of(set, relid) != NULL)
@@ -554,6 +532,41 @@ ReadChildren(PartitionSet *set)
 		MemoryContextSwitchTo(old);
 	}
 	set->is_exhaustive = IsExhaustive(set);
+}
+
+/*
+ * ZbxhistPresentName returns the present name of the column that was packed as name; NULL
+ * if a column of that name is another one.
+ */
+const char *
+ZbxhistPresentName(const PartitionSet *set, const char *name)
+{
+	bool		is_other = is_new_column(set->new_columns, name);
+	ListCell   *lc;
+
+	foreach(lc, set->renamed)
+	{
+		const RenamedColumn *column = lfirst(lc);
+
+		if (strcmp(NameStr(column->packed), name) == 0)
+			return NameStr(column->name);
+		is_other |= strcmp(NameStr(column->name), name) == 0;
+	}
+	return is_other ? NULL : name;
+}
+
+/*
+ * FindKey returns the parent's column of that name and type, or 0.  An event trigger
+ * refuses that another one than the packed one gets the name, but it does not fire in
+ * every session.
+ */
+static AttrNumber
+FindKey(const PartitionSet *set, TupleDesc desc, const char *name, Oid type)
+{
+	const char *present = ZbxhistPresentName(set, name);
+
+	return present != NULL && strcmp(present, name) == 0 ?
+		ZbxhistFindColumn(desc, name, type) : InvalidAttrNumber;
 }
 
 /*
@@ -581,10 +594,10 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	AddSetMember(set, set->parent);
 
 	set->natts = desc->natts;
-	set->itemid_attnum = ZbxhistFindColumn(desc, "itemid", INT8OID);
-	set->clock_attnum = ZbxhistFindColumn(desc, "clock", INT4OID);
-	set->ns_attnum = ZbxhistFindColumn(desc, "ns", INT4OID);
 	ReadChildren(set);
+	set->itemid_attnum = FindKey(set, desc, "itemid", INT8OID);
+	set->clock_attnum = FindKey(set, desc, "clock", INT4OID);
+	set->ns_attnum = FindKey(set, desc, "ns", INT4OID);
 	set->knows_strays = false;
 	if (set->has_policy)
 		ZbxhistReadPolicy(set->parent, &set->policy);

@@ -85,6 +85,7 @@ extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern const PartitionSet *ZbxhistGetStrayState(Relation parent);
 extern PartitionSet *ZbxhistFindPartitions(Oid member);
 extern bool ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode);
+extern const char *ZbxhistPresentName(const PartitionSet *set, const char *name);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
 												   int32 clock);
 extern const PackedDay *ZbxhistFindPackedDay(const PartitionSet *set,

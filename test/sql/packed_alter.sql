@@ -302,6 +302,23 @@ ALTER TABLE again RENAME COLUMN renamed TO clock;
 ALTER TABLE again DROP COLUMN ns, ADD COLUMN ns integer;
 ALTER TABLE coarse ADD COLUMN ns integer DEFAULT 0;
 SELECT * FROM again WHERE itemid = 2;
+-- where event triggers do not fire, such a column is not taken for the packed one
+BEGIN;
+SET LOCAL session_replication_role = replica;
+ALTER TABLE again RENAME COLUMN clock TO renamed;
+ALTER TABLE again RENAME COLUMN other TO clock;
+SELECT * FROM again WHERE itemid = 2 AND clock = 2;
+SELECT itemid, max(clock), max(renamed) FROM again GROUP BY itemid ORDER BY itemid;
+DELETE FROM again WHERE itemid = 3 AND clock < 3 RETURNING *;
+ROLLBACK;
+BEGIN;
+SET LOCAL session_replication_role = replica;
+ALTER TABLE again RENAME COLUMN itemid TO renamed;
+ALTER TABLE again ADD COLUMN itemid bigint NOT NULL DEFAULT 7;
+SELECT itemid, max(clock) FROM again GROUP BY itemid;
+SELECT renamed FROM again WHERE itemid = 7 ORDER BY renamed;
+DELETE FROM again WHERE itemid = 7 AND clock = 86400 RETURNING renamed;
+ROLLBACK;
 -- nor when all days have been unpacked
 CALL zbxhist.unpack('again', '1970-01-02');
 ALTER TABLE again DROP COLUMN itemid, ADD COLUMN itemid bigint;
