@@ -286,7 +286,7 @@ GetOption(Oid foreign, AttrNumber attnum, Oid owner, Form_pg_attribute att,
 	OwnerRights before;
 
 	if (attnum == InvalidAttrNumber ||
-		(text = ZbxhistMissingOption(foreign, attnum)) == NULL)
+		(text = ZbxhistColumnOption(foreign, attnum, FDW_OPTION_MISSING)) == NULL)
 		return false;
 	getTypeInputInfo(att->atttypid, &input, &param);
 	/* of a domain, that checks its constraints */
@@ -381,7 +381,8 @@ MapMissing(Relation day, Relation table, Form_pg_attribute att,
 	AttrNumber	attnum = get_attnum(foreign, NameStr(att->attname));
 	bool		is_known = set != NULL &&
 		(is_new_column(set->new_columns, NameStr(att->attname)) ||
-		 ZbxhistHasPackedName(foreign, attnum));
+		 (attnum != InvalidAttrNumber &&
+		  ZbxhistColumnOption(foreign, attnum, ZBXHIST_PACKED_OPTION) != NULL));
 
 	mapped->isnull =
 		!GetOption(foreign, attnum, table->rd_rel->relowner, att,

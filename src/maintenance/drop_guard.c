@@ -99,7 +99,7 @@ GuardDefault(Oid relid, AttrNumber attnum)
 	name = get_attname(relid, attnum, false);
 	ZbxhistReadPackedColumns(relid, &new_columns, &renamed);
 	if (is_new_column(new_columns, name) &&
-		ZbxhistMissingOption(relid, attnum) == NULL &&
+		ZbxhistColumnOption(relid, attnum, FDW_OPTION_MISSING) == NULL &&
 		!HasStoredMissing(parent, name))
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -40,7 +40,6 @@
 #include "make_room.h"
 #include "packed/conditions.h"
 #include "tables/columns.h"
-#include "tables/packed_days.h"
 #include "tables/partition_set.h"
 
 /* ---- columns ---- */

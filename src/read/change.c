@@ -450,25 +450,16 @@ SetTids(ChangeState *state, Query *query, ParamListInfo *params)
 }
 
 /*
- * KeepsBounds says whether an UPDATE does not change clocks, and the table is a partition
- * whose only CHECK constraint is on the clock.
+ * KeepsBounds says whether a table is a partition whose only CHECK constraint is on the
+ * clock, which an UPDATE cannot set (RefuseNewKey), and no trigger changes.
  */
 static bool
 KeepsBounds(const Query *query, const PartitionSet *set, const ResultRelInfo *table)
 {
-	ListCell   *lc;
-
-	if (query->commandType != CMD_UPDATE ||
-		partition_of(set, RelationGetRelid(table->ri_RelationDesc)) == NULL ||
-		!ZbxhistHasOnlyBounds(RelationGetDescr(table->ri_RelationDesc)) ||
-		(table->ri_TrigDesc != NULL && table->ri_TrigDesc->trig_update_before_row))
-		return false;
-	foreach(lc, query->targetList)
-	{
-		if (lfirst_node(TargetEntry, lc)->resno == set->clock_attnum)
-			return false;
-	}
-	return true;
+	return query->commandType == CMD_UPDATE &&
+		partition_of(set, RelationGetRelid(table->ri_RelationDesc)) != NULL &&
+		ZbxhistHasOnlyBounds(RelationGetDescr(table->ri_RelationDesc)) &&
+		(table->ri_TrigDesc == NULL || !table->ri_TrigDesc->trig_update_before_row);
 }
 
 /*
@@ -714,15 +705,11 @@ ZbxhistPrepareChange(QueryDesc *query)
 static void
 RefuseNewKey(Relation parent, const Bitmapset *columns)
 {
-	const PartitionSet *set = ZbxhistGetPartitions(parent);
-	const AttrNumber found_by[] = {set->itemid_attnum, set->clock_attnum, set->ns_attnum};
+	int			column =
+		bms_next_member(bms_int_members(ZbxhistKeyAttributes(parent), columns), -1);
 
-	for (int i = 0; i < lengthof(found_by); i++)
-	{
-		if (found_by[i] != InvalidAttrNumber &&
-			bms_is_member(found_by[i] - FirstLowInvalidHeapAttributeNumber, columns))
-			ZbxhistRaiseNewKey(parent, found_by[i]);
-	}
+	if (column >= 0)
+		ZbxhistRaiseNewKey(parent, column + FirstLowInvalidHeapAttributeNumber);
 }
 
 /*

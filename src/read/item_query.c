@@ -123,23 +123,22 @@ IsSortedBy(Query *query, SortGroupClause *clause, Relation table,
 }
 
 /*
- * IsSorted says whether sort clauses, from a given one on, are the clock, or clock and
+ * IsSorted says whether the sort clauses after the first one are the clock, or clock and
  * ns, and sets their direction.
  */
 static bool
-IsSorted(Query *query, int first, Relation table, const PartitionSet *set,
-		 bool *is_descending)
+IsSorted(Query *query, Relation table, const PartitionSet *set, bool *is_descending)
 {
-	int			n = list_length(query->sortClause) - first;
+	int			n = list_length(query->sortClause);
 	bool		is_ns_descending;
 
-	if (n < 1 || n > 2 ||
-		!IsSortedBy(query, list_nth(query->sortClause, first), table,
-					set->clock_attnum, is_descending))
+	if (n < 2 || n > 3 ||
+		!IsSortedBy(query, lsecond(query->sortClause), table, set->clock_attnum,
+					is_descending))
 		return false;
-	return n == 1 ||
-		(IsSortedBy(query, list_nth(query->sortClause, first + 1), table,
-					set->ns_attnum, &is_ns_descending) &&
+	return n == 2 ||
+		(IsSortedBy(query, lthird(query->sortClause), table, set->ns_attnum,
+					&is_ns_descending) &&
 		 *is_descending == is_ns_descending);
 }
 
@@ -318,7 +317,7 @@ IsDistinct(Query *query, Relation parent, const PartitionSet *set,
 	return list_length(query->sortClause) > 1 &&
 		IsClause(query, linitial(query->sortClause), parent,
 				 set->itemid_attnum) &&
-		IsSorted(query, 1, parent, set, is_descending);
+		IsSorted(query, parent, set, is_descending);
 }
 
 /*

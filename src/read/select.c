@@ -27,20 +27,14 @@
 #include "read/item_path.h"
 #include "read/select.h"
 
-/* a search for references to a relation's row or system columns but ctid */
-typedef struct RowReference
-{
-	Index		rti;
-	Index		levelsup;
-} RowReference;
-
 /*
- * refers_to_row is the walker of such a search.
+ * refers_to_row is the walker of RefersToRow; context is the number of query levels that
+ * it has descended.
  */
 static bool
 refers_to_row(Node *node, void *context)
 {
-	RowReference *search = context;
+	Index	   *levelsup = context;
 	bool		result;
 
 	if (node == NULL)
@@ -51,26 +45,26 @@ refers_to_row(Node *node, void *context)
 
 		return var->varattno <= 0 &&
 			var->varattno != SelfItemPointerAttributeNumber &&
-			var->varno == search->rti && var->varlevelsup == search->levelsup;
+			var->varno == 1 && var->varlevelsup == *levelsup;
 	}
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, refers_to_row, context);
-	search->levelsup++;
+	(*levelsup)++;
 	result = query_tree_walker((Query *) node, refers_to_row, context, 0);
-	search->levelsup--;
+	(*levelsup)--;
 	return result;
 }
 
 /*
- * RefersToRow says whether a query refers to a relation's row as a whole,
+ * RefersToRow says whether a query refers to the row of its only relation as a whole,
  * whose type is the parent's, or to its system columns but ctid.
  */
 static bool
-RefersToRow(Query *query, Index rti)
+RefersToRow(Query *query)
 {
-	RowReference search = {.rti = rti};
+	Index		levelsup = 0;
 
-	return query_tree_walker(query, refers_to_row, &search, 0);
+	return query_tree_walker(query, refers_to_row, &levelsup, 0);
 }
 
 /*
@@ -90,7 +84,7 @@ MarkParent(Query *query)
 	rel = table_open(rte->relid, NoLock);
 	if (ZbxhistIsRouted(rel) &&
 		ZbxhistIsItemQuery(query, rel, ZbxhistGetPartitions(rel), &item_query) &&
-		ZbxhistMayReplace(query, rte, rel) && !RefersToRow(query, 1))
+		ZbxhistMayReplace(query, rte, rel) && !RefersToRow(query))
 	{
 		query->jointree->quals = item_query.quals;
 		ZbxhistMarkItemScan(rte, &item_query);

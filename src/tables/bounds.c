@@ -32,7 +32,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "tables/bounds.h"
 
@@ -341,16 +340,8 @@ compare_bounds(const void *a, const void *b)
 static bool
 IsPlainTable(Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result =
-		((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
-		((Form_pg_class) GETSTRUCT(tuple))->relpersistence != RELPERSISTENCE_TEMP;
-	ReleaseSysCache(tuple);
-	return result;
+	return get_rel_relkind(relid) == RELKIND_RELATION &&
+		get_rel_persistence(relid) != RELPERSISTENCE_TEMP;
 }
 
 /*

@@ -20,7 +20,6 @@
 #include "access/reloptions.h"
 #include "access/table.h"
 #include "catalog/pg_attribute.h"
-#include "catalog/pg_foreign_server.h"
 #include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
@@ -208,18 +207,12 @@ ZbxhistFindOption(List *options, const char *name)
  * the extension's name.
  */
 static bool
-IsOurServer(Oid server)
+IsOurServer(Oid serverid)
 {
-	HeapTuple	tuple = SearchSysCache1(FOREIGNSERVEROID,
-										ObjectIdGetDatum(server));
-	bool		result;
+	const ForeignServer *server = GetForeignServerExtended(serverid, FSV_MISSING_OK);
 
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = ((Form_pg_foreign_server) GETSTRUCT(tuple))->srvfdw ==
-		get_foreign_data_wrapper_oid("zbxhist", true);
-	ReleaseSysCache(tuple);
-	return result;
+	return server != NULL &&
+		server->fdwid == get_foreign_data_wrapper_oid("zbxhist", true);
 }
 
 /*
@@ -255,24 +248,6 @@ GetPackedName(HeapTuple tuple)
 	return isnull ? NULL :
 		ZbxhistFindOption(untransformRelOptions(options),
 						  ZBXHIST_PACKED_OPTION);
-}
-
-/*
- * ZbxhistHasPackedName says whether a column of a foreign table has an option with its
- * name in packed days.
- */
-bool
-ZbxhistHasPackedName(Oid foreign, AttrNumber attnum)
-{
-	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),
-										Int16GetDatum(attnum));
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = GetPackedName(tuple) != NULL;
-	ReleaseSysCache(tuple);
-	return result;
 }
 
 /*

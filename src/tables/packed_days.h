@@ -48,7 +48,6 @@ extern bool ZbxhistReadPackedDay(Oid relid, Snapshot snapshot,
 extern bool ZbxhistWasPacked(Oid relid, Snapshot snapshot);
 extern char *ZbxhistFindOption(List *options, const char *name);
 extern bool ZbxhistIsPackedTable(Oid relid);
-extern bool ZbxhistHasPackedName(Oid foreign, AttrNumber attnum);
 extern void ZbxhistReadPackedColumns(Oid foreign, List **new_columns,
 									 List **renamed);
 

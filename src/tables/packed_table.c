@@ -102,12 +102,11 @@ ZbxhistForeignParent(Relation foreign)
 }
 
 /*
- * ZbxhistMissingOption returns the value that a column of a foreign table has in days
- * that lack it, as text, or NULL if there is no such option.
+ * ZbxhistColumnOption returns an option of a foreign table's column, or NULL if there is
+ * none.
  */
 char *
-ZbxhistMissingOption(Oid relid, AttrNumber attnum)
+ZbxhistColumnOption(Oid relid, AttrNumber attnum, const char *name)
 {
-	return ZbxhistFindOption(GetForeignColumnOptions(relid, attnum),
-							 FDW_OPTION_MISSING);
+	return ZbxhistFindOption(GetForeignColumnOptions(relid, attnum), name);
 }

@@ -15,6 +15,6 @@
 
 extern Oid	ZbxhistInheritedParent(Oid relid);
 extern Oid	ZbxhistForeignParent(Relation foreign);
-extern char *ZbxhistMissingOption(Oid relid, AttrNumber attnum);
+extern char *ZbxhistColumnOption(Oid relid, AttrNumber attnum, const char *name);
 
 #endif							/* ZBXHIST_PACKED_TABLE_H */
