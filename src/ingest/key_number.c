@@ -17,7 +17,6 @@
 
 #include "ingest/key_number.h"
 #include "read_integer.h"
-#include "tables/columns.h"
 #include "tables/packed_days.h"
 
 /*
@@ -40,15 +39,21 @@ ZbxhistNameInDays(const PartitionSet *set, const char *name)
 }
 
 /*
- * FindDayColumn returns the number of the column that days have as name, or 0.
+ * FindDayColumn returns the number of the column that days have as name, or 0.  The rows
+ * of a batch that is reused may have the names from before a column was renamed.
  */
 static AttrNumber
 FindDayColumn(const PartitionSet *set, const char *name, TupleDesc desc)
 {
-	const char *present = ZbxhistPresentName(set, name);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
 
-	return present == NULL ? InvalidAttrNumber :
-		ZbxhistFindColumn(desc, present, InvalidOid);
+		if (!att->attisdropped &&
+			strcmp(ZbxhistNameInDays(set, NameStr(att->attname)), name) == 0)
+			return att->attnum;
+	}
+	return InvalidAttrNumber;
 }
 
 /*

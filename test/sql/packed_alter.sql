@@ -302,6 +302,19 @@ ALTER TABLE again RENAME COLUMN renamed TO clock;
 ALTER TABLE again DROP COLUMN ns, ADD COLUMN ns integer;
 ALTER TABLE coarse ADD COLUMN ns integer DEFAULT 0;
 SELECT * FROM again WHERE itemid = 2;
+-- keys in packed days are found by a session that has inserted before the column was renamed
+INSERT INTO again VALUES (4, 86400, 4, 1, 2);
+\set VERBOSITY sqlstate
+BEGIN;
+ALTER TABLE again RENAME COLUMN clock TO renamed;
+INSERT INTO again VALUES (2, 86400, 5, 1, 2);
+ROLLBACK;
+BEGIN;
+ALTER TABLE again RENAME COLUMN itemid TO renamed;
+INSERT INTO again VALUES (2, 86400, 5, 1, 2);
+ROLLBACK;
+\set VERBOSITY default
+DELETE FROM again WHERE itemid = 4;
 -- where event triggers do not fire, such a column is not taken for the packed one
 BEGIN;
 SET LOCAL session_replication_role = replica;
