@@ -178,7 +178,7 @@ class Episode:
         self.tables = {name: TABLES[name].copy() for name in names}
         self.maker = Maker(self.dice, self.tables)
         # the day that may be archived, or None
-        archived = DAYS[0] if self.dice.chance(25) else None
+        archived = DAYS[0] if self.dice.chance(25) and server.has_archive else None
         self.changer = Changer(self.dice, self.tables, self.maker, archived)
         self.session = Session(self.dice)
         self.upkeep = Upkeep(self.dice, self.tables, archived)

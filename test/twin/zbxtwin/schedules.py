@@ -542,7 +542,8 @@ class Play:
                 for setting in PARALLEL:
                     connection.execute(f"SET {setting}")
         # the day that may be archived, or None
-        self.archived = DAYS[0] if is_managed and self.dice.chance(30) else None
+        may_archive = is_managed and self.dice.chance(30) and server.has_archive
+        self.archived = DAYS[0] if may_archive else None
         if self.archived:
             self.admin.execute(
                 f"SELECT zbxhist.alter_parent('{TABLE}', archive_server => '{ARCHIVE}')"

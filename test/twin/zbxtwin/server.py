@@ -67,6 +67,10 @@ class Server:
     def __init__(self, address, seed):
         self.address, self.seed = address, seed
         self.control = Connection(*address, "postgres")
+        # days are archived by it
+        self.has_archive = bool(
+            self.must("SELECT 1 FROM pg_available_extensions WHERE name = 'postgres_fdw'")
+        )
         self.must(f"DROP DATABASE IF EXISTS {ARCHIVE} WITH (FORCE)")
         self.must(f"CREATE DATABASE {ARCHIVE}")
         archive = Connection(*address, ARCHIVE)
@@ -106,6 +110,8 @@ class Server:
         """Makes the server and user mapping for the days that an episode archives in another
         database."""
         directory, port, user = self.address
+        if not self.has_archive:
+            return
         yield "CREATE EXTENSION postgres_fdw"
         yield f"CREATE SERVER {ARCHIVE} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{directory}', port '{port}', dbname '{ARCHIVE}')"
         yield f"CREATE USER MAPPING FOR CURRENT_USER SERVER {ARCHIVE} OPTIONS (user '{user}')"
