@@ -100,8 +100,6 @@ ZbxhistCatchUp(Relation parent, const ClockRange *clocks)
 	AcceptInvalidationMessages();
 	do
 	{
-		List	   *before = list_copy(known);
-
 		set = ZbxhistGetPartitions(parent);
 		is_new = false;
 		for (int i = 0; i < set->npartitions; i++)
@@ -109,7 +107,7 @@ ZbxhistCatchUp(Relation parent, const ClockRange *clocks)
 			Oid			relid = set->partitions[i].relid;
 
 			if (!clocks_overlap(&set->partitions[i], clocks) ||
-				list_member_oid(before, relid) || is_locked_by_me(relid))
+				list_member_oid(known, relid) || is_locked_by_me(relid))
 				continue;
 			LockRelationOid(relid, AccessShareLock);
 			UnlockRelationOid(relid, AccessShareLock);
@@ -118,7 +116,6 @@ ZbxhistCatchUp(Relation parent, const ClockRange *clocks)
 			if (!ZbxhistPartitionSetIsValid(set))
 				break;
 		}
-		list_free(before);
 	} while (is_new && !ZbxhistPartitionSetIsValid(set));
 	list_free(known);
 	return set;
