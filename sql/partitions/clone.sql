@@ -240,8 +240,10 @@ BEGIN
     END IF;
     PERFORM zbxhist_internal.execute_as_owner(
         new_table, format('ALTER TABLE %s RENAME TO %I', new_table, old_name));
-    PERFORM zbxhist_internal.execute_as_owner(
-        new_table, format('COMMENT ON TABLE %s IS %L', new_table, comment));
+    IF comment IS NOT NULL THEN
+        PERFORM zbxhist_internal.execute_as_owner(
+            new_table, format('COMMENT ON TABLE %s IS %L', new_table, comment));
+    END IF;
     FOR i IN 1 .. cardinality(indexes) LOOP
         SELECT x.indexrelid::regclass INTO copy
           FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid
